@@ -83,7 +83,7 @@ class Speedometer:
             logging.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
         else:
             values = param.eval_metric.get_name_value()
-            first = count
+            first = 0
             if self.auto_reset:
                 param.eval_metric.reset_local()
                 first = count - self.frequent

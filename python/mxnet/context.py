@@ -126,8 +126,9 @@ def gpu(device_id: int = 0) -> Context:
 
 def current_context() -> Context:
     """The context of the innermost `with` of this thread, else cpu(0)."""
-    if _current.stack:
-        return _current.stack[-1]
+    stack = _current.stack
+    if stack:
+        return stack[-1]
     return cpu() if _current.default is None else _current.default
 
 

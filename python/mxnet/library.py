@@ -8,6 +8,7 @@ import os
 from typing import Union
 
 from ._ctypes.lib import _LIB, c_str, check_call
+from .base import MXNetValueError
 
 __all__ = ["load"]
 
@@ -16,11 +17,11 @@ def load(path: Union[str, os.PathLike], verbose: bool = True) -> None:
     """Loads a library, given by its absolute path; `verbose` prints what it registers."""
     path = os.fspath(path)
     if not os.path.isfile(path):
-        raise ValueError(f"given {path!r}, expected the path of a file that exists")
+        raise MXNetValueError(f"given {path!r}, expected the path of a file that exists")
     if not os.path.isabs(path):
-        raise ValueError(f"given {path!r}, expected an absolute path")
+        raise MXNetValueError(f"given {path!r}, expected an absolute path")
     if not path.endswith((".so", ".dll", ".dylib")):
-        raise ValueError(f"given {path!r}, expected a shared library (.so)")
+        raise MXNetValueError(f"given {path!r}, expected a shared library (.so)")
     check_call(_LIB.MXLoadLib(c_str(path), ctypes.c_uint(bool(verbose))))
     from .ndarray import _generate
 

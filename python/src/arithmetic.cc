@@ -235,6 +235,11 @@ void append_arithmetic(std::vector<PyType_Slot>* slots) {
 }
 
 void register_arithmetic(py::module_& module) {
+  static PyMethodDef functions[] = {
+      {"is_number", [](PyObject*, PyObject* object) { return PyBool_FromLong(is_number(object)); },
+       METH_O, "Whether an operand is a number of Python's or NumPy's."},
+      {nullptr, nullptr, 0, nullptr}};
+  if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
   g_scalar = PyUnicode_InternFromString("scalar");
   module.def("set_arithmetic", &set_arithmetic, py::arg("numpy"), py::arg("operators"),
              "Operators by the names of Python's: (arrays, array OP number, number OP array).");

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type NDArrayBase: life of the handle, facts about the array, views, copies from and to
-// buffers. Operators are in operator.cc, arithmetic in arithmetic.cc.
+// The type NDArrayBase: life of the handle, facts about the array, views. Its values are in
+// array_values.cc, operators in operator.cc, arithmetic in arithmetic.cc.
 #include "array.h"
 
 #include <structmember.h>
 
+#include <functional>
+#include <numeric>
+
 #include <pybind11/stl.h>
 
 #include "arithmetic.h"
+#include "array_values.h"
 #include "call_errors.h"
 #include "check.h"
+#include "dims.h"
 #include "pointers.h"
 #include "registrations.h"
 
@@ -19,11 +24,6 @@ namespace mxnet::python {
 namespace {
 
 PyTypeObject* g_base = nullptr;
-
-template <class Body>
-PyObject* returning(Body&& body) {
-  return guarded_call([&] { return body().release().ptr(); });
-}
 
 PyObject* array_new(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* object = type->tp_alloc(type, 0);
@@ -153,14 +153,24 @@ PyObject* method_at(PyObject* self, PyObject* index) {
   });
 }
 
-PyObject* method_reshape(PyObject* self, PyObject* args) {
+// _view(dims, reverse): all elements in another shape. The library has views of an array's front
+// too, which Python does not show.
+PyObject* method_view(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   return returning([&]() -> py::object {
-    const auto tuple = py::reinterpret_borrow<py::tuple>(args);
-    auto dims = py::cast<std::vector<dim_t>>(tuple[0]);
+    if (count != 2) throw py::type_error("_view: expected dims and reverse");
+    GivenDims dims(args[0]);
+    const NDArrayHandle handle = as_array(self)->handle;
     NDArrayHandle view = nullptr;
-    check(MXNDArrayReshape64(as_array(self)->handle, static_cast<int>(dims.size()), dims.data(),
-                             py::cast<bool>(tuple[1]), &view));
-    return wrapped(view, as_array(self)->numpy);
+    check(MXNDArrayReshape64(handle, dims.count(), dims.data(), PyObject_IsTrue(args[1]) == 1,
+                             &view));
+    py::object made = wrapped(view, as_array(self)->numpy);
+    const int64_t size = size_of(handle);
+    if (size_of(view) != size) {
+      PyErr_Format(PyExc_ValueError, "reshape: given shape %R for %lld elements", args[0],
+                   static_cast<long long>(size));
+      throw py::error_already_set();
+    }
+    return made;
   });
 }
 
@@ -178,42 +188,6 @@ PyObject* method_as_kind(PyObject* self, PyObject* numpy) {
     NDArrayHandle same = nullptr;
     check(MXShallowCopyNDArray(as_array(self)->handle, &same));
     return wrapped(same, py::cast<bool>(py::handle(numpy)));
-  });
-}
-
-// A contiguous buffer of another object for the time of a copy.
-class Buffer {
- public:
-  Buffer(PyObject* object, int flags) {
-    if (PyObject_GetBuffer(object, &view_, flags) != 0) throw py::error_already_set();
-  }
-  ~Buffer() { PyBuffer_Release(&view_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  void* data() const { return view_.buf; }
-  std::size_t elements() const { return static_cast<std::size_t>(view_.len / view_.itemsize); }
-
- private:
-  Py_buffer view_{};
-};
-
-PyObject* method_copy_to(PyObject* self, PyObject* target) {
-  return returning([&]() -> py::object {
-    const Buffer buffer(target, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
-    check_blocking([&] {
-      return MXNDArraySyncCopyToCPU(as_array(self)->handle, buffer.data(), buffer.elements());
-    });
-    return py::none();
-  });
-}
-
-PyObject* method_copy_from(PyObject* self, PyObject* source) {
-  return returning([&]() -> py::object {
-    const Buffer buffer(source, PyBUF_C_CONTIGUOUS);
-    check_blocking([&] {
-      return MXNDArraySyncCopyFromCPU(as_array(self)->handle, buffer.data(), buffer.elements());
-    });
-    return py::none();
   });
 }
 
@@ -240,11 +214,11 @@ PyGetSetDef kProperties[] = {
 
 PyMethodDef kMethods[] = {{"_slice", method_slice, METH_VARARGS, nullptr},
                           {"_at", method_at, METH_O, nullptr},
-                          {"_view", method_reshape, METH_VARARGS, nullptr},
+                          fast_method("_view", method_view, nullptr),
+                          {"_number", only_number, METH_NOARGS, nullptr},
                           {"_detach", method_detach, METH_NOARGS, nullptr},
                           {"_as_kind", method_as_kind, METH_O, nullptr},
-                          {"_copy_to", method_copy_to, METH_O, nullptr},
-                          {"_copy_from", method_copy_from, METH_O, nullptr},
+                          {"_copy_to", copy_to_buffer, METH_O, nullptr},
                           {"wait_to_read", method_wait<MXNDArrayWaitToRead>, METH_NOARGS,
                            "Waits until all that writes it is done; what failed raises here."},
                           {"wait_to_write", method_wait<MXNDArrayWaitToWrite>, METH_NOARGS,
@@ -288,6 +262,13 @@ ArrayClasses& array_classes() {
 }
 
 PyTypeObject* array_base() { return g_base; }
+
+int64_t size_of(NDArrayHandle handle) {
+  int ndim = 0;
+  const int64_t* dims = nullptr;
+  check(MXNDArrayGetShapeEx64(handle, &ndim, &dims));
+  return ndim < 0 ? 0 : std::accumulate(dims, dims + ndim, int64_t{1}, std::multiplies<>());
+}
 
 PyObject* wrap_array(NDArrayHandle handle, int storage_type, bool numpy) {
   const ArrayClasses& classes = array_classes();

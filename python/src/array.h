@@ -40,5 +40,7 @@ pybind11::object wrapped(NDArrayHandle handle, bool numpy = false);
 // The handle behind an object; throws TypeError for anything but an array.
 NDArrayHandle handle_of(pybind11::handle object);
 std::vector<NDArrayHandle> handles_of(const pybind11::sequence& arrays);
+// The number of elements; 0 where the shape is not known. Throws what asking for the shape throws.
+int64_t size_of(NDArrayHandle handle);
 
 }  // namespace mxnet::python

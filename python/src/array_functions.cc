@@ -13,12 +13,14 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
-py::object create(const std::vector<int64_t>& shape, int dev_type, int dev_id, bool delay_alloc,
-                  int dtype, bool numpy) {
-  NDArrayHandle handle = nullptr;
-  check(MXNDArrayCreateEx64(shape.data(), static_cast<int>(shape.size()), dev_type, dev_id,
-                            delay_alloc ? 1 : 0, dtype, &handle));
-  return wrapped(handle, numpy);
+// plain_ints(value): one of Python's integers or a tuple of them as a tuple; None for anything
+// else, which ndarray/_integers.py reads.
+PyObject* plain_ints(PyObject*, PyObject* value) {
+  if (PyLong_CheckExact(value)) return PyTuple_Pack(1, value);
+  if (!PyTuple_CheckExact(value)) return new_reference(Py_None);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)
+    if (!PyLong_CheckExact(PyTuple_GET_ITEM(value, i))) return new_reference(Py_None);
+  return new_reference(value);
 }
 
 py::object create_sparse(int storage_type, const std::vector<int64_t>& shape, int dev_type,
@@ -109,10 +111,13 @@ py::object from_dlpack(const py::handle& capsule, bool numpy) {
   return wrapped(handle, numpy);
 }
 
+PyMethodDef kFunctions[] = {{"plain_ints", plain_ints, METH_O, nullptr},
+                            {nullptr, nullptr, 0, nullptr}};
+
 }  // namespace
 
 void register_array_functions(py::module_& module) {
-  module.def("create", &create);
+  if (PyModule_AddFunctions(module.ptr(), kFunctions) != 0) throw py::error_already_set();
   module.def("create_none", [](bool numpy) {
     NDArrayHandle handle = nullptr;
     check(MXNDArrayCreateNone(&handle));

@@ -22,6 +22,19 @@ PyObject* guarded_call(Body&& body) {
   return nullptr;
 }
 
+// The same for a body that gives a py::object.
+template <class Body>
+PyObject* returning(Body&& body) {
+  return guarded_call([&] { return body().release().ptr(); });
+}
+
+// A row of PyMethodDef for a function that takes its arguments by position, as an array.
+using FastFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
+inline PyMethodDef fast_method(const char* name, FastFunction function, const char* doc) {
+  const auto untyped = reinterpret_cast<void (*)()>(function);  // CPython's, by the flag beside it
+  return {name, reinterpret_cast<PyCFunction>(untyped), METH_FASTCALL, doc};
+}
+
 template <class Function>
 PyType_Slot type_slot(int id, Function* function) {
   return {id, reinterpret_cast<void*>(function)};

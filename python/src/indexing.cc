@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// basic_index(array, key): array[key] for integers, slices, None and an ellipsis, without a detour
-// through Python. What lies together in memory becomes a view, everything else a call of the
-// operator slice. Other keys, results without elements and wrong indices are left to Python, which
-// knows the rules for arrays in keys and what errors should say.
+// array[key] and array[key] = number for integers, slices, None and an ellipsis, without a detour
+// through Python. What lies together in memory is a view, everything else takes the operator slice.
+// Other keys, results without elements and wrong indices are left to Python, which knows the rules
+// for arrays in keys and what errors should say.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "array.h"
+#include "call_errors.h"
 #include "check.h"
+#include "operator.h"
 #include "registrations.h"
 
 namespace py = pybind11;
@@ -169,30 +171,40 @@ void call_slice(NDArrayHandle array, const Selection& s, NDArrayHandle* out) {
   *out = results[0];
 }
 
-py::object basic_index(const py::object& object, const py::object& key) {
-  py::object not_for_us = py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  if (!is_array(object.ptr())) return not_for_us;
-  const ArrayObject* array = as_array(object.ptr());
-  int ndim = 0, np_shape = 0;
+// What a key selects of an array. False: not for us.
+bool select_of(const ArrayObject* array, PyObject* key, Dims* dims, Selection* s) {
+  int ndim = 0;
   const int64_t* known = nullptr;
   check(MXNDArrayGetShapeEx64(array->handle, &ndim, &known));
-  if (ndim <= 0 || ndim > kMostDims) return not_for_us;
+  if (ndim <= 0 || ndim > kMostDims) return false;
+  std::copy_n(known, ndim, dims->begin());
+  return select_key(key, ndim, dims->data(), s) &&
+         std::find(dims->begin(), dims->begin() + ndim, 0) == dims->begin() + ndim;
+}
+
+// Elements that lie together, as a vector on the array's memory.
+void view_of(NDArrayHandle array, int64_t first, int64_t last, NDArrayHandle* out) {
+  const int64_t all = -1;
+  Handle flat;
+  reshape(array, 1, &all, flat.out());
+  check(MXNDArraySlice64(flat.get(), first, last, out));
+}
+
+py::object basic_index(PyObject* object, PyObject* key) {
+  py::object not_for_us = py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  if (!is_array(object)) return not_for_us;
+  const ArrayObject* array = as_array(object);
   Dims dims{};
-  std::copy_n(known, ndim, dims.begin());
   Selection s;
-  if (!select_key(key.ptr(), ndim, dims.data(), &s)) return not_for_us;
-  for (int i = 0; i < ndim; ++i)
-    if (dims[static_cast<std::size_t>(i)] == 0) return not_for_us;
+  if (!select_of(array, key, &dims, &s)) return not_for_us;
+  int np_shape = 0;
   check(MXIsNumpyShape(&np_shape));
   if (s.rank == 0 && np_shape == 0) s.shape[static_cast<std::size_t>(s.rank++)] = 1;
 
   Handle picked;
   int64_t first = 0, last = 0;
   if (together(s, dims.data(), &first, &last)) {
-    const int64_t all = -1;
-    Handle flat;
-    reshape(array->handle, 1, &all, flat.out());
-    check(MXNDArraySlice64(flat.get(), first, last, picked.out()));
+    view_of(array->handle, first, last, picked.out());
     if (s.rank == 1) return wrapped(picked.release(), array->numpy);
   } else {
     call_slice(array->handle, s, picked.out());
@@ -204,12 +216,61 @@ py::object basic_index(const py::object& object, const py::object& key) {
   return wrapped(result, array->numpy);
 }
 
+// Writes a number to what a key selects, if that lies together. While autograd records, an
+// assignment is more than a view that is written to, and Python does it.
+bool basic_fill(PyObject* object, PyObject* key, PyObject* number) {
+  if (!is_array(object) || !(PyFloat_CheckExact(number) || PyLong_CheckExact(number))) return false;
+  const ArrayObject* array = as_array(object);
+  int storage_type = 0;
+  bool recording = false;
+  check(MXNDArrayGetStorageType(array->handle, &storage_type));
+  check(MXAutogradIsRecording(&recording));
+  Dims dims{};
+  Selection s;
+  int64_t first = 0, last = 0;
+  if (storage_type != 0 || recording || !select_of(array, key, &dims, &s) ||
+      !together(s, dims.data(), &first, &last))
+    return false;
+  Handle view;
+  view_of(array->handle, first, last, view.out());
+  const py::object target = wrapped(view.release());
+  // Leaked, as operators that Python made are: they may be called until the interpreter is gone.
+  static OperatorData& set_value = *new OperatorData("_set_value", false);
+  static PyObject* const src = PyUnicode_InternFromString("src");
+  const std::vector<ParamValue> params{{src, number}};
+  PyObject* done = invoke_operator(set_value, nullptr, 0, params, target.ptr(), false);
+  if (done == nullptr) throw py::error_already_set();
+  Py_DECREF(done);
+  return true;
+}
+
+PyObject* call_basic_index(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return returning([&]() -> py::object {
+    if (count != 2) throw py::type_error("basic_index: expected an array and a key");
+    return basic_index(args[0], args[1]);
+  });
+}
+
+PyObject* call_basic_fill(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return returning([&]() -> py::object {
+    if (count != 3) throw py::type_error("basic_fill: expected an array, a key and a number");
+    return py::bool_(basic_fill(args[0], args[1], args[2]));
+  });
+}
+
+PyMethodDef kFunctions[] = {
+    fast_method(
+        "basic_index", call_basic_index,
+        "array[key] for integers, slices, None and an ellipsis; NotImplemented for other keys."),
+    fast_method("basic_fill", call_basic_fill,
+                "array[key] = number where that is one piece of memory; otherwise False, and "
+                "nothing done."),
+    {nullptr, nullptr, 0, nullptr}};
+
 }  // namespace
 
 void register_indexing(py::module_& module) {
-  module.def(
-      "basic_index", &basic_index,
-      "array[key] for integers, slices, None and an ellipsis; NotImplemented for other keys.");
+  if (PyModule_AddFunctions(module.ptr(), kFunctions) != 0) throw py::error_already_set();
 }
 
 }  // namespace mxnet::python

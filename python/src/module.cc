@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_memory(module);
   mxnet::python::register_engine(module);
   mxnet::python::register_array(module);
+  mxnet::python::register_array_values(module);
   mxnet::python::register_buffer(module);
   mxnet::python::register_indexing(module);
   mxnet::python::register_array_functions(module);

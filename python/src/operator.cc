@@ -24,6 +24,17 @@ PyObject* g_attr = nullptr;  // "attr"
 
 bool same_text(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
+// The place of a name among an operator's arguments, or their number. Names that stand in a program
+// are interned, as those of operators are, and meet as pointers; names made at run time do not.
+std::size_t place_of(PyObject* name, const std::vector<OperatorData::Argument>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].name.ptr() == name) return i;
+  if (PyUnicode_CHECK_INTERNED(name) != 0) return arguments.size();
+  std::size_t i = 0;
+  while (i < arguments.size() && !same_text(arguments[i].name.ptr(), name)) ++i;
+  return i;
+}
+
 // Arguments of one call, sorted out.
 struct Arguments {
   std::vector<NDArrayHandle> inputs;
@@ -45,9 +56,9 @@ void add_input(const OperatorData& op, PyObject* value, Arguments* call) {
 void sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
                    Arguments* call) {
   if (count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]))) {
-    for (const py::handle item : py::reinterpret_borrow<py::sequence>(args[0]))
-      add_input(op, item.ptr(), call);
-    return;
+    const auto size = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(args[0]));
+    args = PySequence_Fast_ITEMS(args[0]);
+    count = size;
   }
   for (std::size_t i = 0; i < count; ++i) add_input(op, args[i], call);
 }
@@ -79,8 +90,7 @@ void sort_fixed(const OperatorData& op, PyObject* const* args, std::size_t count
   for (Py_ssize_t k = 0; k < num_names; ++k) {
     PyObject* key = PyTuple_GET_ITEM(names, k);
     PyObject* value = args[count + static_cast<std::size_t>(k)];
-    std::size_t i = 0;
-    while (i < known && !same_text(op.arguments[i].name.ptr(), key)) ++i;
+    const std::size_t i = place_of(key, op.arguments);
     if (i < known) {
       if (values[i] != nullptr)
         throw py::type_error(op.name + ": given two values for " +

@@ -12,6 +12,7 @@ void register_library(pybind11::module_& module);
 void register_memory(pybind11::module_& module);
 void register_engine(pybind11::module_& module);
 void register_array(pybind11::module_& module);
+void register_array_values(pybind11::module_& module);
 void register_indexing(pybind11::module_& module);
 void register_array_functions(pybind11::module_& module);
 void register_prepared_calls(pybind11::module_& module);

@@ -51,7 +51,7 @@ def test_backward_writes_and_adds():
     assert x.grad.asnumpy().tolist() == [2, 4] and added.grad.asnumpy().tolist() == [4, 8]
 
 
-def test_head_gradients():
+def test_head_gradients_weigh_the_outputs():
     x = leaf([1.0, 2.0])
     with autograd.record():
         y = x * 3
@@ -73,7 +73,7 @@ def test_the_graph_is_freed_unless_it_is_retained():
         y.backward()
 
 
-def test_grad_of_grad():
+def test_a_gradient_has_a_gradient():
     x = leaf([2.0])
     with autograd.record():
         (first,) = autograd.grad(x**3, [x], create_graph=True)
@@ -122,7 +122,7 @@ class Sigmoid(autograd.Function):
         return dy * y * (1 - y)
 
 
-def test_function():
+def test_a_function_of_the_user_has_its_own_gradient():
     x = leaf([0.5, -1.0])
     with autograd.record():
         y = Sigmoid()(x) * 2

@@ -73,6 +73,17 @@ def test_speed_is_logged_every_so_many_batches_with_the_metric_since_then(caplog
     assert metric.get()[1] != metric.get()[1]  # nothing was counted since the last line
 
 
+def test_a_metric_that_is_not_reset_is_of_all_batches(caplog):
+    metric = mx.metric.Accuracy()
+    speed = mx.callback.Speedometer(batch_size=4, frequent=2, auto_reset=False)
+    with caplog.at_level(logging.INFO):
+        for batch in range(5):
+            metric.update([mx.nd.array([batch % 2])], [mx.nd.array([[0, 1]])])
+            speed(after(batch, epoch=1, metric=metric))
+    assert [text.split("\t")[0] for text in caplog.messages] == ["Epoch[1] Batch [0-2]", "Epoch[1] Batch [0-4]"]
+    assert [text.split("\t")[2] for text in caplog.messages] == ["accuracy=0.333333", "accuracy=0.400000"]
+
+
 def test_metrics_of_an_evaluation_are_a_line_each(caplog):
     metric = mx.metric.create(["accuracy", "mse"])
     with caplog.at_level(logging.INFO):

@@ -8,7 +8,7 @@ import mxnet as mx
 import pytest
 
 
-def test_is_a_value():
+def test_contexts_compare_hash_and_pickle_by_value():
     assert mx.cpu() == mx.Context("cpu", 0) == mx.Context(mx.cpu())
     assert mx.gpu(1) != mx.gpu(0)
     assert mx.cpu() != "cpu(0)"

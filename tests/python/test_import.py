@@ -7,7 +7,7 @@ import mxnet as mx
 import pytest
 
 
-def test_version():
+def test_versions_are_those_of_the_package_and_of_the_release_it_follows():
     assert mx.__version__ == "1.10.0"
     assert mx._core.version() == 10901
 

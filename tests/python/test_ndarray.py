@@ -92,7 +92,7 @@ def test_comparing_with_something_else():
         mx.nd.ones(2) < "text"  # pylint: disable=expression-not-assigned
 
 
-def test_unary(left):
+def test_minus_and_abs_are_numpys(left):
     a = mx.nd.array(-left)
     np.testing.assert_array_equal((-a).asnumpy(), left)
     np.testing.assert_array_equal(abs(a).asnumpy(), left)
@@ -107,7 +107,7 @@ def test_functions_of_arrays_and_numbers(left, right):
         mx.nd.maximum(a, "b")
 
 
-def test_making_arrays():
+def test_arrays_are_made_of_lists_numbers_and_arrays():
     assert mx.nd.array([1, 2]).dtype == np.float32
     assert mx.nd.array(np.arange(3, dtype=np.int64)).dtype == np.float32
     assert mx.nd.array([1, 2], dtype="int8").dtype == np.int8
@@ -253,11 +253,11 @@ def test_dlpack_shares_memory(left):
     assert not left.flags["WRITEABLE"]
 
 
-def test_repr(left):
+def test_an_array_prints_values_shape_and_context(left):
     assert repr(mx.nd.array(left)) == "\n[[1. 2. 3.]\n [4. 5. 6.]]\n<NDArray 2x3 @cpu(0)>"
 
 
-def test_contexts():
+def test_arrays_are_made_in_the_current_context_and_copied_to_others():
     with mx.Context("cpu", 1):
         assert mx.nd.zeros((1,)).context == mx.cpu(1)
     x = mx.nd.ones((2,), ctx=mx.cpu(0))

@@ -69,7 +69,7 @@ CASES = st.one_of(basic_cases(), advanced_cases(), masks())
 @settings(max_examples=EXAMPLES, deadline=None, database=None)
 @seed(TURN)  # the same in every run
 @given(CASES)
-def test_reading(case):
+def test_what_is_read_by_an_index_is_numpys(case):
     shape, key = case
     values = numbered(shape)
     array, expected = mx.nd.array(values), values[key]
@@ -85,7 +85,7 @@ def test_reading(case):
 @settings(max_examples=EXAMPLES, deadline=None, database=None)
 @seed(TURN)  # the same in every run
 @given(CASES, st.sampled_from(["number", "numpy", "array", "row"]))
-def test_writing(case, kind):
+def test_what_is_written_by_an_index_is_numpys(case, kind):
     shape, key = case
     values = numbered(shape)
     array, target = mx.nd.array(values), np.shape(values[key])

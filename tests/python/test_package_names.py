@@ -51,7 +51,7 @@ def test_whether_mixed_precision_was_started_can_be_seen():
     assert amp._amp_initialized in (None, "float16", "bfloat16")
 
 
-def test_one_or_several():
+def test_one_thing_and_several_become_a_list():
     assert [_as_list(3), _as_list([1, 2]), _as_list("ab")] == [[3], [1, 2], ["ab"]]
 
 

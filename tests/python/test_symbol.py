@@ -63,12 +63,14 @@ def test_shapes_and_types():
         net.infer_shape(data=(4, 3), fc_weight=(9, 3))
 
 
-def test_attributes():
+def test_attributes_come_from_scopes_parameters_and_assignments():
     with mx.AttrScope(__group__="a"), mx.AttrScope(__part__="b"):
         x = mx.sym.var("x", lr_mult=2, shape=(2, 3))
     assert x.attr("__group__") == "a" and x.attr("__part__") == "b" and x.attr("nothing") is None
     assert x.attr("__lr_mult__") == "2" and mx.sym.exp(x).infer_shape()[1] == [(2, 3)]
     assert network().attr_dict()["fc"]["num_hidden"] == "8"
+    assert x.attr("op_name") == "null" and mx.sym.split(x, num_outputs=2)[0].attr("op_name") == "SliceChannel"
+    assert mx.sym.Group([x, mx.sym.exp(x)]).attr("op_name") is None
     e = mx.sym.exp(x, name="e")
     e._set_attr(mood="good", __lr_mult__="3")  # pylint: disable=protected-access
     assert e.attr("mood") == "good" and e.attr("lr_mult") == "3"

@@ -67,6 +67,12 @@ def basic_index(array: Any, key: Any) -> Any:
     return NotImplemented
 
 
+def basic_fill(array: Any, key: Any, number: Any) -> bool:
+    """As basic_index: nothing is done here, which the caller is told."""
+    del array, key, number
+    return False
+
+
 def version() -> int:
     """The version of the ABI."""
     return _value(ctypes.c_int, _LIB.MXGetVersion)
@@ -224,6 +230,19 @@ def reset_peak(dev_type: int, dev_id: int) -> None:
 def create(shape: Sequence[int], dev_type: int, dev_id: int, delay_alloc: bool, dtype: int, numpy: bool) -> Any:
     """A dense array."""
     return _array(_LIB.MXNDArrayCreateEx64, _int64s(shape), len(shape), dev_type, dev_id, int(delay_alloc), dtype, numpy=numpy)
+
+
+def plain_ints(value: Any) -> None:
+    """Nothing is read here, which the caller is told."""
+    del value
+
+
+def create_of(values: Any, dev_type: int, dev_id: int, dtype: int, numpy: bool) -> Any:
+    """A dense array in the shape and with the values of a NumPy array of that type."""
+    made = create(values.shape, dev_type, dev_id, False, dtype, numpy)
+    if values.size:
+        check_call(_LIB.MXNDArraySyncCopyFromCPU(made.handle, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.size)))
+    return made
 
 
 def create_none(numpy: bool) -> Any:

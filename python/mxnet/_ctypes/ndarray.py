@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from math import prod
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from .lib import _LIB, NDArrayHandle, c_handle_array, c_str_array, check_call
@@ -50,18 +51,18 @@ class NDArrayBase:
         check_call(_LIB.MXNDArrayGetShapeEx64(self.handle, ctypes.byref(ndim), ctypes.byref(dims)))
         return None if ndim.value < 0 else tuple(dims[: ndim.value])
 
-    def _number(self, function: Any) -> int:
+    def _fact(self, function: Any) -> int:
         number = ctypes.c_int()
         check_call(function(self.handle, ctypes.byref(number)))
         return number.value
 
     @property
     def _dtype_id(self) -> int:
-        return self._number(_LIB.MXNDArrayGetDType)
+        return self._fact(_LIB.MXNDArrayGetDType)
 
     @property
     def _storage_type_id(self) -> int:
-        return self._number(_LIB.MXNDArrayGetStorageType)
+        return self._fact(_LIB.MXNDArrayGetStorageType)
 
     @property
     def _device(self) -> Tuple[int, int]:
@@ -77,7 +78,7 @@ class NDArrayBase:
 
     @property
     def _fresh_grad(self) -> bool:
-        return self._number(_LIB.MXNDArrayGetGradState) != 0
+        return self._fact(_LIB.MXNDArrayGetGradState) != 0
 
     @_fresh_grad.setter
     def _fresh_grad(self, state: Any) -> None:
@@ -96,7 +97,15 @@ class NDArrayBase:
 
     def _view(self, dims: Sequence[int], reverse: bool) -> Any:
         shape = (ctypes.c_int64 * len(dims))(*dims)
-        return wrap(self._derived(_LIB.MXNDArrayReshape64, len(dims), shape, ctypes.c_bool(reverse)), self._is_np)
+        made = wrap(self._derived(_LIB.MXNDArrayReshape64, len(dims), shape, ctypes.c_bool(reverse)), self._is_np)
+        size = prod(self.shape or ())
+        if prod(made.shape) != size:  # the library has views of an array's front too, which Python does not show
+            raise ValueError(f"reshape: given shape {dims} for {size} elements")
+        return made
+
+    def _number(self) -> Any:
+        """The one element as Python's number; None here, where callers read it through NumPy."""
+        return None
 
     def _detach(self) -> Any:
         return wrap(self._derived(_LIB.MXNDArrayDetach), self._is_np)
@@ -106,9 +115,6 @@ class NDArrayBase:
 
     def _copy_to(self, target: Any) -> None:
         check_call(_LIB.MXNDArraySyncCopyToCPU(self.handle, ctypes.c_void_p(target.ctypes.data), ctypes.c_size_t(target.size)))
-
-    def _copy_from(self, source: Any) -> None:
-        check_call(_LIB.MXNDArraySyncCopyFromCPU(self.handle, ctypes.c_void_p(source.ctypes.data), ctypes.c_size_t(source.size)))
 
     def wait_to_read(self) -> None:
         """Waits until all that writes it is done; what failed raises here."""

@@ -45,8 +45,9 @@ def full(F: Any, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C
 def full_like(F: Any, a: Any, fill_value: Any, dtype: Any = None, order: str = "C", ctx: Any = None, out: Any = None) -> Any:
     """The same number everywhere, in the shape and type of a tensor."""
     only_c(order, "full_like")
-    given = {} if ctx is None else {"ctx": F.context(ctx)}
-    return F.op("_npi_full_like")(a, fill_value=float(fill_value), dtype=dtype_text(dtype, None), out=out, **given)
+    if ctx is None:
+        return F.op("_npi_full_like")(a, fill_value=float(fill_value), dtype=dtype_text(dtype, None), out=out)
+    return F.op("_npi_full_like")(a, fill_value=float(fill_value), dtype=dtype_text(dtype, None), ctx=F.context(ctx), out=out)
 
 
 def zeros_like(F: Any, a: Any, dtype: Any = None, order: str = "C", ctx: Any = None, out: Any = None) -> Any:

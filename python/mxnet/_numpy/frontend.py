@@ -8,15 +8,12 @@ import types
 from abc import ABC, abstractmethod
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-import numpy as onp
-
+from .. import _core
 from ..ndarray._dtypes import dtype_name
 from ..ndarray._integers import ints
 
 # Modules of functions that are found under plain names; others are sections.
 _PLAIN = ("creation", "joining", "shaping", "indexing", "reduction", "products", "arithmetic")
-
-Number = (int, float, onp.generic)
 
 
 class Section:
@@ -46,6 +43,7 @@ class Frontend(ABC):
         for module in _PLAIN:
             self.names.update(self.bound(module, self))
         self.names.update(self.elementwise())
+        self.__dict__.update(self.names)  # F.concatenate is one look-up
 
     def section(self, module: str) -> Section:
         """The functions of a module below np, such as np.linalg; one for each module."""
@@ -66,9 +64,6 @@ class Frontend(ABC):
         return functions(self)
 
     def __getattr__(self, name: str) -> Any:
-        names = self.__dict__.get("names", {})
-        if name in names:
-            return names[name]
         raise AttributeError(f"mx.np has no function {name!r} for {self.tensors}")
 
     # --- What subclasses know
@@ -122,7 +117,7 @@ class Frontend(ABC):
 
 def only_c(order: Any, name: str) -> None:
     """Refuses layouts of memory that the library does not have."""
-    if order not in ("C", "K", "A"):
+    if order != "C" and order not in ("K", "A"):
         raise NotImplementedError(f"{name}: given order={order!r}, expected 'C': arrays are C-contiguous")
 
 
@@ -131,9 +126,7 @@ def dtype_text(dtype: Any, default: Any = "float32") -> Any:
     return default if dtype is None else dtype_name(dtype)
 
 
-def is_number(value: Any) -> bool:
-    """Whether a value is a number of Python's or NumPy's."""
-    return isinstance(value, Number)
+is_number = _core.is_number  # of Python's or NumPy's
 
 
 def optional_ints(value: Any) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, List, Sequence, Tuple
 
 import numpy as onp
 
@@ -16,12 +16,14 @@ __all__ = [
 ]
 
 
-def _several(F: Any, name: str, arrays: Any, axis: Any = None) -> List[Any]:
-    if not isinstance(arrays, (list, tuple)) and not F.is_tensor(arrays):
-        raise wrong(name, arrays, f"a sequence of {F.tensors}")
-    if F.is_tensor(axis):  # as if tensors were given one by one
+def _several(F: Any, name: str, arrays: Any, axis: Any = 0) -> Sequence[Any]:
+    if not isinstance(arrays, (list, tuple)):
+        if not F.is_tensor(arrays):
+            raise wrong(name, arrays, f"a sequence of {F.tensors}")
+        arrays = list(arrays)
+    if type(axis) is not int and F.is_tensor(axis):  # as if tensors were given one by one
         raise wrong(f"{name}: axis", axis, f"an integer; {F.tensors} to join are one sequence, the first argument")
-    return list(arrays)
+    return arrays
 
 
 def concatenate(F: Any, seq: Any, axis: Any = 0, out: Any = None) -> Any:

@@ -27,15 +27,17 @@ class Methods:
     @property
     def T(self) -> Any:
         """The array with its axes reversed."""
-        return self.transpose()
+        return self._F.transpose(self)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Any:
         """Another shape, as one tuple or as several integers; one dimension may be -1."""
-        order = kwargs.pop("order", "C")
-        if "newshape" in kwargs and not args:
-            args = (kwargs.pop("newshape"),)
+        order = "C"
         if kwargs:
-            raise TypeError(f"reshape: given {', '.join(kwargs)}, expected order")
+            order = kwargs.pop("order", order)
+            if "newshape" in kwargs and not args:
+                args = (kwargs.pop("newshape"),)
+            if kwargs:
+                raise TypeError(f"reshape: given {', '.join(kwargs)}, expected order")
         if not args:
             raise TypeError("reshape: given no shape, expected one")
         return self._F.reshape(self, args[0] if len(args) == 1 else args, order)

@@ -10,6 +10,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import ndarray as nd
+from ..base import MXNetValueError
 from ..ndarray import NDArray, _internal
 from ..util import is_np_array
 
@@ -53,7 +54,7 @@ def imdecode(buf: Any, *args: Any, **kwargs: Any) -> NDArray:
             raise TypeError(f"given {type(buf).__name__}, expected bytes or an array of bytes")
         buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
     if buf.size == 0:
-        raise ValueError("given no bytes, expected a JPEG or PNG image")
+        raise MXNetValueError("given no bytes, expected a JPEG or PNG image")
     return _for_user(_internal._cvimdecode(_plain(buf), **_named(args, kwargs, ("flag", "to_rgb"))))
 
 

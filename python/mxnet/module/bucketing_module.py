@@ -7,6 +7,9 @@ import logging
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+import numpy as np
+
+from .. import ndarray as nd
 from ..context import cpu
 from ..initializer import Uniform
 from ..model import load_params
@@ -79,9 +82,9 @@ class BucketingModule(BaseModule):
         aux_params: Optional[Dict[str, Any]] = None,
         **kwargs: Any,
     ) -> BucketingModule:
-        """Networks by bucket (or a function that gives them) together with their parameters."""
-        if (sym_dict is None) == (sym_gen is None):
-            raise ValueError("expected either sym_dict or sym_gen")
+        """Networks by bucket, or a function that gives them, together with their parameters; the function where both are given."""
+        if sym_dict is None and sym_gen is None:
+            raise ValueError("load_dict: given neither sym_dict nor sym_gen, expected one of them")
         if default_bucket_key is None:
             raise ValueError("given no default_bucket_key, expected the key of the largest bucket")
         if arg_params is None or aux_params is None:
@@ -107,13 +110,17 @@ class BucketingModule(BaseModule):
         self.params_initialized = True
 
     def save_checkpoint(self, prefix: str, epoch: int, remove_amp_cast: bool = False) -> None:
-        """Writes the parameters, and a network per bucket: PREFIX-BUCKET-symbol.json."""
+        """Writes the parameters, a network per bucket (PREFIX-BUCKET-symbol.json) and, for releases, the keys of the buckets
+        (PREFIX.buckets) where they are integers."""
         from ..model import _save_symbol, save_checkpoint
 
         self._require()
         save_checkpoint(prefix, epoch, None, *self.get_params(), remove_amp_cast=remove_amp_cast)
         for key, module in self._buckets.items():
             _save_symbol(module.symbol, f"{prefix}-{key}-symbol.json", remove_amp_cast)
+        keys = np.asarray(list(self._buckets))
+        if keys.dtype.kind in "iu":
+            nd.save(f"{prefix}.buckets", nd.array(keys, dtype=np.int32))
 
     def _make(self, bucket_key: Any) -> Module:
         symbol, data_names, label_names = self._sym_gen(bucket_key)

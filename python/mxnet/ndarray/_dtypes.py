@@ -25,33 +25,31 @@ _DTYPE_NP_TO_MX: Dict[Any, int] = {
 _DTYPE_MX_TO_NP: Dict[int, Any] = {number: dtype for dtype, number in _DTYPE_NP_TO_MX.items()}
 
 
-def dtype_number(dtype: Any) -> int:
-    """The library's number of a type, given as NumPy or a script would name it."""
-    number = _DTYPE_NP_TO_MX.get(dtype) if isinstance(dtype, (type, np.dtype)) else None
-    if number is not None:
-        return number
-    if isinstance(dtype, str) and dtype == "bfloat16":
-        return 12
-    name = np.dtype(dtype)
-    number = 12 if name == bfloat16 else _DTYPE_NP_TO_MX.get(name.type)
-    if number is None:
-        known = ", ".join(dtype_name(known) for known in _DTYPE_NP_TO_MX if known is not None)
-        raise TypeError(f"given type {name}, expected one of {known}")
-    return number
-
-
-_NAMES: Dict[Any, str] = {dtype: dtype.__name__ for dtype in _DTYPE_NP_TO_MX if isinstance(dtype, type)}
-_NAMES[np.bool_] = "bool"
+# Names and numbers of types by all that most programs say: the type itself, NumPy's object of it, its name.
+_NAMES: Dict[Any, str] = {bfloat16: "bfloat16", "bfloat16": "bfloat16"}
+for _type in _DTYPE_NP_TO_MX:
+    if isinstance(_type, type):
+        _name = np.dtype(_type).name
+        _NAMES.update({_type: _name, np.dtype(_type): _name, _name: _name})
+_NUMBERS: Dict[str, int] = {_NAMES[dtype]: number for dtype, number in _DTYPE_NP_TO_MX.items() if dtype is not None}
 
 
 def dtype_name(dtype: Any) -> str:
-    """The library's name of a type."""
-    if isinstance(dtype, type) and dtype in _NAMES:  # what most programs give
+    """The library's name of a type, given as NumPy or a script would name it."""
+    try:
         return _NAMES[dtype]
-    if dtype is bfloat16 or (isinstance(dtype, str) and dtype == "bfloat16"):
-        return "bfloat16"
-    dtype = np.dtype(dtype)
-    return "bfloat16" if dtype == bfloat16 else dtype.name
+    except (KeyError, TypeError):  # other ways of saying it; NumPy's descriptions of structures have no hash
+        dtype = np.dtype(dtype)
+        return "bfloat16" if dtype == bfloat16 else dtype.name
+
+
+def dtype_number(dtype: Any) -> int:
+    """The library's number of a type, given as NumPy or a script would name it."""
+    name = dtype_name(dtype)
+    number = _NUMBERS.get(name)
+    if number is None:
+        raise TypeError(f"given type {name}, expected one of {', '.join(_NUMBERS)}")
+    return number
 
 
 def widened(bits: np.ndarray) -> np.ndarray:

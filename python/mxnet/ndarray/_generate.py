@@ -22,7 +22,6 @@ _PREFIXES = {
 }
 _NUMPY_PREFIXES = ("_np_", "_npi_", "_npx_")
 
-_made: Dict[str, Operator] = {}
 _known: set = set()
 
 
@@ -94,17 +93,29 @@ def _place(name: str) -> Tuple[str, str]:
     return ("mxnet.ndarray._internal" if name.startswith("_") else "mxnet.ndarray"), name
 
 
-def operator(name: str, module: str = "", shown: str = "") -> Operator:
-    """The function of an operator, by its name in the registry; `module` and `shown` place those of mx.np."""
-    made: Any = _made.get(name)
-    if made is None:
+class _Operators(Dict[str, Operator]):
+    """The operators that were asked for, by their names in the registry; what is not there yet is made."""
+
+    def __missing__(self, name: str) -> Operator:
+        return self.make(name, "mxnet.ndarray.op", name)
+
+    def make(self, name: str, module: str, shown: str) -> Operator:
+        """`module` and `shown` place those of mx.np."""
         numpy = name.startswith(_NUMPY_PREFIXES)
-        made = _Documented(name, numpy)
-        place = (module or "mxnet.ndarray.op", shown or name) if numpy else _place(name)
-        made.__module__, made.__name__ = place
+        made: Any = _Documented(name, numpy)
+        made.__module__, made.__name__ = (module, shown) if numpy else _place(name)
         made.__qualname__ = made.__name__
-        _made[name] = made
-    return made
+        self[name] = made
+        return made
+
+
+_operators = _Operators()
+operator: Callable[[str], Operator] = _operators.__getitem__  # by name; what every small call begins with
+
+
+def placed_operator(name: str, module: str, shown: str) -> Operator:
+    """An operator that a module shows: whoever asks first says where one of mx.np is found."""
+    return _operators[name] if name in _operators else _operators.make(name, module, shown)
 
 
 def names_in(prefix: str) -> List[str]:
@@ -117,7 +128,7 @@ def names_in(prefix: str) -> List[str]:
     return sorted(name[len(prefix) :] for name in _names() if name.startswith(prefix))
 
 
-def fill(module_name: str, prefix: str, make: Callable[[str, str, str], Any] = operator) -> Callable[[str], Any]:
+def fill(module_name: str, prefix: str, make: Callable[[str, str, str], Any] = placed_operator) -> Callable[[str], Any]:
     """The __getattr__ of a module: makes its operators when they are asked for, by make(operator, module, name)."""
     module = sys.modules[module_name]
 

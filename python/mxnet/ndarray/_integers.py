@@ -8,9 +8,16 @@ from typing import Any, Tuple
 
 import numpy as np
 
+from .. import _core
+
+_plain_ints = _core.plain_ints
+
 
 def ints(value: Any, name: str = "") -> Tuple[int, ...]:
     """One integer or several, as a tuple. `name`: who was given them."""
+    plain = _plain_ints(value)
+    if plain is not None:
+        return plain
     if isinstance(value, (int, np.integer)):
         return (int(value),)
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._core import NDArrayBase
-from ..context import Context, current_context
+from ..context import Context, current_context, current_context_text
 from . import _generate
 from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number, widened
 from ._integers import ints
@@ -24,21 +24,14 @@ Shape = Union[int, Sequence[int]]
 def _from_numpy(values: Any, context: Optional[Context], dtype: Any, cls: Any = NDArray) -> Any:
     """An array of NumPy's values, as mx.nd or mx.np array."""
     number = dtype_number(dtype)
-    if isinstance(values, np.ndarray) and values.dtype == bfloat16:  # as asnumpy() gives them
+    if isinstance(values, np.ndarray) and values.dtype.kind == "V" and values.dtype == bfloat16:  # as asnumpy() gives them
         values = widened(values)
     context = current_context() if context is None else context
     kind = _DTYPE_MX_TO_NP[number]
-    values = np.array(values, dtype=np.float32 if kind is bfloat16 else kind, order="C", copy=None if _NUMPY_2 else False)
-    numpy = getattr(cls, "_is_np", False)
     if kind is bfloat16:
         return _from_numpy(values, context, np.float32, cls).astype("bfloat16")
-    made = _core.create(values.shape, context.device_typeid, context.device_id, False, number, numpy)
-    if values.size:
-        made._copy_from(values)
-    return made
-
-
-_NUMPY_2 = int(np.__version__.split(".")[0]) >= 2
+    values = np.asarray(values, kind, "C")
+    return _core.create_of(values, context.device_typeid, context.device_id, number, getattr(cls, "_is_np", False))
 
 
 def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None) -> NDArray:
@@ -48,7 +41,7 @@ def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None) -
         if ctx is None:
             ctx = current_context()
         source_array = source_array.asnumpy()
-    elif hasattr(source_array, "tocsr"):
+    elif not isinstance(source_array, (np.ndarray, list)) and hasattr(source_array, "tocsr"):
         from . import sparse
 
         return sparse.array(source_array, ctx, dtype)
@@ -72,8 +65,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, NDArrayBase):
         return value.asnumpy()
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [item if type(item) in _NUMBERS else _plain(item) for item in value]
     return value
+
+
+_NUMBERS = {float, int, bool}
 
 
 def empty(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype: Optional[str] = None) -> NDArray:
@@ -87,29 +83,26 @@ def empty(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype:
     return _core.create(ints(shape, "empty"), context.device_typeid, context.device_id, False, number, False)
 
 
-def _made(name: str, shape: Any, ctx: Any, dtype: Any, /, **params: Any) -> NDArray:
-    context = current_context() if ctx is None else ctx
-    dtype = "float32" if dtype is None else dtype_name(dtype)
-    return _op(name)(shape=ints(shape, name.lstrip("_")), ctx=str(context), dtype=dtype, **params)
-
-
 def zeros(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, stype: Optional[str] = None, **kwargs: Any) -> NDArray:
     """Zeros."""
-    if stype not in (None, "default"):
+    if stype is not None and stype != "default":
         from . import sparse
 
         return sparse.zeros(stype, shape, ctx, dtype, **kwargs)
-    return _made("_zeros", shape, ctx, dtype, **kwargs)
+    where = current_context_text() if ctx is None else str(ctx)
+    return _op("_zeros")(ints(shape, "zeros"), where, "float32" if dtype is None else dtype_name(dtype), **kwargs)
 
 
 def ones(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """Ones."""
-    return _made("_ones", shape, ctx, dtype, **kwargs)
+    where = current_context_text() if ctx is None else str(ctx)
+    return _op("_ones")(ints(shape, "ones"), where, "float32" if dtype is None else dtype_name(dtype), **kwargs)
 
 
 def full(shape: Shape, val: float, ctx: Optional[Context] = None, dtype: Any = np.float32, out: Any = None) -> NDArray:
     """The same number everywhere."""
-    return _made("_full", shape, ctx, dtype, out=out, value=val)
+    where, kind = current_context_text() if ctx is None else str(ctx), "float32" if dtype is None else dtype_name(dtype)
+    return _op("_full")(shape=ints(shape, "full"), ctx=where, dtype=kind, out=out, value=val)
 
 
 def arange(start: float, stop: Any = None, step: float = 1.0, repeat: int = 1, infer_range: Any = None, ctx: Any = None, dtype: Any = np.float32) -> NDArray:
@@ -118,17 +111,17 @@ def arange(start: float, stop: Any = None, step: float = 1.0, repeat: int = 1, i
         import warnings
 
         warnings.warn("`infer_range` argument has been deprecated", DeprecationWarning, stacklevel=2)
-    context = str(current_context() if ctx is None else ctx)
+    context = current_context_text() if ctx is None else str(ctx)
     return _op("_arange")(start=start, stop=stop, step=step, repeat=repeat, infer_range=False, dtype=dtype_name(dtype), ctx=context)
 
 
 def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None, dtype: Any = np.float32) -> NDArray:
     """`num` numbers at equal distances."""
-    context = str(current_context() if ctx is None else ctx)
+    context = current_context_text() if ctx is None else str(ctx)
     return _op("_linspace")(start=start, stop=stop, num=num, endpoint=endpoint, ctx=context, dtype=dtype_name(dtype))
 
 
 def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """Ones on a diagonal."""
-    context = str(current_context() if ctx is None else ctx)
+    context = current_context_text() if ctx is None else str(ctx)
     return _op("_eye")(N=N, M=M, k=k, ctx=context, dtype="float32" if dtype is None else dtype_name(dtype), **kwargs)

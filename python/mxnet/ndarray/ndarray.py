@@ -67,7 +67,7 @@ class NDArray(NDArrayBase):
     @property
     def T(self) -> NDArray:
         """The array with its axes reversed."""
-        return self if self.ndim < 2 else self.transpose()
+        return self if len(self.shape) < 2 else _op("transpose")(self)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -91,7 +91,7 @@ class NDArray(NDArrayBase):
 
     def asnumpy(self) -> np.ndarray:
         """A copy as a NumPy array (of bfloat16 its bits). Waits; what failed in computing it raises here."""
-        values = np.empty(self.shape, self.dtype)
+        values = np.empty(self.shape, _DTYPE_MX_TO_NP[self._dtype_id])
         if values.size:
             self._copy_to(values)
         else:
@@ -100,6 +100,9 @@ class NDArray(NDArrayBase):
 
     def asscalar(self) -> Any:
         """The one element as a NumPy scalar."""
+        number = self._number()
+        if number is not None:
+            return _DTYPE_MX_TO_NP[self._dtype_id](number)
         if self.size != 1:
             raise ValueError(f"given an array of shape {self.shape}, expected one element")
         return self._values().reshape(-1)[0]
@@ -121,7 +124,8 @@ class NDArray(NDArrayBase):
         return int(self.asscalar())
 
     def __float__(self) -> float:
-        return float(self.asscalar())
+        number = self._number()
+        return float(self.asscalar() if number is None else number)
 
     def __index__(self) -> int:
         value = self.asscalar()
@@ -194,7 +198,8 @@ class NDArray(NDArrayBase):
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self.writable:
             raise ValueError("given a read-only array, expected a writable one")
-        _indexing.put(self, key, value)
+        if not _core.basic_fill(self, key, value):
+            _indexing.put(self, key, value)
 
     def _allows_empty(self) -> bool:
         return _core.is_np_shape() != 0
@@ -213,7 +218,7 @@ class NDArray(NDArrayBase):
 
     def copy(self) -> NDArray:
         """A copy on the same device."""
-        return _op("_copyto")(self, out=_empty_like(self, self.context))
+        return _op("_copyto")(self)
 
     def copyto(self, other: Union[NDArray, Context]) -> NDArray:
         """Copies into another array, or onto another device."""
@@ -246,7 +251,7 @@ class NDArray(NDArrayBase):
         """The elements as another type."""
         if not copy and dtype_number(dtype) == self._dtype_id:
             return self
-        return _op("cast")(self, dtype=dtype_name(dtype))
+        return _op("cast")(self, dtype_name(dtype))
 
     def tostype(self, stype: str) -> NDArray:
         """The array in another storage type."""
@@ -258,18 +263,13 @@ class NDArray(NDArrayBase):
 
     def reshape(self, *shape: Any, **kwargs: Any) -> NDArray:
         """Another shape on the same memory; 0, -1, -2, -3 and -4 as the operator reshape has them."""
-        if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
-            shape = shape[0]
-        elif not shape:
-            shape = kwargs.pop("shape")
-        reverse = kwargs.pop("reverse", False)
-        if kwargs:
-            raise TypeError(f"reshape: given {', '.join(kwargs)}, expected shape and reverse")
-        wanted = ints(shape, "reshape")
-        made = self._view(wanted, bool(reverse))
-        if made.size != self.size:
-            raise ValueError(f"reshape: given shape {wanted} for {self.size} elements")
-        return made
+        reverse = False
+        if kwargs or not shape:
+            shape = shape or (kwargs.pop("shape"),)
+            reverse = bool(kwargs.pop("reverse", False))
+            if kwargs:
+                raise TypeError(f"reshape: given {', '.join(kwargs)}, expected shape and reverse")
+        return self._view(ints(shape[0] if len(shape) == 1 else shape, "reshape"), reverse)
 
     def transpose(self, *axes: Any, **kwargs: Any) -> NDArray:
         """The array with its axes in another order, reversed by default."""

@@ -11,8 +11,12 @@ from .. import _core, numpy_dispatch_protocol
 from .._numpy.arrays import arrays as F
 from .._numpy.frontend import only_c
 from .._numpy.methods import Methods
-from ..ndarray._dtypes import bfloat16, dtype_number
+from ..ndarray._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number
 from ..ndarray.ndarray import _GRAD_REQ_MAP, NDArray
+
+
+# By the library's number.
+_DTYPES = {number: onp.dtype(dtype) for number, dtype in _DTYPE_MX_TO_NP.items() if dtype is not None}
 
 
 class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invalid-name
@@ -66,6 +70,9 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
         return F.trunc(self)
 
     def __bool__(self) -> bool:
+        number = self._number()
+        if number is not None:
+            return bool(number)
         if self.size > 1:
             raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")
         return self.size == 1 and bool(self.item())
@@ -78,13 +85,17 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
 
     def item(self, *args: Any) -> Any:
         """An element as Python's number, by its place in the flattened array or by one place per axis."""
-        return self._values().item(*args)
+        number = None if args else self._number()
+        return self._values().item(*args) if number is None else number
 
     def asscalar(self) -> Any:
         """The one element as a NumPy scalar."""
+        number = self._number()
+        if number is not None:
+            return self.dtype.type(number)
         if self.size != 1:
             raise ValueError(f"given an array of shape {self.shape}, expected one element")
-        return self._values()[()] if self.shape == () else self._values().reshape(-1)[0]
+        return self._values().reshape(-1)[0]
 
     def __int__(self) -> int:
         return int(self._single())
@@ -93,6 +104,9 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
         return float(self._single())
 
     def _single(self) -> Any:
+        number = self._number()
+        if number is not None:
+            return number
         if self.size != 1:
             raise TypeError("only size-1 arrays can be converted to Python scalars")
         return self.item()
@@ -110,7 +124,7 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
     @property
     def dtype(self) -> Any:
         """The type of the elements, as numpy.dtype."""
-        return onp.dtype(NDArray.dtype.fget(self))  # type: ignore[attr-defined]
+        return _DTYPES[self._dtype_id]
 
     def copy(self, order: str = "C") -> ndarray:
         """A copy on the same device."""
@@ -121,7 +135,7 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
         self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> ndarray:
         """The elements as another type; the array itself if `copy` is false and it has that type."""
-        if order not in ("K", "C", None):
+        if order != "K" and order not in ("C", None):
             raise ValueError(f"astype: given order={order!r}, expected 'K' or 'C'")
         if casting != "unsafe":
             raise ValueError(f"astype: given casting={casting!r}, expected 'unsafe'")
@@ -131,7 +145,7 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
             dtype = onp.float32
         if not copy and dtype_number(dtype) == self._dtype_id:
             return self
-        return F.op("_npi_cast")(self, dtype=onp.dtype(dtype).name if dtype != "bfloat16" else dtype)
+        return F.op("_npi_cast")(self, dtype_name(dtype))
 
     def attach_grad(self, grad_req: str = "write") -> None:  # type: ignore[override]
         """Makes it a leaf whose gradient autograd.backward leaves in `grad`."""

@@ -110,9 +110,6 @@ def check_numeric_gradient(
         raise TypeError(f"given type {dtype}, expected float16, float32 or float64")
     ctx = default_context() if ctx is None else ctx
     eps = default_numeric_eps()[np.dtype(dtype)] if numeric_eps is None else numeric_eps
-    # The difference of two rounded sums has half the digits of one.
-    rtol = 1e-2 if rtol is None else rtol
-    atol = 1e-3 if atol is None else atol
     arguments = _by_name("location", location, sym.list_arguments(), ctx, dtype)
     states = _states(sym, aux_states, ctx, dtype)
     nodes = list(arguments) if grad_nodes is None else list(grad_nodes)

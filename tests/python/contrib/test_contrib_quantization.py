@@ -275,7 +275,7 @@ def digits_block():
 
 
 @pytest.mark.parametrize("mode", ["none", "naive", "entropy"])
-def test_blocks(mode, tmp_path):
+def test_quantized_blocks_answer_as_the_real_ones(mode, tmp_path):
     mx.random.seed(SEED)
     net, data = digits_block(), examples((12, 3, 8, 8))
     real = net(mx.nd.array(data)).asnumpy()

@@ -79,7 +79,7 @@ def test_parts_cover_the_file_once(files, with_index):
     assert seen == [list(range(8)), list(range(8, 16)), list(range(16, 23))]  # as 1.9.1
 
 
-def test_normalization(files, images):
+def test_means_are_taken_off_before_deviations_divide(files, images):
     batch = next(make(files, mean_r=10, mean_g=20, mean_b=30, std_r=2, std_g=3, std_b=4, scale=0.5))
     expected = (middle(images[0]) - np.array([10, 20, 30]).reshape(3, 1, 1)) * 0.5 / np.array([2, 3, 4]).reshape(3, 1, 1)
     np.testing.assert_allclose(batch.data[0].asnumpy()[0], expected, rtol=1e-6)
@@ -95,7 +95,7 @@ def test_a_mean_image_is_subtracted(files, images, tmp_path):
         make(files, mean_img=str(tmp_path / "wrong"))
 
 
-def test_types(files, images):
+def test_images_come_in_the_type_that_is_asked_for(files, images):
     assert next(make(files, "ImageRecordUInt8Iter")).data[0].dtype == np.uint8
     small = next(make(files, "ImageRecordInt8Iter")).data[0]
     assert small.dtype == np.int8 and (small.asnumpy()[0] == np.minimum(middle(images[0]), 127)).all()  # as 1.9.1

@@ -59,7 +59,7 @@ def test_a_batch_larger_than_the_data_goes_round_more_than_once(csv):
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-def test_csv_types(csv, dtype):
+def test_csv_columns_come_in_the_type_that_is_asked_for(csv, dtype):
     batch = next(mx.io.CSVIter(batch_size=5, dtype=dtype, **csv))
     assert batch.data[0].dtype == np.dtype(dtype) and batch.label[0].dtype == np.dtype(dtype)
     assert batch.data[0].asnumpy().tolist() == np.array([[i, i + 0.5] for i in range(5)]).astype(dtype).tolist()
@@ -114,7 +114,7 @@ def test_libsvm_labels_from_a_second_file(libsvm):
     assert batch.label[0].asnumpy().tolist() == batch.data[0].asnumpy().tolist()
 
 
-def test_libsvm_errors(libsvm, tmp_path):
+def test_libsvm_refuses_what_its_files_do_not_hold(libsvm, tmp_path):
     with pytest.raises(mx.MXNetError, match="index 3 is outside of 2 columns"):
         mx.io.LibSVMIter(data_libsvm=libsvm, data_shape=(2,), batch_size=2)
     with pytest.raises(NotImplementedError, match="round_batch"):
@@ -158,7 +158,7 @@ def test_mnist_leaves_out_a_short_batch(mnist):
     assert labels(mx.io.MNISTIter(batch_size=4, shuffle=False, **mnist)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
-def test_mnist_errors(mnist, tmp_path):
+def test_mnist_refuses_files_that_are_cut_off_or_of_another_kind(mnist, tmp_path):
     short = tmp_path / "short"
     short.write_bytes(struct.pack(">II", 2049, 12) + b"1")
     with pytest.raises(mx.MXNetError, match="cut off"):

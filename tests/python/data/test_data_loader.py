@@ -100,7 +100,7 @@ def test_records_as_a_dataset(tmp_path):
 # ---- samplers
 
 
-def test_samplers():
+def test_samplers_give_the_positions_in_their_order():
     assert list(data.SequentialSampler(3, start=2)) == [2, 3, 4]
     np.random.seed(1)
     order = list(data.RandomSampler(6))
@@ -115,7 +115,7 @@ def test_samplers():
     ("keep", [[[0, 1, 2], [3, 4]]] * 2, [2, 2]), ("discard", [[[0, 1, 2]]] * 2, [1, 1]),
     ("rollover", [[[0, 1, 2]], [[3, 4, 0], [1, 2, 3]]], [1, 2]),
 ])
-def test_the_last_batch(last_batch, epochs, lengths):
+def test_the_last_batch_is_kept_left_out_or_filled_by_the_next_epoch(last_batch, epochs, lengths):
     sampler = data.BatchSampler(data.SequentialSampler(5), 3, last_batch)
     for epoch, length in zip(epochs, lengths):
         assert len(sampler) == length

@@ -24,7 +24,7 @@ def packed(i, label):
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("kind, part", [("MNIST", "train"), ("MNIST", "t10k"), ("FashionMNIST", "train")])
-def test_mnist(tmp_path, compressed, kind, part):
+def test_mnist_reads_images_and_labels(tmp_path, compressed, kind, part):
     images = np.random.RandomState(SEED).randint(0, 255, (5, 28, 28)).astype(np.uint8)
     files = {
         f"{part}-images-idx3-ubyte": struct.pack(">IIII", 2051, 5, 28, 28) + images.tobytes(),
@@ -44,7 +44,7 @@ def test_mnist(tmp_path, compressed, kind, part):
 @pytest.mark.parametrize("kind, train, name, label_bytes, column", [
     ("CIFAR10", False, "test_batch.bin", 1, 0), ("CIFAR100", True, "train.bin", 2, 0), ("CIFAR100", False, "test.bin", 2, 1),
 ])
-def test_cifar(tmp_path, kind, train, name, label_bytes, column):
+def test_cifar_reads_images_and_labels(tmp_path, kind, train, name, label_bytes, column):
     rows = np.random.RandomState(SEED).randint(0, 99, (3, label_bytes + 3072)).astype(np.uint8)
     (tmp_path / name).write_bytes(rows.tobytes())
     kwargs = {"fine_label": bool(column)} if kind == "CIFAR100" else {}
@@ -101,7 +101,7 @@ def test_tensors_and_normalization(image):
     assert transforms.Cast("float16")(image).dtype == np.float16
 
 
-def test_sizes(image):
+def test_resizes_and_crops_give_the_size_that_is_asked_for(image):
     assert transforms.Resize(8)(image).shape == (8, 8, 3)
     assert transforms.Resize((10, 6))(image).shape == (6, 10, 3)
     assert transforms.Resize(6, keep_ratio=True)(image).shape == (6, 8, 3)
@@ -112,7 +112,7 @@ def test_sizes(image):
     assert transforms.CropResize(2, 3, 5, 4, (10, 8), 1)(image).shape == (8, 10, 3)
 
 
-def test_random_changes(image):
+def test_random_changes_come_both_ways_and_stay_within_bounds(image):
     pixels = picture()
     flipped = [transforms.RandomFlipLeftRight()(image).asnumpy() for _ in range(20)]
     assert {(out == pixels).all() for out in flipped} == {True, False}
@@ -129,7 +129,7 @@ def test_random_changes(image):
         transforms.RandomContrast(-1)
 
 
-def test_chains(image):
+def test_a_chain_is_its_steps_one_after_another(image):
     chain = transforms.Compose([transforms.Resize(8), transforms.CenterCrop(6), transforms.ToTensor(), transforms.Normalize(0.5, 0.5)])
     out = chain(image)
     assert out.shape == (3, 6, 6) and out.dtype == np.float32
@@ -142,7 +142,7 @@ def test_chains(image):
     assert transforms.RandomApply(transforms.Cast("float32"), p=0.0)(image).dtype == np.uint8
 
 
-def test_turning(image):
+def test_rotations_turn_counter_clockwise_and_refuse_bytes(image):
     tensor = transforms.ToTensor()(image)
     square = tensor[:, :, :12]
     np.testing.assert_allclose(transforms.Rotate(90)(square).asnumpy(), np.rot90(square.asnumpy(), 1, (1, 2)), atol=1e-5)

@@ -131,7 +131,7 @@ def test_names_of_checkpoints_are_those_of_the_release(made, tmp_path):
         made.fit(batches(), batches=9, event_handlers=[handler])
 
 
-def test_early_stopping(made):
+def test_training_stops_after_epochs_without_improvement(made):
     handler = est.EarlyStoppingHandler(made.train_metrics[1], min_delta=100, patience=2)
     recorder = Recorder()
     made.fit(batches(), epochs=50, event_handlers=[handler, recorder])

@@ -60,7 +60,7 @@ ACTIVATIONS = {
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activation(name, x):
+def test_activations_compute_their_formulas(name, x):
     np.testing.assert_allclose(run(nn.Activation(name), x), ACTIVATIONS[name](x), rtol=1e-5, atol=1e-6)
 
 
@@ -82,7 +82,7 @@ def test_other_activations(x):
 
 
 @pytest.mark.parametrize("flatten, shape", [(True, (2, 3, 4)), (False, (2, 3, 4))])
-def test_dense(flatten, shape):
+def test_dense_multiplies_rows_or_last_axes(flatten, shape):
     x = np.random.RandomState(1).standard_normal(shape).astype(np.float32)
     layer = nn.Dense(5, flatten=flatten, activation="relu", bias_initializer="ones")
     out = run(layer, x)
@@ -189,7 +189,7 @@ def test_convolution_and_pooling():
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, gluon.Block) else str(value),
 )
-def test_shapes(layer, shape, expected):
+def test_layers_give_shapes_that_follow_from_their_parameters(layer, shape, expected):
     assert run(layer, np.ones(shape, np.float32)).shape == expected
 
 
@@ -226,7 +226,7 @@ def test_concurrent_layers(x):
         np.testing.assert_array_equal(run(net, x), np.concatenate([x, 2 * x], axis=1))
 
 
-def test_pixel_shuffle():
+def test_pixel_shuffles_move_channels_into_space():
     flat = np.arange(2 * 4 * 3, dtype=np.float32).reshape(2, 4, 3)
     expected = flat.reshape(2, 2, 2, 3).transpose(0, 1, 3, 2).reshape(2, 2, 6)
     np.testing.assert_array_equal(run(contrib.nn.PixelShuffle1D(2), flat), expected)

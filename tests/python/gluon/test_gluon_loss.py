@@ -97,19 +97,19 @@ def test_positive_weight_of_sigmoid_loss():
     np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-3, atol=1e-5)
 
 
-def test_kl_divergence():
+def test_kl_divergence_takes_logarithms_or_makes_them():
     expected = (SHARES * (np.log(SHARES) - log_softmax(PRED))).sum(1)
     np.testing.assert_allclose(KLDivLoss(from_logits=False)(*arrays((PRED, SHARES))).asnumpy(), expected, rtol=1e-4)
     np.testing.assert_allclose(KLDivLoss()(*arrays((log_softmax(PRED), SHARES))).asnumpy(), expected, rtol=1e-4)
 
 
-def test_triplet():
+def test_triplet_is_the_margin_between_two_distances():
     distance = ((OTHER - PRED) ** 2 - (SHARES - PRED) ** 2).sum(1)
     found = TripletLoss(margin=2)(*arrays((PRED, OTHER, SHARES))).asnumpy()
     np.testing.assert_allclose(found, np.maximum(0, distance + 2), rtol=1e-4, atol=1e-5)
 
 
-def test_poisson():
+def test_poisson_is_the_likelihood_with_and_without_stirlings_term():
     found = PoissonNLLLoss()(*arrays((PRED, COUNTS))).asnumpy()
     np.testing.assert_allclose(found, [(np.exp(PRED) - COUNTS * PRED).mean()], rtol=1e-5)
     rate = np.exp(PRED)

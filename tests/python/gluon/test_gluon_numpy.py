@@ -49,7 +49,7 @@ LAYERS = [
 
 
 @pytest.mark.parametrize("kind, args, options, shape, expected", LAYERS, ids=[f"{row[0].__name__}{row[1]}" for row in LAYERS])
-def test_layers(kind, args, options, shape, expected):
+def test_layers_give_the_same_as_blocks_and_as_graphs(kind, args, options, shape, expected):
     layer = kind(*args, **options)
     layer.initialize()
     x = mx.np.ones(shape)
@@ -97,7 +97,7 @@ def test_losses_that_are_no_graphs_or_have_other_shapes():
 
 
 @pytest.mark.parametrize("valid", [False, True])
-def test_cells_unroll(valid):
+def test_cells_unroll_to_numpy_arrays_and_mask_what_is_past_the_length(valid):
     lengths = mx.np.array([1, 3]) if valid else None
     for cell in (rnn.LSTMCell(3), rnn.BidirectionalCell(rnn.GRUCell(3), rnn.RNNCell(3)), rnn.ResidualCell(rnn.GRUCell(4))):
         cell.initialize()

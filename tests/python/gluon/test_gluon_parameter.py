@@ -264,7 +264,7 @@ def test_type_in_the_file_converts_only_when_asked(tmp_path):
     assert other["p_a"].data().dtype == np.float32
 
 
-def test_all_at_once(tmp_path):
+def test_a_dictionary_sets_all_its_parameters_at_once(tmp_path):
     params, _ = saved(tmp_path)
     params.setattr("lr_mult", 3)
     assert params["p_a"].lr_mult == 3 and params["p_b"].lr_mult == 3

@@ -186,7 +186,7 @@ def test_files_of_layers_and_cells_are_alike(tmp_path, x):
     np.testing.assert_array_equal(other(x).asnumpy(), layer(x).asnumpy())
 
 
-def test_repr():
+def test_layers_and_cells_print_their_sizes():
     assert repr(rnn.LSTM(3, 2, bidirectional=True, dropout=0.1)) == "LSTM(None -> 3, TNC, num_layers=2, dropout=0.1, bidirectional)"
     assert repr(rnn.GRUCell(3, input_size=2)) == "GRUCell(2 -> 9)" and repr(rnn.RNNCell(3)) == "RNNCell(None -> 3, tanh)"
 
@@ -311,7 +311,7 @@ def test_variational_dropout_keeps_its_masks(x):
     assert dropped.any() and (dropped == dropped[:, :1]).all()
 
 
-def test_projected_cell(x):
+def test_a_projected_cell_gives_what_the_layer_gives(x):
     cell = ready(contrib.rnn.LSTMPCell(H, 2))
     out, states = cell.unroll(T, x, merge_outputs=True)
     assert out.shape == (N, T, 2) and [state.shape for state in states] == [(N, 2), (N, H)]

@@ -40,7 +40,7 @@ def test_clipping_by_the_norm_of_all():
         utils.clip_global_norm([], 1.0)
 
 
-def test_known_shapes():
+def test_zeros_leave_a_shape_unknown_unless_numpys_rules_hold():
     assert utils.shape_is_known((2, 3))
     assert not any(utils.shape_is_known(shape) for shape in (None, (), (0, 2)))
     with mx.util.np_shape():

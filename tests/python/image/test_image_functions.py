@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.image: reading, cutting, augmenters and iterators over images."""
 
+import base64
 import json
 import random
 
@@ -40,13 +41,25 @@ def test_decoding_and_reading(folder):
     assert image.imdecode(png(pixels), 0).shape == (24, 32, 1)
     with pytest.raises(mx.MXNetError, match="JPEG or PNG"):
         image.imdecode(b"nothing")
-    with pytest.raises(ValueError, match="no bytes"):
+    with pytest.raises(mx.MXNetError, match="no bytes"):
         image.imdecode(b"")
     with pytest.raises(mx.MXNetError, match="nowhere.jpg"):
         image.imread("nowhere.jpg")
 
 
-def test_sizes_that_fit():
+# Two colours of printing, eight columns each, as an Adobe program stores them.
+FOUR_COLOURS = base64.b64decode(
+    "/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwAoHB4jHhkoIyEjLSsoMDxkQTw3Nzx7WF1JZJGAmZaPgIyKoLTmw6Cq2q2KjMj/y9ru9f///5vB////+v/m/f/4/8AAFAgA"
+    "CAAQBEMRAE0RAFkRAEsRAP/EABcAAAMBAAAAAAAAAAAAAAAAAAMEBQb/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oADgRDAE0AWQBLAAA/AEB1NRaYFkjD/9k="
+)
+
+
+def test_pictures_of_four_colours_have_the_releases_values():
+    assert image.imdecode(FOUR_COLOURS).asnumpy()[3, [0, 15]].tolist() == [[45, 137, 187], [242, 133, 1]]
+    assert image.imdecode(FOUR_COLOURS, 0).asnumpy()[3, [0, 15], 0].tolist() == [115, 151]
+
+
+def test_a_crop_is_scaled_down_until_it_fits():
     # values of 1.9.1
     assert image.scale_down((640, 480), (720, 120)) == (640, 106)
     assert image.scale_down((360, 1000), (480, 500)) == (360, 375)
@@ -85,7 +98,7 @@ def test_normalization_of_colours():
 
 
 @pytest.mark.parametrize("degrees, turned", [(90, lambda x: np.rot90(x, 1, (1, 2))), (180, lambda x: x[:, ::-1, ::-1]), (-90, lambda x: np.rot90(x, -1, (1, 2)))])
-def test_right_angles(degrees, turned):
+def test_rotations_by_right_angles_move_whole_pixels(degrees, turned):
     square = np.random.RandomState(SEED).rand(3, 9, 9).astype(np.float32)
     np.testing.assert_allclose(image.imrotate(array(square), degrees).asnumpy(), turned(square), atol=1e-5)
 
@@ -237,7 +250,7 @@ def test_det_augmenters_of_a_script():
         image.CreateMultiRandCropAugmenter(min_object_covered=[0.1, 0.5], max_attempts=[1, 2, 3])
 
 
-def test_image_det_iter(folder):
+def test_the_iterator_of_objects_fills_missing_labels_with_minus_one(folder):
     listed = [[2, 5, *OBJECTS[: 1 + i % 2].ravel().tolist(), f"{i}.png"] for i in range(5)]
     iterator = image.ImageDetIter(2, (3, 16, 16), imglist=listed, path_root=str(folder))
     assert iterator.label_shape == (2, 5) and tuple(iterator.provide_label[0]) == ("label", (2, 2, 5))

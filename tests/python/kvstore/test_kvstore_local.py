@@ -185,7 +185,7 @@ def test_wrong_calls_say_what_is_expected(store):
         store.load_optimizer_states("unused")
 
 
-def test_names_of_stores():
+def test_a_store_is_made_by_its_name_and_others_are_errors():
     assert mx.kv.create().type == "local"
     assert mx.kv.create("Device").type == "device"
     with pytest.raises(ValueError, match="local_allreduce_cpu"):

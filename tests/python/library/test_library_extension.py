@@ -42,7 +42,7 @@ def matrices():
     return rng.standard_normal((3, 4)).astype("float32"), rng.standard_normal((4, 5)).astype("float32")
 
 
-def test_operator_runs():
+def test_an_operator_of_an_extension_computes():
     a, b = matrices()
     result = mx.nd.example_gemm(mx.nd.array(a), mx.nd.array(b))
     np.testing.assert_allclose(result.asnumpy(), a @ b, rtol=1e-5)
@@ -225,3 +225,9 @@ def test_libraries_that_do_not_fit(folder, name, code, message):
     source.write_text(code, encoding="utf-8")
     with pytest.raises((mx.MXNetError, ValueError), match=message):
         mx.library.load(compiled(source, folder / f"lib{name}.so"))
+
+
+@pytest.mark.parametrize("path, message", [("/nowhere.so", "file that exists"), (__file__, "a shared library")])
+def test_paths_of_no_library_are_errors_of_the_library(path, message):
+    with pytest.raises(mx.MXNetError, match=message):
+        mx.library.load(path)

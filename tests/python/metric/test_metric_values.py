@@ -20,7 +20,7 @@ def value(metric, labels=LABELS, preds=SCORES):
     return metric.get()[1]
 
 
-def test_classification():
+def test_metrics_of_classes_are_their_formulas():
     assert value(mx.metric.Accuracy()) == pytest.approx(4 / 6)
     assert value(mx.metric.TopKAccuracy(top_k=2)) == pytest.approx(5 / 6)
     assert value(mx.metric.CrossEntropy()) == pytest.approx(-np.log(PICKED).mean(), rel=1e-5)
@@ -33,7 +33,7 @@ def test_perplexity_leaves_the_ignored_label_out():
     assert value(mx.metric.Perplexity(0)) == pytest.approx(np.exp(-np.log(PICKED[kept]).mean()), rel=1e-5)
 
 
-def test_two_classes():
+def test_f1_and_correlations_of_two_classes_are_their_formulas():
     labels = [np.array([1, 0, 1, 1, 0])]
     scores = [np.array([[0.2, 0.8], [0.4, 0.6], [0.9, 0.1], [0.3, 0.7], [0.8, 0.2]])]
     tp, fp, fn, tn = 2, 1, 1, 1
@@ -50,7 +50,7 @@ def test_micro_averages_all_examples_together():
     assert value(mx.metric.F1(average="micro"), labels, scores) == pytest.approx(4 / 6)
 
 
-def test_regression():
+def test_metrics_of_regression_are_averages_over_batches():
     draws = np.random.RandomState(3)
     labels, preds = [draws.randn(5, 2)] * 2, [draws.randn(5, 2), draws.randn(5, 2)]
     gaps = [label - pred for label, pred in zip(labels, preds)]
@@ -61,7 +61,7 @@ def test_regression():
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
-def test_pearson(average):
+def test_pearson_is_numpys_correlation(average):
     draws = np.random.RandomState(3)
     labels, preds = [draws.randn(6), draws.randn(9)], [draws.randn(6), draws.randn(9)]
     if average == "micro":

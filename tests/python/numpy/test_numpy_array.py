@@ -17,7 +17,7 @@ def a():
     return np.array([[0, 1, 2], [3, 4, 5]])
 
 
-def test_facts(a):
+def test_an_array_tells_shape_type_and_context(a):
     assert isinstance(a, np.ndarray) and isinstance(a, mx.nd.NDArray)
     assert (a.shape, a.ndim, a.size, len(a)) == ((2, 3), 2, 6, 2)
     assert a.dtype == onp.float32 and isinstance(a.dtype, onp.dtype)
@@ -128,7 +128,7 @@ def test_numpys_arrays_on_either_side_become_mx_arrays(a):
         assert type(made) is np.ndarray and made.dtype == onp.float64
 
 
-def test_types_change(a):
+def test_astype_changes_the_type_and_refuses_what_it_cannot_do(a):
     assert a.astype("int32").dtype == onp.int32 and a.astype(onp.float32, copy=False) is a
     assert a.astype(bool).tolist()[0] == [False, True, True]
     for wrong in ({"order": "F"}, {"casting": "safe"}, {"subok": False}):
@@ -178,7 +178,7 @@ def test_files_of_safetensors(tmp_path, a):
     assert loaded["x"].tolist() == a.tolist() and loaded["y"].shape == () and loaded["z"].shape == (0, 2)
 
 
-def test_files(tmp_path, a):
+def test_files_keep_names_values_and_scalars(tmp_path, a):
     file = str(tmp_path / "arrays")
     npx.save(file, {"x": a, "y": a[0, 0]})
     loaded = npx.load(file)

@@ -65,7 +65,7 @@ def test_large_integers_beside_real_numbers_are_compared_as_doubles():
 
 
 @pytest.mark.parametrize("shape, of_values", [((), ()), ((0,), (3,)), ((3, 0), (0,)), ((2, 3), (2, 2)), ((), (40,))])
-def test_shapes(shape, of_values, rng):
+def test_isin_is_numpys_for_any_shapes(shape, of_values, rng):
     assert_numpys(numbers(rng, "float32", shape), numbers(rng, "float32", of_values))
 
 
@@ -90,7 +90,7 @@ def test_numpys_function_runs_here_and_is_recorded(caplog):
     assert np.in1d(np.array([[1.0, 2.0]]), np.array([2.0])).tolist() == [False, True]
 
 
-def test_a_symbol(rng):
+def test_isin_of_symbols_is_numpys(rng):
     import mxnet as mx
 
     x, values = numbers(rng, "float32", (4, 5)), numbers(rng, "int32", 6)

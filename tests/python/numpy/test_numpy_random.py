@@ -45,6 +45,23 @@ def test_a_seed_gives_the_references_numbers(expression):
     onp.testing.assert_allclose(actual.asnumpy(), REFERENCE[expression], rtol=2e-6, atol=1e-7)
 
 
+# What comes after them: the release throws numbers away at the end of these.
+AFTERWARDS = {
+    "np.random.power(2.0, size=6)": [0.1291514, 0.2747346, 0.6085643],
+    "np.random.power(np.array([1.0, 2.0, 3.0]), size=3)": [0.7495962, 0.2933874, 0.4052768],
+    "np.random.multinomial(10, [0.2, 0.3, 0.5])": [0.3115822, 0.187926, 0.2591582],
+    "np.random.multinomial(10, [0.2, 0.3, 0.5], size=5)": [0.07883953, 0.8059484, 0.668546],
+    "np.random.multinomial(10, np.array([0.2, 0.3, 0.5]), size=2)": [0.9094957, 0.8566679, 0.2753928],
+}
+
+
+@pytest.mark.parametrize("expression", AFTERWARDS)
+def test_the_stream_goes_on_as_it_does_in_the_reference(expression):
+    npx.random.seed(7)
+    eval(expression, {"np": np})
+    onp.testing.assert_allclose(np.random.uniform(size=3).asnumpy(), AFTERWARDS[expression], rtol=2e-6)
+
+
 # Mean and standard deviation of 20000 draws.
 MOMENTS = {
     "np.random.uniform(1.0, 3.0, size=n)": (2, 3**-0.5),
@@ -70,7 +87,7 @@ MOMENTS = {
 
 
 @pytest.mark.parametrize("expression", MOMENTS)
-def test_moments(expression):
+def test_draws_have_the_moments_of_their_distribution(expression):
     draws = eval(expression, {"np": np, "npx": npx, "n": (200, 100)})
     assert type(draws) is np.ndarray and draws.shape == (200, 100)
     mean, deviation = MOMENTS[expression]
@@ -90,7 +107,7 @@ def test_shapes_follow_size_or_the_parameters():
     assert np.random.beta(low + 1, 2.0).shape == np.random.gamma(2.0, low + 1).shape == (2,)
 
 
-def test_types():
+def test_draws_have_the_type_that_is_asked_for():
     assert np.random.uniform(size=2, dtype="float64").dtype == onp.float64
     assert np.random.normal(size=2, dtype="float16").dtype == onp.float16
     assert np.random.randint(5, size=2).dtype == onp.int64 and np.random.randint(5, dtype="int32").dtype == onp.int32

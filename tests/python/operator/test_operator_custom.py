@@ -47,7 +47,7 @@ def test_on_arrays_with_gradient_and_state():
     assert calls.asscalar() == 1
 
 
-def test_in_networks():
+def test_an_operator_of_the_user_computes_and_trains_in_networks():
     made = mx.sym.Custom(mx.sym.Variable("data"), op_type="test_scaled_square", scale=2, name="op")
     assert made.list_arguments() == ["data"]
     assert made.list_auxiliary_states() == ["op_calls"]

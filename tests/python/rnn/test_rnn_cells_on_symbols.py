@@ -39,7 +39,7 @@ def test_names_of_steps_are_those_of_saved_networks():
     assert [state.list_outputs() for state in states] == [["x_t1_out_output"], ["x_t1_state_output"]]
 
 
-def test_cells_on_cells():
+def test_stacked_cells_unroll_with_the_states_of_each():
     stack = mx.rnn.SequentialRNNCell()
     stack.add(mx.rnn.LSTMCell(4, prefix="l0_"))
     stack.add(mx.rnn.DropoutCell(0.5))
@@ -52,7 +52,7 @@ def test_cells_on_cells():
 
 
 @pytest.mark.parametrize("cell", [mx.rnn.ConvRNNCell, mx.rnn.ConvLSTMCell, mx.rnn.ConvGRUCell])
-def test_cells_of_images(cell):
+def test_cells_of_images_keep_height_and_width(cell):
     outputs, _ = cell(input_shape=(1, 3, 6, 6), num_hidden=4).unroll(2, [mx.sym.Variable("a"), mx.sym.Variable("b")])
     assert mx.sym.Group(outputs).infer_shape(a=(1, 3, 6, 6), b=(1, 3, 6, 6))[1] == [(1, 4, 6, 6)] * 2
 

@@ -16,7 +16,7 @@ CLASSES = [
 
 
 @pytest.mark.parametrize("documented", CLASSES, ids=lambda found: found.__name__)
-def test_examples(documented):
+def test_the_examples_of_the_documentation_run(documented):
     names = {"mx": mx, "SymbolDoc": mx.symbol_doc.SymbolDoc}
     test = doctest.DocTestParser().get_doctest(inspect.cleandoc(documented.__doc__), names, documented.__name__, None, 0)
     result = doctest.DocTestRunner().run(test)

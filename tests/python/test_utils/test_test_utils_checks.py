@@ -35,6 +35,18 @@ def test_a_wrong_gradient_is_found():
         tu.check_symbolic_backward(X * Y, [np.ones(2), np.ones(2)], [np.ones(2)], [np.full(2, 9), np.ones(2)])
 
 
+def test_gradients_must_agree_to_four_digits_of_float32_and_five_of_float64():
+    squared = X * X
+    slope = mx.sym.BlockGrad(2 * X) * X
+    off = slope * (1 - 2e-3) + mx.sym.BlockGrad(squared - slope * (1 - 2e-3))  # x * x, whose gradient is two thousandths short
+    where = [np.array([[1.0, 2.0], [3.0, 4.0]])]
+    for dtype, shown in ((np.float32, r"rtol=1\.0+e-04, atol=1\.0+e-03"), (np.float64, r"rtol=1\.0+e-05, atol=1\.0+e-20")):
+        tu.check_numeric_gradient(squared, where, dtype=dtype)
+        with pytest.raises(AssertionError, match=shown):
+            tu.check_numeric_gradient(off, where, dtype=dtype)
+        tu.check_numeric_gradient(off, where, dtype=dtype, rtol=1e-2)
+
+
 def test_types_are_compared():
     sym = mx.sym.FullyConnected(num_hidden=3, name="fc")
     tu.check_consistency(sym, [{"ctx": mx.cpu(), "fc_data": (2, 4), "type_dict": {"fc_data": t}} for t in (np.float32, np.float64)])

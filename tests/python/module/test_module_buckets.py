@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of networks with buckets: what is written for each, and that it can be read again."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+
+def sym_gen(key):
+    layer = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=4, flatten=False, name="fc")
+    return mx.sym.SoftmaxOutput(mx.sym.sum(layer, axis=1), name="softmax"), ("data",), ("softmax_label",)
+
+
+def bound(module):
+    module.bind([("data", (2, 10, 3))], [("softmax_label", (2,))])
+    return module
+
+
+def trained(lengths):
+    """A module that has seen a batch of each length, by bucket."""
+    module = bound(mx.mod.BucketingModule(sym_gen, default_bucket_key=next(iter(lengths))))
+    module.init_params(mx.init.Xavier())
+    for key, length in lengths.items():
+        shapes = {"provide_data": [("data", (2, length, 3))], "provide_label": [("softmax_label", (2,))]}
+        module.forward(mx.io.DataBatch([mx.nd.ones((2, length, 3))], [mx.nd.zeros(2)], bucket_key=key, **shapes), is_train=False)
+    return module
+
+
+@pytest.mark.parametrize("keys", [[10, 5, 7], [(10, 2), (5, 1)]])
+def test_a_checkpoint_lists_its_buckets_in_the_order_of_their_first_use(keys, tmp_path):
+    trained({key: key if isinstance(key, int) else key[0] for key in keys}).save_checkpoint(str(tmp_path / "net"), 3)
+    (listed,) = mx.nd.load(str(tmp_path / "net.buckets"))
+    assert listed.dtype == np.int32
+    np.testing.assert_array_equal(listed.asnumpy(), keys)
+    networks = [f"net-{key}-symbol.json" for key in keys]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*networks, "net-0003.params", "net.buckets"])
+
+
+def test_buckets_whose_keys_are_texts_have_no_list(tmp_path):
+    trained({"long": 10, "short": 5}).save_checkpoint(str(tmp_path / "net"), 0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net-0000.params", "net-long-symbol.json", "net-short-symbol.json"]
+
+
+def test_parameters_come_back(tmp_path):
+    module = trained({10: 10, 5: 5})
+    module.save_checkpoint(str(tmp_path / "net"), 1)
+    wanted = module.get_params()[0]
+    loaded = bound(mx.mod.BucketingModule.load(str(tmp_path / "net"), 1, sym_gen=sym_gen, default_bucket_key=10))
+    networks = {"sym_dict": {10: sym_gen(10)[0]}, "sym_gen": sym_gen}  # both, as the release's own load passes them
+    given = bound(mx.mod.BucketingModule.load_dict(**networks, default_bucket_key=10, arg_params=wanted, aux_params={}))
+    for other in (loaded, given):
+        found = other.get_params()[0]
+        assert sorted(found) == sorted(wanted)
+        for name, array in wanted.items():
+            np.testing.assert_array_equal(found[name].asnumpy(), array.asnumpy())
