@@ -2,7 +2,12 @@
 # mx_units(target): compiles its sources a few at a time where MXNET_UNITS says so. A third to a half of a compilation is what
 # the file before has compiled too: headers, and the templates of the standard library. cmake/units.py finds the files that
 # go together, of each kind of options; the others stay by themselves.
-set(MXNET_UNITS OFF CACHE STRING "Compile several sources of a folder at once: OFF, ON, or tests for those alone, and CUDA's kernels")
+# COLD leaves alone what users run often: what is inlined there depends on what stands beside it.
+set(MXNET_UNITS OFF CACHE STRING "Compile several sources of a folder at once: OFF, COLD (tests, CUDA's kernels, what mx_small names), ON")
+set_property(CACHE MXNET_UNITS PROPERTY STRINGS OFF COLD ON)
+if(NOT MXNET_UNITS MATCHES "^(OFF|COLD|ON)$")
+  message(FATAL_ERROR "MXNET_UNITS is '${MXNET_UNITS}', expected OFF, COLD or ON")
+endif()
 if(MXNET_UNITS)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
 endif()
@@ -54,24 +59,28 @@ endfunction()
 
 # Looks at its folder's files when the folder's list has been read: their options stand behind the target.
 function(mx_units target)
-  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  if(MXNET_UNITS AND NOT (MXNET_UNITS STREQUAL "tests" AND NOT folder MATCHES "^tests(/|$)"))
+  if(MXNET_UNITS)
     cmake_language(EVAL CODE "cmake_language(DEFER CALL mx_units_of_target ${target})")
   endif()
 endfunction()
 
 function(mx_units_of_target target)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(hot FALSE)
+  if(MXNET_UNITS STREQUAL "COLD" AND NOT folder MATCHES "^tests(/|$)")
+    set(hot TRUE)
+  endif()
   get_target_property(sources ${target} SOURCES)
   set(result "")
   set(kinds "")
   foreach(source IN LISTS sources)
     get_filename_component(path "${source}" ABSOLUTE)
     get_source_file_property(alone "${path}" SKIP_UNITY_BUILD_INCLUSION)
-    if(alone OR NOT EXISTS "${path}" OR NOT path MATCHES "[.](cc|cu)$")
-      list(APPEND result "${source}")  # objects, or made by the build
+    get_source_file_property(options "${path}" COMPILE_OPTIONS)
+    if(alone OR NOT EXISTS "${path}" OR NOT path MATCHES "[.](cc|cu)$" OR (hot AND NOT "-Os" IN_LIST options))
+      list(APPEND result "${source}")  # objects and what the build makes among them
       continue()
     endif()
-    get_source_file_property(options ${path} COMPILE_OPTIONS)
     string(MD5 kind "${options}")
     list(APPEND kinds ${kind})
     list(APPEND files_${kind} ${path})

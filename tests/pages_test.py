@@ -48,7 +48,8 @@ class Tree:
                 self.programs.update(name + "_test" for name in re.findall(r"mx_test\((\w+)", text))
                 self.programs.update(re.findall(r"(?:mx_tool|add_executable)\((\w+)", text))
             # env_vars.md is written by the table of variables, and CI compares the two.
-            if file == "docs/env_vars.md" or file.startswith(("include/", "cmake/", "CMakeLists", "tests/python/")):
+            readers = ("include/", "cmake/", "CMakeLists", "tests/python/", "tests/plugin/emulated/")
+            if file == "docs/env_vars.md" or file.startswith(readers):
                 self.variables.update(VARIABLE.findall(self.read(file)))
 
     def read(self, file: str) -> str:
@@ -161,7 +162,7 @@ class BadPages(unittest.TestCase):
         self.assertIn(what, problems[0])
         self.assertIn("docs/page.md:2", problems[0])
 
-    def test_links(self):
+    def test_links_lead_to_files_and_headings_that_are_there(self):
         self.assertEqual(self.problems("[a](other.md) [b](other.md#a-heading-in-two-parts) [c](../src) [d](https://a.b)"), [])
         self.assert_found("lost.md", "[a](lost.md)")
         self.assert_found("no such heading", "[a](other.md#lost)")
@@ -172,20 +173,20 @@ class BadPages(unittest.TestCase):
         self.assert_found("src/lost", "see `src/lost/`")
         self.assert_found("tests/op/lost_test", "run `tests/op/lost_test`")
 
-    def test_comments(self):
+    def test_comments_name_files_that_are_there(self):
         self.FILES = {**self.FILES, "src/op/a.h": "// See op/a.h, docs/other.md and x/*_a.h.\nint x = a/lost.h;\n// As lost.h says.\n"}
         self.assertEqual(self.problems(""), [])
         self.FILES["src/op/a.h"] = "int x;\n  // See op/lost.h.\n"
         self.assertEqual(self.problems(""), ["src/op/a.h:2: names op/lost.h, which is not there"])
 
-    def test_statements(self):
+    def test_the_page_about_operators_tells_of_each_statement(self):
         self.FILES = {**self.FILES, BUILDER: "  OpBuilder& doc(const char* text) {\n  OpBuilder& grad(int) {\n"}
         self.FILES[OPERATORS_PAGE] = "`.doc`\n```cpp\n    .grad(...)\n```\n"
         self.assertEqual(self.problems(""), [])
         self.FILES[OPERATORS_PAGE] = "`.doc`\n"
         self.assertEqual(self.problems(""), [f"{OPERATORS_PAGE}: does not tell of .grad ({BUILDER})"])
 
-    def test_variables(self):
+    def test_variables_are_those_of_the_configuration(self):
         self.assertEqual(self.problems("`MXNET_THERE=1` and those of `MXNET_`"), [])
         self.assert_found("MXNET_LOST", "`MXNET_LOST=1`")
 

@@ -48,7 +48,7 @@ KEPT = {
 }
 
 
-def test_names() -> None:
+def test_private_names_that_meet_part_files() -> None:
     for what, (first, second) in PARTED.items():
         for one, other in ((first, second), (second, first)):
             assert not together(private(one), private(other)), what
@@ -59,7 +59,7 @@ def test_names() -> None:
     assert together(shown, private("int c() { return 1; }"))
 
 
-def test_headers() -> None:
+def test_what_a_header_shows_parts_files() -> None:
     header = "#pragma once\nnamespace mxnet {\nstruct Rows {};\nint count(int a);\n}\n"
     user = '#include "shown.h"\nnamespace mxnet {\nvoid f() {\n}\n}\n'
     for text in ("struct Rows {\n};", "int count(float a) { return 1; }"):
@@ -92,7 +92,7 @@ def test_missing_includes_stay_errors() -> None:
         assert together(with_it, "namespace mxnet {\nint shown_too(A a) {\n  " + use + "\n}\n}\n", shown=header), use
 
 
-def test_macros_and_open_namespaces() -> None:
+def test_macros_and_open_namespaces_part_files() -> None:
     assert not together("#define ROWS 1\n", "#define ROWS 2\n")
     assert not together("#define ROWS 1\n", "int ROWS = 2;\n")
     assert together("#define ROWS 1\n", "#define COLUMNS 2\n")
@@ -100,7 +100,7 @@ def test_macros_and_open_namespaces() -> None:
     assert together("using namespace mxnet;\n", "using namespace mxnet;\n")
 
 
-def test_limits() -> None:
+def test_units_have_a_most_files_and_lines() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         paths = [folder / f"f{i}.cc" for i in range(units.MOST_FILES + 1)]
@@ -112,7 +112,7 @@ def test_limits() -> None:
         assert units.units([folder / "generated_later.cc", folder / "a.c"], folder) == []
 
 
-def test_the_repository() -> None:
+def test_files_of_the_repository_stand_in_one_unit_each() -> None:
     paths = sorted((ROOT / "src" / "engine").glob("*.cc"))
     found = units.units(paths, ROOT)
     names = [name for unit in found for name in unit]
