@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients and tables of src/op/math/vector_math.h, src/op/math/elementary_math.h, src/op/math/erf_pieces.h, src/op/wide_*.inc and src/op/rows/half_functions.inc: polynomials through the
+"""Coefficients and tables of src/op/math and of src/op/rows/half_functions.inc: polynomials through the
 Chebyshev nodes of an interval, computed with 60 digits, which are within a factor of two of the best ones of their degree. Needs mpmath."""
 
 import mpmath as mp

@@ -3,8 +3,8 @@
 // walks through it; tests/exec/worked_example_test.cc compiles and runs it.
 #include <cmath>
 
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

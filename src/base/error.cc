@@ -11,14 +11,14 @@ namespace mxnet {
 
 struct Error::State {
   ErrorCode code;
-  std::string tag, message, text;
+  std::string tag, message, trace, text;
   std::source_location where;
 };
 
 namespace {
 
 std::string make_text(ErrorCode code, std::string_view tag, std::string_view message,
-                      const std::source_location& where) {
+                      std::string_view trace, const std::source_location& where) {
   std::string text = fmt::format("{}: ", error_class_name(code));
   if (!tag.empty()) text += fmt::format("[{}] ", tag);
   text += message;
@@ -27,10 +27,13 @@ std::string make_text(ErrorCode code, std::string_view tag, std::string_view mes
     text += fmt::format(" (internal error at {}:{}; please report it)",
                         short_source_path(where.file_name()), where.line());
   }
-  if (const int depth = error_stack_depth(); depth > 0) {
-    text += "\nStack trace:" + stack_trace(depth);
-  }
-  return text;
+  return text.append(trace);
+}
+
+// "\nStack trace:\n" and frames, where a row asks for them.
+std::string make_trace() {
+  const int depth = error_stack_depth();
+  return depth > 0 ? "\nStack trace:" + stack_trace(depth) : std::string();
 }
 
 }  // namespace
@@ -60,9 +63,16 @@ Error::Error(ErrorCode code, std::string message, std::source_location where)
 
 Error::Error(ErrorCode code, std::string_view tag, std::string message,
              std::source_location where) {
-  std::string text = make_text(code, tag, message, where);
+  std::string trace = make_trace();
+  std::string text = make_text(code, tag, message, trace, where);
   state_ = std::make_shared<const State>(
-      State{code, std::string(tag), std::move(message), std::move(text), where});
+      State{code, std::string(tag), std::move(message), std::move(trace), std::move(text), where});
+}
+
+Error Error::retold(std::string_view tag, std::string message) const {
+  std::string text = make_text(code(), tag, message, state_->trace, where());
+  return Error(std::make_shared<const State>(State{code(), std::string(tag), std::move(message),
+                                                   state_->trace, std::move(text), where()}));
 }
 
 Error::~Error() = default;

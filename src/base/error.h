@@ -8,6 +8,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/export.h"
 
@@ -37,6 +38,8 @@ class MX_PLUGIN_API Error : public std::exception {
   Error(ErrorCode code, std::string_view tag, std::string message,
         std::source_location where = std::source_location::current());
   ~Error() override;
+  // The same failure, told by somebody else: code, place and stack trace are those of this one.
+  Error retold(std::string_view tag, std::string message) const;
   Error(const Error&) noexcept;
   Error& operator=(const Error&) noexcept;
 
@@ -50,6 +53,7 @@ class MX_PLUGIN_API Error : public std::exception {
 
  private:
   struct State;
+  explicit Error(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
 };
 

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "base/error.h"
 #include "c_api/ext_graph.h"
 #include "c_api/ext_operator.h"
 #include "exec/autograd_state.h"
 #include "exec/tape.h"
+#include "ndarray/host_write.h"
 
 namespace mxnet::c_api {
 namespace {
@@ -152,14 +154,16 @@ void run_ext_state(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
     results.emplace_back(out_types[o].shape, out_types[o].dtype,
                          given.empty() ? device : given[0].device(), "extension");
   }
-  for (const int i : params.mutated) given[static_cast<std::size_t>(i)].wait_to_write();
   for (const NDArray& input : given) input.wait_to_read();
+  std::deque<HostWrite> writes;  // in place: they neither copy nor move
+  for (const int i : params.mutated) writes.emplace_back(given[static_cast<std::size_t>(i)]);
   const std::vector<MXExtTensor> tensors = tensors_of(given);
   const ExtAttrList attrs(params.attrs);
   const bool training = autograd_state().training;
   ExtStates::Lease state =
       ExtStates::take(params.states, *params.op, attrs.get(), tensors, std::move(in_types));
   run_body(params, *state, params.op->state_forward, given, results, training);
+  writes.clear();
   if (autograd_state().recording) {
     std::vector<NDArray> kept;
     std::vector<NDArray*> handles;

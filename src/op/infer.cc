@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "op/inline_vector.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -62,6 +63,10 @@ const Shape& InferArg::shape() const { return type().shape; }
 DType InferArg::dtype() const { return type().dtype; }
 
 std::string InferArg::name() const {
+  if (!infer_->named_.empty()) {
+    const int first = output_ ? infer_->num_in() : 0;
+    return infer_->named_[static_cast<std::size_t>(first + index_)].name();
+  }
   if (output_) return fmt::format("output {}", index_);
   return fmt::format("'{}'", infer_->op_.input_name(infer_->params_, index_));
 }
@@ -126,6 +131,21 @@ void Infer::broadcast(int lhs, int rhs) {
                              to_string(in(lhs).shape())));
   }
   out(0).set_shape(result);
+}
+
+void Infer::follow(const std::function<void(Infer&)>& rule, std::span<const InferArg> inputs,
+                   std::span<const InferArg> outputs) {
+  InlineVector<InferArg, 8> args;
+  for (const InferArg& arg : inputs) args.push_back(arg);
+  for (const InferArg& arg : outputs) args.push_back(arg);
+  InlineVector<ArrayType, 8> types;
+  for (const InferArg& arg : inputs) types.push_back({arg.shape(), arg.dtype()});
+  for (const InferArg& arg : outputs) types.push_back({arg.shape(), DType::kUnknown});
+  const std::span<ArrayType> all = types.span();
+  Infer inner(op_, params_, all.first(inputs.size()), all.subspan(inputs.size()));
+  inner.named_ = args.span();
+  rule(inner);
+  for (std::size_t i = 0; i < all.size(); ++i) args[i].set_shape(all[i].shape);
 }
 
 int Infer::axis(int64_t axis, InferArg arg) {

@@ -3,6 +3,8 @@
 // unknown parts take the known value, known parts that differ are the caller's error, named by
 // operator and argument.
 #pragma once
+#include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -69,6 +71,16 @@ class Infer {
   void one_dtype(DType fallback = DType::kUnknown);
   // The shape that NumPy's rule makes of two inputs goes to output 0, dtype is one for all.
   void broadcast(int lhs, int rhs);
+  // What `rule` says of shapes when these are its inputs and outputs: a gradient is given what the
+  // operator itself had and made. Complaints call them by their names here.
+  void follow(const std::function<void(Infer&)>& rule, std::span<const InferArg> inputs,
+              std::span<const InferArg> outputs);
+  template <class P>
+  void follow(void (*rule)(const P&, Infer&), const P& params,
+              std::initializer_list<InferArg> inputs, std::initializer_list<InferArg> outputs) {
+    follow([&](Infer& other) { rule(params, other); }, std::span(inputs.begin(), inputs.size()),
+           std::span(outputs.begin(), outputs.size()));
+  }
   // The position of a possibly negative axis of `arg`; REQUIRES arg.rank_known().
   int axis(int64_t axis, InferArg arg);
   [[noreturn]] void fail(const std::string& message) const;
@@ -78,6 +90,7 @@ class Infer {
   const OpDef& op_;
   const void* params_;
   std::span<ArrayType> inputs_, outputs_;
+  std::span<const InferArg> named_;  // inputs, then outputs, as another rule calls them
 };
 
 // NumPy's broadcast of two shapes, unknown dimensions included (1 yields, unknown stays). False

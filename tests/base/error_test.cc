@@ -69,6 +69,21 @@ TEST(Error, CopiesShareTheirText) {
   EXPECT_EQ(first.what(), second.what());
 }
 
+TEST(Error, RetoldKeepsCodePlaceAndStackTrace) {
+  const StackDepth depth(3);
+  const Error first(ErrorCode::kType, "helper", "given x, expected y");
+  const Error second = first.retold("relu", "helper: " + first.message());
+  EXPECT_EQ(second.code(), ErrorCode::kType);
+  EXPECT_EQ(second.tag(), "relu");
+  EXPECT_EQ(second.where().line(), first.where().line());
+  const auto trace = [](const Error& error) {
+    const std::string text = error.what();
+    return text.substr(text.find("\nStack trace:"));
+  };
+  EXPECT_TRUE(std::string(second.what()).starts_with("TypeError: [relu] helper: given x, "));
+  EXPECT_EQ(trace(second), trace(first));
+}
+
 TEST(Error, FailedAssertionNamesExpressionAndPlace) {
   try {
     MX_ASSERT(1 + 1 == 3);

@@ -119,5 +119,42 @@ TEST(Infer, AxisCountsFromTheEnd) {
   EXPECT_THROW(c.infer.axis(3, c.infer.in(0)), Error);
 }
 
+// The rule of an operator that doubles the first dimension.
+void doubled(const int& factor, Infer& infer) {
+  infer.one_dtype();
+  if (!infer.in(0).rank_known()) return;
+  infer.out(0).set_shape({infer.in(0).dim(0) * factor});
+}
+
+TEST(Infer, FollowsTheRuleOfAnotherOperator) {
+  Case c;
+  c.in[1] = {{3}, DType::kFloat32};
+  c.infer.follow(doubled, 2, {c.infer.in(1)}, {c.infer.in(0)});
+  EXPECT_EQ(c.in[0].shape, Shape{6});
+}
+
+TEST(Infer, FollowingAnotherRuleLeavesTypesAsTheyAre) {
+  Case c;
+  c.in[0].dtype = DType::kFloat64;
+  c.in[1] = {{3}, DType::kFloat32};
+  c.infer.follow(doubled, 2, {c.infer.in(1)}, {c.infer.in(0)});
+  EXPECT_EQ(c.in[0].dtype, DType::kFloat64);
+  EXPECT_EQ(c.in[1].dtype, DType::kFloat32);
+}
+
+TEST(Infer, ComplaintsOfAnotherRuleNameArgumentsAsTheyAreCalledHere) {
+  Case c;
+  c.in[0].shape = {5};
+  c.in[1] = {{3}, DType::kFloat32};
+  try {
+    c.infer.follow(doubled, 2, {c.infer.in(1)}, {c.infer.in(0)});
+    FAIL() << "did not throw";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.tag(), "test_infer");
+    EXPECT_TRUE(error.message().starts_with("given " + c.infer.in(0).name() + " of shape (5,)"))
+        << error.message();
+  }
+}
+
 }  // namespace
 }  // namespace mxnet

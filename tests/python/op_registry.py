@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of a library, and a call of each that inputs can be generated for: what tests that go over the whole
-registry need."""
+"""The operators of a library, and a call of each that inputs can be generated for: what tests go over the whole registry with."""
 import ctypes as C
 import fnmatch
+import json
+import pathlib
 
 import numpy as np
+
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "data" / "golden"
 
 # By definition something else than the slope of the value.
 NO_SLOPE = {
@@ -85,8 +88,8 @@ CALLS = {
 FROM_ONE = {"arccosh", "_npi_arccosh", "_sparse_arccosh"}
 
 
-def registry(mx):
-    """Each operator's name, its arrays and required parameters, and the parameter that counts its arrays."""
+def descriptions(mx):
+    """Each operator's name, its arguments with their types, as texts, and the parameter that counts its arrays."""
     count, creators = C.c_uint(), C.POINTER(C.c_void_p)()
     mx.call("MXSymbolListAtomicSymbolCreators", C.byref(count), C.byref(creators))
     for i in range(count.value):
@@ -95,9 +98,31 @@ def registry(mx):
         parts = (name, doc, number, names, types, docs, counter, result)
         mx.call("MXSymbolGetAtomicSymbolInfo", C.c_void_p(creators[i]), *map(C.byref, parts))
         arguments = [(names[j].decode(), types[j].decode()) for j in range(number.value)]
+        yield name.value.decode(), arguments, (counter.value or b"").decode()
+
+
+def registry(mx):
+    """Each operator's name, its arrays and required parameters, and the parameter that counts its arrays."""
+    for name, arguments, counter in descriptions(mx):
         arrays = [a for a, kind in arguments if kind.startswith("NDArray")]
         required = [a for a, kind in arguments if "required" in kind and not kind.startswith("NDArray")]
-        yield name.value.decode(), arrays, required, (counter.value or b"").decode()
+        yield name, arrays, required, counter
+
+
+def golden_calls():
+    """Of the vectors, the smallest call of each operator with each set of parameters: operator, arrays, parameters, and whether it
+    has a result."""
+    smallest = {}
+    for path in sorted(GOLDEN.glob("*.json")):
+        content = json.loads(path.read_text())
+        for case in content.get("cases", []) if isinstance(content, dict) else []:
+            if any("o" not in i or "st" in i for i in case["inputs"]):
+                continue
+            arrays = [(tuple(i["s"]), i["d"]) for i in case["inputs"]]
+            key, size = (case["op"], tuple(sorted(case["attrs"]))), sum(map(len, map(str, arrays)))
+            if key not in smallest or size < smallest[key][0]:
+                smallest[key] = size, arrays, case["attrs"], "error" not in case
+    return [(op, arrays, params, works) for (op, _), (_, arrays, params, works) in smallest.items()]
 
 
 def call_of(name, arrays, required, counter):
@@ -116,3 +141,12 @@ def inputs_of(name, shapes, rng):
     low = 1.2 if name in FROM_ONE else 0.3
     return [rng.permutation(np.linspace(low, low + 0.6, int(np.prod(shape)))).reshape(shape) + 0.01 * k
             for k, shape in enumerate(shapes)]  # fmt: skip
+
+
+def calls(mx, rng):
+    """Name, arrays and parameters of each operator that something is known about how to call. Some take no such arrays all the
+    same: their call fails."""
+    for name, arrays, required, counter in registry(mx):
+        if call := call_of(name, arrays, required, counter):
+            shapes, attrs = call
+            yield name, inputs_of(name, shapes, rng), attrs

@@ -98,10 +98,13 @@ void infer_sketch(const SketchParams& params, Infer& infer) {
 }
 
 void infer_sketch_backward(const SketchParams& params, Infer& infer) {
-  infer_tables(params, infer, infer.out(0));
-  infer.out(0).same_dtype(infer.in(0));
-  if (infer.in(0).known() && infer.in(1).known())
+  InferArg sketch = infer.in(0);
+  infer.out(0).same_dtype(sketch);
+  if (sketch.rank_known() && sketch.ndim() < 1) sketch.fail("one dimension or more");
+  if (sketch.rank_known()) sketch.set_dim(sketch.ndim() - 1, params.out_dim);
+  if (sketch.known() && infer.in(1).known())
     infer.out(0).set_shape(with_columns(infer.in(0).shape(), infer.in(1).shape().size()));
+  infer_tables(params, infer, infer.out(0));
 }
 
 constexpr const char* kSketch = "_contrib_count_sketch";

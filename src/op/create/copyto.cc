@@ -41,7 +41,9 @@ MX_OP(_backward_copyto, NoParams)
     .input("head_grad", "Gradient of the copy.")
     .input("data", "Its type is that of the result.")
     .type_only(1)
-    .infer([](const NoParams&, Infer& infer) { infer.out(0).same_as(infer.in(1)); })
+    .infer([](const NoParams&, Infer& infer) {
+      infer.out(0).same_as(infer.in(1)).same_shape(infer.in(0));
+    })
     .cpu(copy_cpu);
 
 [[maybe_unused]] const bool portable = mark_portable({"_copyto", "_backward_copyto"});

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel_each.h"
 
 namespace mxnet {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/simd.h"
-#include "op/loops/convert.h"
 #include "op/create/create.h"
+#include "op/loops/convert.h"
 #include "op/math/vector_math.h"
 
 namespace mxnet {

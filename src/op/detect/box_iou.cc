@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far boxes overlap, each with each.
-#include "op/loops/computed.h"
 #include "op/detect/box_columns.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
 

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "op/loops/computed.h"
+#include "base/error.h"
 #include "op/detect/box_nms.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
 
@@ -106,6 +107,11 @@ void box_nms_backward_cpu(const BoxNmsParams& params, KernelContext& context) {
     const int64_t rows = context.in(1).size();
     for (int64_t i = 0; i < rows; ++i) {
       if (sources[i] < 0) continue;
+      if (!(sources[i] < static_cast<T>(count))) {
+        throw Error(ErrorCode::kIndex,
+                    fmt::format("given row {} in 'sources', expected one below {}",
+                                static_cast<double>(sources[i]), count));
+      }
       const T* from = dout + i * width;
       T* to = dx + (i / count * count + static_cast<int64_t>(sources[i])) * width;
       std::copy_n(from, width, to);
@@ -158,7 +164,11 @@ OpBuilder<BoxNmsParams> with_params(const char* name) {
         .input("dout", "Gradient of the boxes.")
         .input("sources", "Rows of the input that they are.")
         .dtypes(kFloating)
-        .infer([](const BoxNmsParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); })
+        .infer([](const BoxNmsParams& params, Infer& infer) {
+          infer.one_dtype();
+          infer.follow(infer_box_nms, params, {infer.in(0)}, {infer.in(0), infer.in(1)});
+          infer.in(0).same_shape(infer.out(0));
+        })
         .cpu(box_nms_backward_cpu);
 
 }  // namespace

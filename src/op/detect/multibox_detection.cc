@@ -4,10 +4,10 @@
 #include <numeric>
 #include <vector>
 
-#include "op/loops/computed.h"
 #include "op/detect/box_columns.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
 

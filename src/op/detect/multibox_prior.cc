@@ -2,8 +2,8 @@
 // Anchors of several sizes and ratios at each place of a feature map.
 #include <cmath>
 
-#include "op/loops/computed.h"
 #include "op/detect/multibox.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 
 namespace mxnet::detect {

@@ -3,10 +3,10 @@
 // boxes and picks negative samples.
 #include <numeric>
 
-#include "op/loops/computed.h"
 #include "op/detect/matching.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "op/loops/computed.h"
 #include "op/detect/roi_align.h"
+#include "op/loops/computed.h"
 #include "op/op_builder.h"
 
 namespace mxnet::detect {

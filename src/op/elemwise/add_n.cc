@@ -6,12 +6,12 @@
 
 #include "base/half_bulk.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/run/gpu_table.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/pointwise.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {

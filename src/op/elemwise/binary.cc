@@ -4,12 +4,12 @@
 #include <string>
 
 #include "base/error.h"
-#include "op/rows/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
-#include "op/run/gpu.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
+#include "op/rows/binary_kernel.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

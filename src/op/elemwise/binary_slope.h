@@ -2,8 +2,8 @@
 // What the operators made of binary rows share: docs and slopes as graphs, for gradients that are
 // differentiated again and for broadcast shapes.
 #pragma once
-#include "op/rows/binary_loops.h"
 #include "op/elemwise/expr.h"
+#include "op/rows/binary_loops.h"
 
 namespace mxnet {
 

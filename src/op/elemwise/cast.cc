@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "op/loops/as_type.h"
-#include "op/run/gpu.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

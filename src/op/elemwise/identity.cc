@@ -3,16 +3,16 @@
 // multipliers, losses, straight-through estimators.
 #include <algorithm>
 
-#include "op/loops/as_type.h"
-#include "op/rows/binary_loops.h"
 #include "op/elemwise/map.h"
+#include "op/loops/as_type.h"
+#include "op/op_builder.h"
+#include "op/reducing/axes.h"
+#include "op/reducing/evaluate.h"
+#include "op/rows/binary_loops.h"
 #include "op/rows/row_math.h"
 #include "op/rows/unary_loops.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/op_builder.h"
-#include "op/reducing/axes.h"
-#include "op/reducing/evaluate.h"
 
 namespace mxnet {
 namespace {

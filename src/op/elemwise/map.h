@@ -2,10 +2,10 @@
 // Loops for operators whose function has parameters: out[i] = fn(in[i]...), in float for the half
 // types.
 #pragma once
+#include "op/kernel.h"
 #include "op/loops/blockwise.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
-#include "op/kernel.h"
 #include "op/run/parallel.h"
 #include "op/run/parallel_each.h"
 

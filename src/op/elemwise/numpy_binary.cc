@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the NumPy operators of the binary rows: broadcasting, arrays of mixed types in arithmetic,
 // bool results of comparisons.
-#include "op/loops/as_type.h"
-#include "op/rows/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
-#include "op/run/gpu.h"
+#include "op/loops/as_type.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
+#include "op/rows/binary_kernel.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

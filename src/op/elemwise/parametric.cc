@@ -5,17 +5,17 @@
 #include <limits>
 
 #include "base/simd.h"
-#include "op/loops/blockwise.h"
-#include "op/loops/as_type.h"
 #include "op/elemwise/clip_loops.h"
 #include "op/elemwise/map.h"
 #include "op/elemwise/parametric_functions.h"
-#include "op/rows/row_math.h"
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
+#include "op/loops/as_type.h"
+#include "op/loops/blockwise.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/pointwise.h"
+#include "op/rows/row_math.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/simd.h"
-#include "op/run/dispatch.h"
 #include "op/elemwise/map.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {
@@ -76,17 +76,19 @@ void polyval_backward_cpu(const NoParams&, KernelContext& context) {
   });
 }
 
+void infer_polyval(const NoParams&, Infer& infer) {
+  if (infer.in(0).rank_known() && infer.in(0).ndim() != 1) infer.in(0).fail("one dimension");
+  infer.in(1).same_shape(infer.out(0));
+  infer.one_dtype();
+}
+
 MX_OP(_npi_polyval, NoParams)
 .doc("The polynomial with coefficients p, highest power first, at every element of x.")
     .input("p", "Coefficients, one dimension.")
     .input("x", "Where it is computed.")
     .lenient()
     .dtypes(kNumeric)
-    .infer([](const NoParams&, Infer& infer) {
-      if (infer.in(0).rank_known() && infer.in(0).ndim() != 1) infer.in(0).fail("one dimension");
-      infer.in(1).same_shape(infer.out(0));
-      infer.one_dtype();
-    })
+    .infer(infer_polyval)
     .cpu(polyval_cpu)
     .grad([](const NoParams&, Grad& grad) {
       const Value both = apply("_backward_npi_polyval", {grad.dout(0), grad.in(0), grad.in(1)});
@@ -101,6 +103,7 @@ MX_OP(_backward_npi_polyval, NoParams)
     .outputs([](const NoParams&) { return 2; })
     .dtypes(kFloating)
     .infer([](const NoParams&, Infer& infer) {
+      infer.follow(infer_polyval, NoParams(), {infer.in(1), infer.in(2)}, {infer.in(0)});
       for (int i = 0; i < 2; ++i) infer.out(i).same_shape(infer.in(i + 1));
       infer.one_dtype();
     })

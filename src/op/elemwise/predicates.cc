@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "op/elemwise/question_loops.h"
+#include "op/loops/as_type.h"
 #include "op/loops/blockwise.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/loops/as_type.h"
-#include "op/rows/binary_kernel.h"
-#include "op/elemwise/question_loops.h"
-#include "op/run/moved_bytes.h"
 #include "op/op_builder.h"
+#include "op/rows/binary_kernel.h"
+#include "op/run/dispatch.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

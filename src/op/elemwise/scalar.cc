@@ -2,16 +2,16 @@
 // Makes operators of the binary rows with a number on one side, under the names of both front ends.
 #include <string>
 
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/loops/as_type.h"
-#include "op/rows/binary_kernel.h"
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
-#include "op/run/gpu.h"
+#include "op/loops/as_type.h"
+#include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/pointwise.h"
+#include "op/rows/binary_kernel.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

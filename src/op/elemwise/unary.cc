@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "op/loops/blockwise.h"
-#include "op/run/dispatch.h"
 #include "op/elemwise/expr.h"
+#include "op/loops/blockwise.h"
+#include "op/moving/past_caches.h"
+#include "op/op_builder.h"
+#include "op/pointwise.h"
 #include "op/rows/unary_loops.h"
+#include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
-#include "op/moving/past_caches.h"
-#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {

@@ -9,7 +9,7 @@
 namespace mxnet {
 namespace {
 
-#define MX_SIMD_FILE "op/mt19937.inc"
+#define MX_SIMD_FILE "op/generators/mt19937.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

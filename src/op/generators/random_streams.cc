@@ -7,8 +7,8 @@
 #include "base/config.h"
 #include "base/leaked.h"
 #include "base/lock.h"
-#include "op/run/plugin_random.h"
 #include "op/generators/random_key.h"
+#include "op/run/plugin_random.h"
 
 namespace mxnet {
 namespace {

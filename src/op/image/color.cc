@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/image/colours.h"
-#include "op/image/pixel.h"
-#include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_streams.h"
+#include "op/image/colours.h"
+#include "op/image/pixel.h"
+#include "op/loops/convert.h"
+#include "op/op_builder.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::image {
 namespace {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/run/dispatch.h"
-#include "op/run/fill.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_streams.h"
 #include "op/image/border.h"
 #include "op/image/pixel.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
+#include "op/run/fill.h"
 #include "op/run/primitives.h"
-#include "op/generators/random_draws.h"
-#include "op/generators/random_streams.h"
 
 namespace mxnet::image {
 namespace {
@@ -169,7 +169,8 @@ void border_cpu(const BorderParams& params, KernelContext& context) {
     std::vector<T> constant;
     for (int64_t c = 0; c < channels; ++c) {
       const auto at = static_cast<std::size_t>(c);
-      constant.push_back(to_pixel<T>(params.values.empty() ? params.value : params.values[at]));
+      const double given = at < params.values.size() ? params.values[at] : 0;
+      constant.push_back(to_pixel<T>(params.values.empty() ? params.value : given));
     }
     T* to = out.as<T>();
     for (int64_t y = 0; y < out.dim(0); ++y) {
@@ -202,7 +203,7 @@ MX_OP(_cvcopyMakeBorder, BorderParams)
            "0 a constant, 1 the edge, 2 a mirror, 3 the other side, 4 a mirror in the edge.")
     .param("value", &BorderParams::value, 0.0, "The constant, of all channels.")
     .param("values", &BorderParams::values, std::vector<double>{},
-           "Constants of the channels; before value.")
+           "Constants of the channels, 0 for those without; before value.")
     .dtypes(kNumeric)
     .infer([](const BorderParams& params, Infer& infer) {
       infer.one_dtype();
@@ -215,8 +216,6 @@ MX_OP(_cvcopyMakeBorder, BorderParams)
       if (!src.known()) return;
       if (params.type != kConstant && (src.dim(0) == 0 || src.dim(1) == 0))
         src.fail("an image that is not empty");
-      if (!params.values.empty() && static_cast<int64_t>(params.values.size()) < src.dim(2))
-        infer.fail("given values for fewer channels than the image has, expected one each");
       infer.out(0).set_shape({src.dim(0) + params.top + params.bottom,
                               src.dim(1) + params.left + params.right, src.dim(2)});
     })

@@ -75,8 +75,8 @@ bool read(Decoder& decoder, int channels, uint8_t* pixels, uint8_t* line) {
     for (int64_t x = 0; four && x < width; ++x) {
       // Stored inverted, as Adobe's programs do: each is what is left of its colour.
       const int black = line[x * 4 + 3];
-      const int red = line[x * 4] * black / 255, green = line[x * 4 + 1] * black / 255;
-      const int blue = line[x * 4 + 2] * black / 255;
+      const auto left = [&](int64_t i) { return black - ((255 - line[x * 4 + i]) * black >> 8); };
+      const int red = left(0), green = left(1), blue = left(2);
       if (channels == 1) {
         to[x] = static_cast<uint8_t>((299 * red + 587 * green + 114 * blue + 500) / 1000);
       } else {

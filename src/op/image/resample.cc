@@ -8,10 +8,10 @@
 #include <numbers>
 #include <type_traits>
 
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/image/pixel.h"
 #include "op/image/resample_row.h"
+#include "op/loops/convert.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
 namespace mxnet::image {

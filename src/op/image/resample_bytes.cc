@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "op/loops/convert.h"
 #include "op/image/resample.h"
 #include "op/image/resample_row.h"
+#include "op/loops/convert.h"
 #include "op/run/parallel.h"
 
 namespace mxnet::image {

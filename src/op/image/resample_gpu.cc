@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "op/image/resample.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/image/resample.h"
 #include "op/run/read_back.h"
 
 namespace mxnet::image {

@@ -5,10 +5,10 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
 #include "op/image/resample.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
 #include "op/run/read_back.h"
 
 namespace mxnet::image {

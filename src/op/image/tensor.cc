@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/image/pixel.h"
+#include "op/loops/convert.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
 namespace mxnet::image {
@@ -37,22 +37,23 @@ void to_tensor_cpu(const NoParams&, KernelContext& context) {
   });
 }
 
+void infer_to_tensor(const NoParams&, Infer& infer) {
+  InferArg data = infer.in(0);
+  infer.out(0).set_dtype(DType::kFloat32);
+  if (!data.rank_known()) return;
+  const int n = data.ndim();
+  if (n != 3 && n != 4) data.fail("(height, width, channels) or (batch, height, width, channels)");
+  Shape shape = data.shape();
+  std::rotate(&shape[n - 3], &shape[n - 1], &shape[n - 1] + 1);
+  infer.out(0).set_shape(shape);
+}
+
 MX_OP(_image_to_tensor, NoParams)
 .doc("Images of 0 to 255, channels last, as float32 of 0 to 1, channels first.")
     .alias("_npx__image_to_tensor")
     .input("data", "(height, width, channels), or a batch of such.")
     .lenient()
-    .infer([](const NoParams&, Infer& infer) {
-      InferArg data = infer.in(0);
-      infer.out(0).set_dtype(DType::kFloat32);
-      if (!data.rank_known()) return;
-      const int n = data.ndim();
-      if (n != 3 && n != 4)
-        data.fail("(height, width, channels) or (batch, height, width, channels)");
-      Shape shape = data.shape();
-      std::rotate(&shape[n - 3], &shape[n - 1], &shape[n - 1] + 1);
-      infer.out(0).set_shape(shape);
-    })
+    .infer(infer_to_tensor)
     .cpu(to_tensor_cpu)
     .grad([](const NoParams&, Grad& grad) {
       return Gradients{apply("_backward_image_to_tensor", {grad.dout(0), grad.in(0)})};
@@ -64,7 +65,11 @@ MX_OP(_backward_image_to_tensor, NoParams)
     .input("dout", "Channels first.")
     .input("data", "Its shape and type are those of the result.")
     .type_only(1)
-    .infer([](const NoParams&, Infer& infer) { infer.out(0).same_as(infer.in(1)); })
+    .infer([](const NoParams&, Infer& infer) {
+      infer.follow(infer_to_tensor, NoParams(), {infer.in(1)}, {infer.in(0)});
+      infer.in(0).set_dtype(DType::kFloat32);
+      infer.out(0).same_as(infer.in(1));
+    })
     .cpu([](const NoParams&, KernelContext& context) {
       const Tensor &in = context.in(0), &out = context.out(0);
       const int n = out.ndim();

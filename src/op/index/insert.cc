@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/index/named_places.h"
+#include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
-#include "op/loops/as_type.h"
-#include "op/index/named_places.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {

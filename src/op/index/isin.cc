@@ -9,8 +9,8 @@
 
 #include "base/simd.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

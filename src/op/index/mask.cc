@@ -2,10 +2,12 @@
 // What a mask selects: boolean_mask with its gradient, and nonzero.
 #include "op/index/mask.h"
 
-#include "op/run/adding.h"
-#include "op/reducing/byte_sums.h"
+#include <fmt/format.h>
+#include "base/error.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
+#include "op/reducing/byte_sums.h"
+#include "op/run/adding.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
 
@@ -88,6 +90,13 @@ void backward_boolean_mask_cpu(const MaskParams& params, KernelContext& context)
   if (out.size() == 0) return;
   const Selected selected(context.in(2), context);
   const int axis = normalize_axis(params.axis, out.ndim(), "boolean_mask");
+  if (context.in(0).dim(axis) != selected.shape[0]) {
+    throw Error(
+        ErrorCode::kValue,
+        fmt::format("given 'head_grad' of shape {}, expected {} in dimension {}, as many as "
+                    "'index' selects",
+                    to_string(context.in(0).shape()), selected.shape[0], axis));
+  }
   sum_rows(context.in(0), out.shape().size(0, axis), out.dim(axis),
            out.shape().size(axis + 1, out.ndim()), selected.positions(out.dim(axis)), out, context,
            add);
@@ -103,7 +112,8 @@ void infer_mask(const MaskParams& params, Infer& infer) {
   infer.out(0).set_shape(out);
 }
 
-void infer_backward_mask(const MaskParams&, Infer& infer) {
+void infer_backward_mask(const MaskParams& params, Infer& infer) {
+  infer.follow(infer_mask, params, {infer.in(1), infer.in(2)}, {infer.in(0)});
   infer.out(0).same_as(infer.in(1));
   infer.in(0).same_dtype(infer.out(0));
 }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/run/gpu_table.h"
 #include "op/index/mask.h"
+#include "op/loops/convert.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
 

@@ -3,9 +3,9 @@
 // assignment. Indices become positions of rows once; what follows are loops over rows.
 #include <fmt/format.h>
 
-#include "op/run/adding.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
+#include "op/run/adding.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
 
@@ -145,6 +145,7 @@ MX_OP(_backward_gather_nd_like, NoParams)
     .input("data", "Its shape is that of the result.")
     .type_only(2)
     .infer([](const NoParams&, Infer& infer) {
+      infer.follow(infer_gather, NoParams(), {infer.in(2), infer.in(1)}, {infer.in(0)});
       infer.out(0).same_as(infer.in(2));
       infer.in(0).same_dtype(infer.out(0));
     })

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows with one marked place: one_hot, and the older _onehot_encode.
 #include "op/loops/convert.h"
+#include "op/moving/positions.h"
+#include "op/op_builder.h"
 #include "op/run/dispatch.h"
 #include "op/run/fill.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/moving/positions.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

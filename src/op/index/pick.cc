@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "op/moving/positions.h"
+#include "op/op_builder.h"
 #include "op/run/adding.h"
 #include "op/run/dispatch.h"
 #include "op/run/element_size.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/moving/positions.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
@@ -125,8 +125,8 @@ void infer_pick(const PickParams& params, Infer& infer) {
   infer.out(0).set_shape(params.keepdims ? kept : dropped);
 }
 
-template <class P>
-void infer_backward(const P&, Infer& infer) {
+void infer_backward(const PickParams& params, Infer& infer) {
+  infer.follow(infer_pick, params, {infer.in(1), infer.in(2)}, {infer.in(0)});
   infer.out(0).same_as(infer.in(1));
   infer.in(0).same_dtype(infer.out(0));
 }
@@ -157,13 +157,11 @@ bool define_pick() {
       .input("index", "The positions.")
       .type_only(1);
   add_params(backward);
-  backward.infer(infer_backward<PickParams>)
-      .cpu(backward_pick_cpu)
-      .grad([](const PickParams&, Grad& grad) {
-        Gradients result(3);
-        if (grad.wants(0)) result[0] = apply("pick", {grad.dout(0), grad.in(2)}, grad.attrs());
-        return result;
-      });
+  backward.infer(infer_backward).cpu(backward_pick_cpu).grad([](const PickParams&, Grad& grad) {
+    Gradients result(3);
+    if (grad.wants(0)) result[0] = apply("pick", {grad.dout(0), grad.in(2)}, grad.attrs());
+    return result;
+  });
   add_adding("_backward_pick", adding_pick_cpu);
   return mark_portable({"pick", "_backward_pick"});
 }

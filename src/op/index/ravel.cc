@@ -15,9 +15,9 @@
 #include "base/simd.h"
 #include "ndarray/convert_elements.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
@@ -295,7 +295,11 @@ MX_OP(_backward_index_copy, NoParams)
     .input("head_grad", "Gradient of the output.")
     .input("index_vector", "The positions.")
     .inplace(0, 0)
-    .infer([](const NoParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); })
+    .infer([](const NoParams&, Infer& infer) {
+      infer.in(0).same_as(infer.out(0));
+      if (infer.in(0).rank_known() && infer.in(0).ndim() < 1)
+        infer.in(0).fail("at least one dimension");
+    })
     .cpu([](const NoParams&, KernelContext& context) {
       copy_all(context);
       set_rows(context.in(1), context.out(0), nullptr, context);

@@ -6,13 +6,14 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "op/index/sequence_view.h"
+#include "op/inline_vector.h"
 #include "op/loops/convert.h"
+#include "op/moving/rows.h"
+#include "op/op_builder.h"
 #include "op/run/copy_whole.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
-#include "op/moving/rows.h"
-#include "op/index/sequence_view.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
@@ -252,7 +253,12 @@ bool define() {
       .param("use_sequence_length", &SequenceParams::use_sequence_length, false, "As forward.");
   add_axis(backward);
   backward
-      .infer([](const SequenceParams&, Infer& infer) {
+      .infer([](const SequenceParams& params, Infer& infer) {
+        InlineVector<InferArg, 2> given;
+        for (int i = 1; i < infer.num_in(); ++i) given.push_back(infer.in(i));
+        const InferArg result[] = {infer.in(0)};
+        infer.follow([&params](Infer& forward) { infer_last(params, forward); }, given.span(),
+                     result);
         infer.out(0).same_as(infer.in(1));
         infer.in(0).same_dtype(infer.out(0));
       })

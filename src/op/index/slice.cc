@@ -8,6 +8,7 @@
 #include "base/error.h"
 
 #include "op/index/slice_params.h"
+#include "op/inline_vector.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/run/primitives.h"
@@ -136,8 +137,13 @@ void infer_slice(const P& params, Infer& infer) {
   infer.out(0).set_shape(box_of(params, infer.in(0).shape(), like).shape());
 }
 
+// Inputs: gradient of the result, then what was sliced and the pattern, if there is one.
 template <class P>
-void infer_backward(const P&, Infer& infer) {
+void infer_backward(const P& params, Infer& infer) {
+  InlineVector<InferArg, 2> given;
+  for (int i = 1; i < infer.num_in(); ++i) given.push_back(infer.in(i));
+  const InferArg result[] = {infer.in(0)};
+  infer.follow([&params](Infer& forward) { infer_slice(params, forward); }, given.span(), result);
   infer.out(0).same_as(infer.in(1));
   infer.in(0).same_dtype(infer.out(0));
 }

@@ -8,8 +8,8 @@
 #include <functional>
 
 #include "base/error.h"
-#include "op/run/gpu.h"
 #include "op/index/slice_params.h"
+#include "op/run/gpu.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole slices along an axis by their position: take, and Embedding, which is take from the rows of
 // a table.
-#include "op/run/adding.h"
-#include "op/params/embedding.h"
-#include "op/run/gpu.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/params/embedding.h"
+#include "op/run/adding.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {
@@ -71,8 +71,15 @@ void infer_take(const TakeParams& params, Infer& infer) {
   infer.out(0).set_shape(out);
 }
 
-template <class P>
-void infer_backward(const P&, Infer& infer) {
+// Inputs: gradient of the result, positions, the array.
+void infer_backward_take(const TakeParams& params, Infer& infer) {
+  infer.follow(infer_take, params, {infer.in(2), infer.in(1)}, {infer.in(0)});
+  infer.out(0).same_as(infer.in(2));
+  infer.in(0).same_dtype(infer.out(0));
+}
+
+void infer_backward_embedding(const EmbeddingParams& params, Infer& infer) {
+  infer.follow(infer_embedding<EmbeddingParams>, params, {infer.in(1), infer.in(2)}, {infer.in(0)});
   infer.out(0).same_as(infer.in(2));
   infer.in(0).same_dtype(infer.out(0));
 }
@@ -104,7 +111,7 @@ MX_OP(_backward_take, TakeParams)
     .type_only(2)
     .param("axis", &TakeParams::axis, 0, "As of take.")
     .choice("mode", &TakeParams::mode, kModes, "clip", "As of take.")
-    .infer(infer_backward<TakeParams>)
+    .infer(infer_backward_take)
     .cpu(backward_take_cpu<false>)
     .grad([](const TakeParams&, Grad& grad) {
       Gradients result(3);
@@ -146,7 +153,7 @@ bool define_embedding() {
       .type_only(2)
       .makes_sparse([](const EmbeddingParams& params) { return params.sparse_grad; });
   add_embedding_params(backward)
-      .infer(infer_backward<EmbeddingParams>)
+      .infer(infer_backward_embedding)
       .cpu(backward_embedding_cpu<false>)
       .grad([](const EmbeddingParams&, Grad& grad) {
         Gradients result(3);

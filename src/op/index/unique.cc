@@ -9,10 +9,10 @@
 #include <numeric>
 
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/sorting/key_loops.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/read_back.h"
+#include "op/sorting/key_loops.h"
 
 namespace mxnet {
 namespace {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing between two arrays, or an array and a number, by a condition of any type. Elements are
 // moved by size; the condition becomes bytes a block at a time.
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "op/loops/convert.h"
+#include "op/moving/positions.h"
+#include "op/op_builder.h"
 #include "op/run/dispatch.h"
 #include "op/run/fill.h"
 #include "op/run/gpu_table.h"
-#include "op/moving/positions.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 
@@ -209,13 +211,19 @@ void backward_where_cpu(const WhereParams& params, KernelContext& context) {
         context.out(0), context);
 }
 
+// A condition of `x`: an element each, or one for each row.
+void check_condition(InferArg condition, InferArg x) {
+  if (!condition.known() || !x.known() || condition.shape() == x.shape()) return;
+  if (condition.ndim() != 1 || x.ndim() < 1 || condition.dim(0) != x.dim(0)) {
+    condition.fail(
+        fmt::format("the shape of {} {}, or its first dimension", x.name(), to_string(x.shape())));
+  }
+}
+
 void infer_where(const NoParams&, Infer& infer) {
   infer.in(1).same_as(infer.in(2)).same_as(infer.out(0));
   infer.in(2).same_as(infer.in(1));
-  const InferArg condition = infer.in(0), x = infer.in(1);
-  if (!condition.known() || !x.known() || condition.shape() == x.shape()) return;
-  if (condition.ndim() != 1 || x.ndim() < 1 || condition.dim(0) != x.dim(0))
-    condition.fail("the shape of x " + to_string(x.shape()) + ", or its first dimension");
+  check_condition(infer.in(0), infer.in(1));
 }
 
 // The broadcast of some inputs goes to the output.
@@ -242,7 +250,16 @@ void infer_one_array(const P&, Infer& infer) {
   infer_broadcast(infer);
 }
 
-void infer_like_gradient(const WhereParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); }
+// The condition may be smaller than the gradient, not larger.
+template <bool kRows>
+void infer_like_gradient(const WhereParams&, Infer& infer) {
+  infer.in(0).same_as(infer.out(0));
+  if (kRows) {
+    check_condition(infer.in(1), infer.in(0));
+  } else {
+    infer_broadcast(infer);
+  }
+}
 
 Value masked(Grad& grad, const char* op, bool left) {
   return apply(op, {grad.dout(0), grad.in(0)}, {{"left", left ? "True" : "False"}});
@@ -281,7 +298,7 @@ void define_backward(const char* name) {
       .input("head_grad", "Gradient of the output.")
       .input("condition", "The condition.")
       .param("left", &WhereParams::left, true, "Whether to keep it where the condition holds.")
-      .infer(infer_like_gradient)
+      .infer(infer_like_gradient<kRows>)
       .cpu(backward_where_cpu<kRows>)
       .grad([](const WhereParams&, Grad& grad) {
         if (!grad.wants(0)) return Gradients(2);

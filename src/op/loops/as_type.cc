@@ -13,7 +13,7 @@
 namespace mxnet {
 namespace {
 
-#define MX_SIMD_FILE "op/elemwise/as_type.inc"
+#define MX_SIMD_FILE "op/loops/as_type.inc"
 #include "base/simd_targets.h"
 
 // Numbers of 32 and 64 bits, also out of bytes: those conversions that programs make of large

@@ -5,7 +5,7 @@
 
 namespace mxnet {
 
-// REQUIRES: equal sizes. Any type to any type, as op/convert.h defines it; equal types copy.
+// REQUIRES: equal sizes. Any type to any type, as op/loops/convert.h defines it; equal types copy.
 // On the device of the call.
 void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context);
 // `in` itself where it has the type already, else a copy in the workspace of the call.

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "op/kernel.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
-#include "op/kernel.h"
 
 namespace mxnet {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inverse circular and hyperbolic functions, logarithms to other bases and cube roots, as those of
-// op/vector_math.h are: without branches, at most 2 ulp off (tests/op/vector_math_test.cc).
-// Coefficients: tools/fit_math.py.
+// op/math/vector_math.h are: without branches, at most 2 ulp off
+// (tests/op/math/vector_math_test.cc). Coefficients: tools/fit_math.py.
 #pragma once
 #include <cmath>
 
@@ -9,7 +9,7 @@
 
 namespace mxnet::row_math {
 
-#define MX_MATH [[gnu::always_inline]] inline  // as in op/vector_math.h
+#define MX_MATH [[gnu::always_inline]] inline  // as in op/math/vector_math.h
 
 // Series are (f(x) / x - 1) / x^2 in x^2, so that x itself is exact in x + x^3 * series.
 template <class T>

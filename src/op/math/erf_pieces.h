@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error function in pieces, for op/wide_math.inc. Made by tools/fit_math.py.
+// The error function in pieces, for op/math/wide_math.inc. Made by tools/fit_math.py.
 #pragma once
 
 namespace mxnet {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse of the error function, as the functions of op/vector_math.h are: without branches.
-// Of float it is evaluated in double. Coefficients: tools/fit_math.py.
+// The inverse of the error function, as the functions of op/math/vector_math.h are: without
+// branches. Of float it is evaluated in double. Coefficients: tools/fit_math.py.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace mxnet::row_math {
 
-#define MX_MATH [[gnu::always_inline]] inline  // as in op/vector_math.h
+#define MX_MATH [[gnu::always_inline]] inline  // as in op/math/vector_math.h
 
 namespace in_double {
 // erfinv(x) / x for w = -log(1 - x^2): about 3.125 below 6.25, about the middle of a range of roots

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp, log, sin and their kin without branches, calls or tables, so that the loops of the rows
 // vectorise; at most 2 ulp off, subnormal arguments and results included
-// (tests/op/vector_math_test.cc). The coefficients come from tools/fit_math.py.
+// (tests/op/math/vector_math_test.cc). The coefficients come from tools/fit_math.py.
 #pragma once
 #include <bit>
 #include <concepts>

@@ -2,15 +2,15 @@
 // Contractions as matrix products: labels fall into batch, rows, columns and summed ones; operands
 // whose strides already form matrices are used in place, others are copied together first.
 #include "op/matrix/contract.h"
-#include "op/run/gpu.h"
 #include "op/matrix/contract_gpu.h"
+#include "op/run/gpu.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "op/run/dispatch.h"
 #include "op/matrix/strided.h"
 #include "op/products/products.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {

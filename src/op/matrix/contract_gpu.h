@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // contract() on a GPU: two arrays by one batched matrix product.
 #pragma once
-#include "op/run/gpu_table.h"
 #include "op/matrix/contract.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 

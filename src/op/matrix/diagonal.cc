@@ -175,8 +175,17 @@ void sumlogdiag_cpu(const NoParams&, KernelContext& context) {
   });
 }
 
+// `numbers` has one for each matrix of input `matrices`, in whatever shape.
+void check_one_each(Infer& infer, int numbers, int matrices) {
+  if (!infer_matrix(infer, matrices, false) || !infer.in(numbers).known()) return;
+  const int64_t count = batch_size(infer.in(matrices).shape());
+  if (infer.in(numbers).shape().size() != count)
+    infer.in(numbers).fail(fmt::format("a number for each of {} matrices", count));
+}
+
 void infer_scale(const NoParams&, Infer& infer) {
   infer.one_dtype();
+  check_one_each(infer, 0, 1);
   infer.in(1).same_shape(infer.out(0));
 }
 
@@ -204,6 +213,7 @@ void scale_cpu(const NoParams&, KernelContext& context) {
 void infer_inner(const NoParams&, Infer& infer) {
   infer.one_dtype();
   infer.in(0).same_shape(infer.in(1));
+  check_one_each(infer, 2, 0);
   infer.out(0).same_shape(infer.in(2));
 }
 

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <optional>
 
-#include "op/products/blas.h"
 #include "op/matrix/labels.h"
 #include "op/op_cost.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/products/blas.h"
 #include "op/products/products.h"
 
 namespace mxnet {

@@ -2,6 +2,7 @@
 // Eigenvalues and eigenvectors, of symmetric and of general matrices.
 #include <cmath>
 
+#include "base/error.h"
 #include "op/matrix/eigen.h"
 #include "op/matrix/la_op.h"
 #include "op/run/read_back.h"
@@ -25,6 +26,16 @@ void infer_eigen(Infer& infer) {
   infer_real(infer.in(0), infer.out(values));
   if (infer_matrix(infer, 0, true))
     infer.out(values).set_shape(batch_shape(infer.in(0).shape(), 1));
+}
+
+// Inputs: gradients of vectors and values, vectors, values; the result is as large as the vectors.
+void infer_eigen_gradient(Infer& infer) {
+  infer.one_dtype();
+  infer.out(0).same_shape(infer.in(2));
+  infer.in(0).same_shape(infer.in(2));
+  infer.in(1).same_shape(infer.in(3));
+  if (!infer_matrix(infer, 2, true)) return;
+  for (int i : {1, 3}) infer.in(i).set_shape(batch_shape(infer.in(2).shape(), 1));
 }
 
 template <int vectors, int values, bool rows>
@@ -99,10 +110,7 @@ MX_OP(_backward_linalg_eigh, EighParams)
     .input("values", "Eigenvalues.")
     .param("rows", &EighParams::rows, false, "Whether eigenvectors are rows.")
     .dtypes(kFloating)
-    .infer([](const EighParams&, Infer& infer) {
-      infer.one_dtype();
-      infer.out(0).same_shape(infer.in(2));
-    })
+    .infer([](const EighParams&, Infer& infer) { infer_eigen_gradient(infer); })
     .cpu(symmetric_backward_cpu);
 
 MX_OP(_linalg_syevd, EighParams)
@@ -210,10 +218,7 @@ MX_OP(_backward_npi_eig_middle, NoParams)
     .input("vectors", "Eigenvectors.")
     .input("values", "Eigenvalues.")
     .dtypes(kFloating)
-    .infer([](const NoParams&, Infer& infer) {
-      infer.one_dtype();
-      infer.out(0).same_shape(infer.in(2));
-    })
+    .infer([](const NoParams&, Infer& infer) { infer_eigen_gradient(infer); })
     .cpu(general_middle_cpu);
 
 Value general_gradient(const Value& dv, const Value& dw, const Value& v, const Value& w) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // General products of batches of matrices: alpha op(A) op(B) (+ beta C), and alpha A A^T. The rows
 // of a matrix may be another dimension than the last but one (`axis`).
-#include "op/run/gpu_table.h"
 #include "op/matrix/la_op.h"
 #include "op/matrix/labels.h"
 #include "op/op_cost.h"
+#include "op/run/gpu_table.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {

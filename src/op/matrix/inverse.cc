@@ -2,6 +2,7 @@
 // Inverses and determinants from the LU factors of batches of matrices.
 #include <cmath>
 
+#include "base/error.h"
 #include "base/numpy_shape.h"
 #include "op/matrix/la_op.h"
 #include "op/run/read_back.h"
@@ -111,6 +112,16 @@ void slogdet_cpu(const NoParams&, KernelContext& context) {
   });
 }
 
+// Those of a matrix of n rows: LAPACK would follow any.
+void check_pivots(const Tensor& pivots, int64_t n) {
+  for (int64_t i = 0; i < pivots.size(); ++i) {
+    const int64_t row = pivots.as<int32_t>()[i];
+    if (row >= 1 && row <= n) continue;
+    throw Error(ErrorCode::kIndex,
+                fmt::format("given row {} in 'pivots', expected one from 1 to {}", row, n));
+  }
+}
+
 // The transposed inverse from factors; zeros for a singular matrix, whose gradient is taken as
 // zero.
 void inverse_transposed_cpu(const NoParams&, KernelContext& context) {
@@ -120,6 +131,7 @@ void inverse_transposed_cpu(const NoParams&, KernelContext& context) {
     const int64_t n = matrix_rows(in);
     T* y = tensors.copy_to(0, tensors.out(0));
     const auto* pivots = context.in(1).as<int32_t>();
+    check_pivots(context.in(1), n);
     parallel_for(
         batch_size(in.shape()), cubic(n),
         [&](int64_t first, int64_t last) {
@@ -143,7 +155,11 @@ MX_OP(_backward_linalg_inverse_transposed, NoParams)
     .input("LU", "Factors.")
     .input("pivots", "Exchanges of rows.")
     .dtypes(kFloating | DTypeSet::of(DType::kInt32))
-    .infer([](const NoParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); })
+    .infer([](const NoParams&, Infer& infer) {
+      infer.in(0).same_as(infer.out(0));
+      infer.in(1).set_dtype(DType::kInt32);
+      if (infer_matrix(infer, 0, true)) infer.in(1).set_shape(batch_shape(infer.in(0).shape(), 1));
+    })
     .cpu(inverse_transposed_cpu);
 
 // `first` is the output that holds the factors.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Khatri-Rao product: Kronecker products column by column.
-#include "op/rows/binary_kernel.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
+#include "op/rows/binary_kernel.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {

@@ -12,10 +12,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "op/products/blas.h"
+#include "base/error.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
+#include "op/products/blas.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

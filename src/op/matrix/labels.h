@@ -3,15 +3,18 @@
 // problem. Those are linear in each argument, so that their gradients are problems of the same
 // kind, to any order.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <climits>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "op/run/gpu.h"
+#include "op/inline_vector.h"
 #include "op/matrix/contract.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 
@@ -84,6 +87,14 @@ struct Multilinear {
   // Inputs: gradient of the result, then the arguments; result: gradient of argument `wrt`.
   static void infer_backward(const P& params, Infer& infer) {
     infer.one_dtype();
+    if (params.wrt < 0 || params.wrt + 1 >= infer.num_in())
+      infer.fail(fmt::format("given wrt {}, expected an argument from 0 to {}", params.wrt,
+                             infer.num_in() - 2));
+    InlineVector<InferArg, 4> arguments;
+    for (int i = 1; i < infer.num_in(); ++i) arguments.push_back(infer.in(i));
+    const InferArg result[] = {infer.in(0)};
+    infer.follow([&params](Infer& forward) { Multilinear::infer(params, forward); },
+                 arguments.span(), result);
     infer.out(0).same_shape(infer.in(params.wrt + 1));
   }
   static void backward_cpu(const P& params, KernelContext& context) {

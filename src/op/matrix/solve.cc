@@ -139,8 +139,8 @@ void infer_tensorsolve(const TensorsolveParams& params, Infer& infer) {
   infer.out(0).set_shape(x);
 }
 
-template <class P>
-void infer_backward(const P&, Infer& infer) {
+// Inputs: gradient of the solution, equations, solution, right-hand sides.
+void infer_backward(Infer& infer) {
   if (differ(infer.in(1), infer.in(3))) {
     infer.in(0).same_dtype(infer.in(2));
     infer.out(0).same_dtype(infer.in(1));
@@ -170,7 +170,13 @@ void define_solve(const char* name, const char* backward_name, const char* doc, 
       .type_only(3)
       .outputs([](const P&) { return 2; });
   params(backward);
-  backward.dtypes(kFloating).infer(infer_backward<P>).cpu(solve_backward_cpu<P>);
+  static const auto rule = infer;
+  backward.dtypes(kFloating)
+      .infer([](const P& parsed, Infer& arrays) {
+        arrays.follow(rule, parsed, {arrays.in(1), arrays.in(3)}, {arrays.in(2)});
+        infer_backward(arrays);
+      })
+      .cpu(solve_backward_cpu<P>);
 }
 
 Gradients both_gradients(const char* backward, Grad& grad) {
@@ -243,8 +249,10 @@ MX_OP(_backward_npi_tensorinv, TensorinvParams)
     .type_only(2)
     .param("ind", &TensorinvParams::ind, 2, "How many first dimensions are the result's.")
     .dtypes(kFloating)
-    .infer([](const TensorinvParams&, Infer& infer) {
+    .infer([](const TensorinvParams& params, Infer& infer) {
       infer.one_dtype();
+      infer.follow(infer_tensorinv, params, {infer.in(2)}, {infer.in(1)});
+      infer.in(0).same_shape(infer.in(1));
       infer.out(0).same_shape(infer.in(2));
     })
     .cpu(tensorinv_backward_cpu);

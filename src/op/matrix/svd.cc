@@ -104,6 +104,9 @@ MX_OP(_backward_npi_svd, NoParams)
     .dtypes(kFloating)
     .infer([](const NoParams&, Infer& infer) {
       infer.one_dtype();
+      // The last output of the forward call has the shape of its input.
+      infer.follow(infer_svd, NoParams(), {infer.in(5)}, {infer.in(3), infer.in(4), infer.in(5)});
+      for (int i = 0; i < 3; ++i) infer.in(i).same_shape(infer.in(3 + i));
       infer.out(0).same_shape(infer.in(5));
     })
     .cpu(svd_backward_cpu);

@@ -10,7 +10,7 @@
 namespace mxnet {
 namespace {
 
-#define MX_SIMD_FILE "op/index/position_loops.inc"
+#define MX_SIMD_FILE "op/moving/position_loops.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/moving/position_loops.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {

@@ -11,7 +11,7 @@ struct Block16 {
   uint64_t low, high;
 };
 
-#define MX_SIMD_FILE "op/reverse_row.inc"
+#define MX_SIMD_FILE "op/moving/reverse_row.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

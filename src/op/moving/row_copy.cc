@@ -7,7 +7,7 @@
 namespace mxnet {
 namespace {
 
-#define MX_SIMD_FILE "op/row_copy.inc"
+#define MX_SIMD_FILE "op/moving/row_copy.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

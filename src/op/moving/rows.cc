@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "op/loops/convert.h"
+#include "op/moving/position_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/moving/position_loops.h"
 #include "op/run/parallel.h"
 #include "op/run/read_back.h"
 

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/stream_copy.h"
+#include "op/moving/strided_kernels.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
-#include "op/moving/strided_kernels.h"
 
 namespace mxnet {
 namespace {

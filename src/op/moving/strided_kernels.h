@@ -10,7 +10,7 @@ struct StridedLoop {
 };
 
 // Moves outer.size * inner.size blocks of `width` contiguous bytes. `past_caches`: the whole result
-// is too big for them (op/past_caches.h); finish_stream_copies() is the caller's.
+// is too big for them (op/moving/past_caches.h); finish_stream_copies() is the caller's.
 using StridedKernel = void (*)(const char* in, char* out, const StridedLoop& outer,
                                const StridedLoop& inner, int64_t width, bool past_caches);
 

@@ -123,8 +123,9 @@ MX_OP(_backward_contrib_AdaptiveAvgPooling2D, AdaptiveParams)
     .type_only(1)
     .param("output_size", &AdaptiveParams::output_size, Shape::scalar(), "As in the forward call.")
     .dtypes(kFloating)
-    .infer([](const AdaptiveParams&, Infer& infer) {
+    .infer([](const AdaptiveParams& params, Infer& infer) {
       infer.one_dtype();
+      infer.follow(infer_average, params, {infer.in(1)}, {infer.in(0)});
       infer.out(0).same_shape(infer.in(1));
     })
     .cpu(spread_cpu)

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "op/windows/conv_geometry.h"
 #include "op/onednn/runtime.h"
+#include "op/windows/conv_geometry.h"
 
 namespace mxnet::onednn {
 

@@ -6,8 +6,6 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "device/side_stream.h"
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 #include "op/nn/bias.h"
 #include "op/nn/conv_onednn.h"
 #include "op/nn/conv_plain.h"
@@ -15,6 +13,8 @@
 #include "op/nn/trilinear_grad.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {
@@ -215,7 +215,11 @@ void define_backward(const char* name, Which which, const char* doc) {
   op.range<int32_t>(1, which == Which::kOfData ? 1 : 7);
   op.dtypes(kFloating)
       .infer([](const ConvParams& p, Infer& infer) {
+        ConvParams forward = p;
+        forward.no_bias = true;
         infer.one_dtype();
+        infer.follow(kTransposed ? infer_deconvolution : infer_convolution, forward,
+                     {infer.in(1), infer.in(2)}, {infer.in(0)});
         int o = 0;
         if (wants(p.wanted, kWantData)) infer.out(o++).same_shape(infer.in(1));
         if (wants(p.wanted, kWantWeight)) infer.out(o++).same_shape(infer.in(2));

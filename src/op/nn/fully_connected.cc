@@ -146,7 +146,10 @@ void declare_params(OpBuilder<FullyConnectedParams>& op) {
       .range<int32_t>(1, 7)
       .dtypes(kFloating)
       .infer([](const FullyConnectedParams& p, Infer& infer) {
+        FullyConnectedParams forward = p;
+        forward.no_bias = true;
         infer.one_dtype();
+        infer.follow(infer_forward, forward, {infer.in(1), infer.in(2)}, {infer.in(0)});
         int o = 0;
         if (wants(p.wanted, kWantData)) infer.out(o++).same_shape(infer.in(1));
         if (wants(p.wanted, kWantWeight)) infer.out(o++).same_shape(infer.in(2));

@@ -2,13 +2,13 @@
 // Pooling, Pooling_v1 and the operators of their gradients.
 #include <limits>
 
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 #include "op/nn/plain_arrays.h"
-#include "op/windows/pooling_geometry.h"
 #include "op/nn/pooling_onednn.h"
 #include "op/nn/pooling_plain.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet {
 namespace {
@@ -188,8 +188,10 @@ void define_forward(PoolOp& op, bool v1) {
 PoolOp& declare_backward(PoolOp& op, const char* doc) {
   op.doc(doc).input("dout", "Gradient of the output.").input("data", "Input of the forward call.");
   declare_params(op, false);
-  op.dtypes(kFloating).infer([](const PoolParams&, Infer& infer) {
+  op.dtypes(kFloating).infer([](const PoolParams& params, Infer& infer) {
     infer.one_dtype();
+    infer.follow(infer_pooling, params, {infer.in(1)}, {infer.in(0)});
+    for (int i = 2; i < infer.num_in(); ++i) infer.in(i).same_shape(infer.in(0));
     infer.out(0).same_shape(infer.in(1));
   });
   return op;

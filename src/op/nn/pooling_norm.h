@@ -2,8 +2,8 @@
 // The gradient of p-norms, d|x|/dx = (x / |x|)^(p - 1), in two factors: one belongs to the window,
 // the other to the pixel.
 #pragma once
-#include "op/windows/pooling_geometry.h"
 #include "op/run/parallel_each.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet {
 

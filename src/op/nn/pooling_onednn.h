@@ -2,8 +2,8 @@
 // Maxima and averages on oneDNN, and their gradients.
 #pragma once
 #include "op/kernel.h"
-#include "op/windows/pooling_geometry.h"
 #include "op/prepared_kernel.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet {
 

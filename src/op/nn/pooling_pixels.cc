@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "op/rows/unary_loops.h"
 #include "op/nn/pooling_lines.h"
 #include "op/nn/pooling_norm.h"
 #include "op/nn/pooling_plain.h"
+#include "op/rows/unary_loops.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

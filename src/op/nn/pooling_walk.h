@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops over planes (one channel of one image) and lines of pooling's arrays.
 #pragma once
-#include "op/windows/pooling_geometry.h"
 #include "op/run/parallel.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet {
 

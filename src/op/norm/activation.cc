@@ -3,13 +3,13 @@
 #include "op/norm/activation.h"
 
 #include "op/loops/blockwise.h"
+#include "op/norm/activation_params.h"
+#include "op/op_builder.h"
+#include "op/pointwise.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/norm/activation_params.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
-#include "op/pointwise.h"
 
 namespace mxnet {
 namespace {

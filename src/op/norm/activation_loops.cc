@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/simd.h"
-#include "op/rows/unary_loops.h"
 #include "op/math/vector_math.h"
+#include "op/rows/unary_loops.h"
 
 namespace mxnet {
 namespace {

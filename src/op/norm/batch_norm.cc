@@ -11,11 +11,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "op/norm/batch_norm_kernel.h"
+#include "op/op_builder.h"
+#include "op/params/batch_norm_params.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/norm/batch_norm_kernel.h"
-#include "op/params/batch_norm_params.h"
-#include "op/op_builder.h"
 
 namespace mxnet {
 namespace {

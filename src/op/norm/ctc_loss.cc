@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/run/dispatch.h"
+#include "op/loops/row_io.h"
 #include "op/norm/ctc_loss.h"
 #include "op/norm/norm_loops.h"
-#include "op/loops/row_io.h"
 #include "op/norm/row_sums.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

@@ -3,13 +3,13 @@
 // up, so that the mean stays.
 #include <optional>
 
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
-#include "op/norm/keep_mask.h"
-#include "op/op_builder.h"
-#include "op/run/primitives.h"
 #include "op/generators/random_key.h"
 #include "op/moving/strided_copy.h"
+#include "op/norm/keep_mask.h"
+#include "op/op_builder.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

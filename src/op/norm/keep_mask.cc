@@ -7,12 +7,12 @@
 #include <type_traits>
 
 #include "base/simd.h"
+#include "op/generators/random_draws.h"
+#include "op/generators/random_streams.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/run/parallel_each.h"
-#include "op/generators/random_draws.h"
-#include "op/generators/random_streams.h"
 
 namespace mxnet {
 namespace {

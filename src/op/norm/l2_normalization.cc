@@ -4,17 +4,17 @@
 #include <array>
 #include <cmath>
 
+#include "op/loops/row_io.h"
+#include "op/norm/norm_loops.h"
+#include "op/norm/row_sums.h"
+#include "op/op_builder.h"
+#include "op/reducing/evaluate.h"
+#include "op/reducing/reduce_engine.h"
 #include "op/rows/binary_loops.h"
 #include "op/rows/unary_loops.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/norm/norm_loops.h"
-#include "op/loops/row_io.h"
-#include "op/norm/row_sums.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
-#include "op/reducing/evaluate.h"
-#include "op/reducing/reduce_engine.h"
 
 namespace mxnet {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm, GroupNorm and InstanceNorm: one kernel, three ways to cut the data into rows.
-#include "op/run/gpu.h"
 #include "op/norm/row_norm.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

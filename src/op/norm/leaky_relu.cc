@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/run/gpu_table.h"
+#include "op/generators/random_key.h"
+#include "op/loops/row_io.h"
 #include "op/norm/activation.h"
 #include "op/norm/activation_params.h"
 #include "op/norm/keep_mask.h"
 #include "op/norm/norm_loops.h"
-#include "op/loops/row_io.h"
 #include "op/norm/row_sums.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
-#include "op/run/primitives.h"
-#include "op/generators/random_key.h"
 #include "op/reducing/axes.h"
 #include "op/reducing/evaluate.h"
+#include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {
@@ -159,8 +159,8 @@ void prelu_backward(const Tensor& dy, const Tensor& in, const Tensor& gamma, con
 // gamma: one slope for all, or one a channel, perhaps with axes of one element around.
 void infer_prelu(InferArg data, InferArg gamma) {
   gamma.same_dtype(data);
-  if (!data.rank_known() || data.ndim() == 0) return;
-  const int64_t channels = data.dim(channel_axis(data.ndim()));
+  if (!data.rank_known()) return;
+  const int64_t channels = data.ndim() == 0 ? 1 : data.dim(channel_axis(data.ndim()));
   if (!gamma.rank_known()) {
     gamma.set_shape({channels});
   } else if (gamma.known() && gamma.shape().size() != 1) {
@@ -303,7 +303,9 @@ bool define() {
       .infer([](const LeakyParams& params, Infer& infer) {
         infer.in(0).same_as(infer.in(1)).same_as(infer.out(0));
         if (params.act_type == Kind::kRrelu) infer.in(0).same_as(infer.in(2));
-        if (params.act_type == Kind::kPrelu) infer.in(2).same_as(infer.out(1));
+        if (params.act_type != Kind::kPrelu) return;
+        infer.in(2).same_as(infer.out(1));
+        infer_prelu(infer.in(1), infer.in(2));
       })
       .cpu(backward);
   return mark_portable({"LeakyReLU", "_backward_LeakyReLU"});

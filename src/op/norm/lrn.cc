@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "op/loops/row_io.h"
 #include "op/norm/lrn.h"
 #include "op/norm/norm_loops.h"
-#include "op/loops/row_io.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
 

@@ -3,13 +3,13 @@
 // whatever comes from above. Regression (linear, logistic, absolute error) and SVMOutput.
 #include <cmath>
 
-#include "op/run/dispatch.h"
-#include "op/rows/binary_loops.h"
-#include "op/run/gpu_table.h"
-#include "op/norm/activation.h"
 #include "op/loops/row_io.h"
+#include "op/norm/activation.h"
 #include "op/norm/svm.h"
 #include "op/op_builder.h"
+#include "op/rows/binary_loops.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
 #include "op/run/parallel_each.h"
 #include "op/run/primitives.h"
 

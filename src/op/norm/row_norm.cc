@@ -7,10 +7,10 @@
 #include <cmath>
 #include <vector>
 
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

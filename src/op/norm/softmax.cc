@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/run/gpu.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

@@ -2,9 +2,9 @@
 // SoftmaxActivation, an older form of softmax: along the last axis or across channels.
 #include <string>
 
-#include "op/run/gpu.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

@@ -10,8 +10,8 @@
 #include "op/norm/row_sums.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

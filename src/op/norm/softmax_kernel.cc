@@ -8,12 +8,12 @@
 #include <cmath>
 #include <limits>
 
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
-#include "op/run/parallel.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

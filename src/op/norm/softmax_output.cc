@@ -7,11 +7,11 @@
 #include <cmath>
 #include <vector>
 
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 #include "op/norm/row_sums.h"
 #include "op/norm/softmax_kernel.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

@@ -2,9 +2,9 @@
 // AdamW: weight decay apart from the gradient, and the gradient's factor as an array, so that
 // dynamic loss scaling needs no wait. A factor that is 0, infinite or NaN marks a step that is to
 // be left out.
-#include "op/run/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/update_op.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {
@@ -16,6 +16,7 @@ constexpr int kScaleInput = 4, kMixedScaleInput = 5;
 void infer_adamw(const UpdateScalars&, Infer& infer) {
   for (int i = 1; i < kScaleInput; ++i) infer.in(0).same_as(infer.in(i));
   infer.in(0).same_as(infer.out(0));
+  require_scalar(infer.in(kScaleInput));
 }
 
 // A step whose factor is the only element of `scale`.
@@ -41,6 +42,7 @@ void infer_mixed_adamw(const UpdateScalars&, Infer& infer) {
   for (int i = 1; i < kMixedScaleInput; ++i) infer.in(0).same_shape(infer.in(i));
   infer.in(0).same_as(infer.out(0)).same_dtype(infer.in(1));
   for (int i = 2; i < kMixedScaleInput; ++i) infer.in(i).set_dtype(DType::kFloat32);
+  require_scalar(infer.in(kMixedScaleInput));
 }
 
 void mixed_adamw_cpu(const UpdateScalars& scalars, KernelContext& context) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LAMB in two phases, between which the caller takes norms: the direction, then a step along it.
-#include "op/run/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/trust_ratio.h"
 #include "op/optim/update_op.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

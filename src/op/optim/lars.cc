@@ -2,8 +2,8 @@
 // multi_lars: learning rates of many layers out of the norms of their weights and gradients.
 #include "op/optim/lars.h"
 
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <string>
 
-#include "op/run/gpu.h"
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/trust_ratio.h"
 #include "op/optim/update_op.h"
-#include "op/run/parallel.h"
 #include "op/reducing/axes.h"
 #include "op/reducing/evaluate.h"
+#include "op/run/gpu.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -87,6 +87,7 @@ void infer_multi(const MultiParams& p, Infer& infer) {
       layout.mixed ? state.set_dtype(DType::kFloat32) : weight.same_dtype(state);
     }
   }
+  if (layout.common == Layout::kScale) require_scalar(infer.in(infer.num_in() - 1));
   if (layout.common == Layout::kRates) {
     for (int i = 1; i <= 2; ++i) infer.in(infer.num_in() - i).set_shape({p.count});
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdaGrad forms made for row_sparse gradients. A row without gradient is a row of zeros, which
 // changes neither history nor weight, so that the dense computation serves both.
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
 #include "op/optim/group_adagrad.h"
 #include "op/optim/update_op.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that update operators take from arrays.
 #pragma once
+#include "op/infer.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
 #include "op/run/primitives.h"
@@ -12,6 +13,11 @@ inline float tensor_scalar(const Tensor& tensor, int64_t i) {
   return dispatch_dtype<kFloating>(tensor.dtype, "update", [&]<class T>(TypeTag<T>) {
     return convert<float>(tensor.as<T>()[i]);
   });
+}
+
+// Refuses an array that has no element to take.
+inline void require_scalar(InferArg arg) {
+  if (arg.known() && arg.shape().size() == 0) arg.fail("one element");
 }
 
 // The result of a step that is left out, or, on a GPU, of one of which only its kernel will know.

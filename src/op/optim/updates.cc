@@ -3,8 +3,8 @@
 // a float32 master copy of a half-precision weight.
 #include <string>
 
-#include "op/run/gpu.h"
 #include "op/optim/update_op.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

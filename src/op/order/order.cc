@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort, argsort and topk: the best elements of each row go to whoever wants their values, their
 // positions or both.
-#include "op/run/adding.h"
+#include "base/error.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/order/row_order.h"
+#include "op/run/adding.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {
@@ -187,6 +188,10 @@ Gradients value_gradient(const OrderParams& params, Grad& grad) {
   return {apply("_backward_topk", {grad.dout(0), grad.in(0)}, order_attrs(params))};
 }
 
+void infer_taken(const OrderParams& params, Infer& infer) {
+  infer.out(0).set_shape(taken_shape(params, infer));
+}
+
 template <bool scatter>
 bool define_move(const char* name, const char* back) {
   static const char* other;
@@ -201,19 +206,9 @@ bool define_move(const char* name, const char* back) {
       .param("is_ascend", &OrderParams::is_ascend, true, "Whether the smallest come first.")
       .infer([](const OrderParams& params, Infer& infer) {
         infer.one_dtype();
-        if (!infer.in(1).known()) return;
-        if (scatter) {
-          infer.out(0).same_shape(infer.in(1));
-        } else {
-          Shape shape = infer.in(1).shape();
-          const AxisRows rows = rows_of(params, shape);
-          if (params.axis) {
-            shape[infer.axis(*params.axis, infer.in(1))] = rows.k;
-          } else {
-            shape = Shape{rows.k};
-          }
-          infer.out(0).set_shape(shape);
-        }
+        InferArg taken = scatter ? infer.in(0) : infer.out(0);
+        infer.follow(infer_taken, params, {infer.in(1)}, {taken});
+        (scatter ? infer.out(0) : infer.in(0)).same_shape(infer.in(1));
       })
       .cpu(move_cpu<scatter>)
       .grad([](const OrderParams& params, Grad& grad) {

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <functional>
 
-#include "op/run/element_size.h"
 #include "op/kernel.h"
-#include "op/sorting/key_loops.h"
-#include "op/run/parallel.h"
 #include "op/moving/strided_kernels.h"
+#include "op/run/element_size.h"
+#include "op/run/parallel.h"
+#include "op/sorting/key_loops.h"
 
 namespace mxnet {
 

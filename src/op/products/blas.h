@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLAS and LAPACK on row-major matrices of float and double, one overload a type. OpenBLAS itself
 // runs on one thread: what it is called for is split here over batches and blocks, by the one
-// cost model of the library (op/parallel.h), so that it never competes with the engine's workers.
-// Those that return int return LAPACK's info: 0 is success. Where eigenvalues or singular values
-// are looked for, a matrix with NaN is a failure, and one with infinities has NaN in all results
-// (geev: a failure too).
+// cost model of the library (op/run/parallel.h), so that it never competes with the engine's
+// workers. Those that return int return LAPACK's info: 0 is success. Where eigenvalues or singular
+// values are looked for, a matrix with NaN is a failure, and one with infinities has NaN in all
+// results (geev: a failure too).
 #pragma once
 #include <cstdint>
 

@@ -7,7 +7,7 @@
 namespace mxnet {
 namespace {
 
-#define MX_SIMD_FILE "op/integer_products.inc"
+#define MX_SIMD_FILE "op/products/integer_products.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

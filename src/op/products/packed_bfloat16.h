@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of bfloat16 with sums in float, where the processor has instructions for them:
 // twice the rate of float's. The right factor is packed as one of half as many rows of float is
-// (op/packed_gemm.h), each of which is a pair of rows.
+// (op/products/packed_gemm.h), each of which is a pair of rows.
 #pragma once
 #include <cstdint>
 

@@ -12,7 +12,7 @@
 namespace mxnet::packed_gemm {
 namespace {
 
-#define MX_SIMD_FILE "op/packed_gemm.inc"
+#define MX_SIMD_FILE "op/products/packed_gemm.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

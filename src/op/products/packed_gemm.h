@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products whose right factor is packed once and used many times (the weights of a recurrent
 // layer, a step at a time) or whose factors lie anywhere in memory (heads of attention). All of it
-// runs on the calling thread; callers split rows or columns with op/parallel.h.
+// runs on the calling thread; callers split rows or columns with op/run/parallel.h.
 #pragma once
 #include <cstdint>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/simd.h"
-#include "op/run/parallel.h"
 #include "op/moving/strided_kernels.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -28,7 +28,7 @@ struct PanelSystem {
   T factor;
 };
 
-#define MX_SIMD_FILE "op/triangular_solve.inc"
+#define MX_SIMD_FILE "op/products/triangular_solve.inc"
 #include "base/simd_targets.h"
 
 // How `width` right sides, which begin at `b`, come into a panel and out of it.

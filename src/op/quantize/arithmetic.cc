@@ -4,11 +4,12 @@
 
 #include <cmath>
 
-#include "op/run/dispatch.h"
-#include "op/params/batch_norm_params.h"
+#include "base/error.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
+#include "op/params/batch_norm_params.h"
 #include "op/quantize/byte_loops.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "op/run/dispatch.h"
-#include "op/run/parallel.h"
 #include "op/quantize/byte_products.h"
 #include "op/quantize/range.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {

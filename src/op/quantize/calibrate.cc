@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/quantize/entropy.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "op/run/dispatch.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/quantize/channels_last.h"
 #include "op/quantize/layers.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {

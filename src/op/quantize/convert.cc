@@ -8,11 +8,11 @@
 #include <mutex>
 #include <utility>
 
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/quantize/byte_loops.h"
 #include "op/quantize/channels_last.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "op/windows/layout.h"
-#include "op/windows/pooling_geometry.h"
 #include "op/quantize/range.h"
 #include "op/quantize/window.h"
+#include "op/windows/layout.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet::quantize {
 

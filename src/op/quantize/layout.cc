@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/quantize/range.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {

@@ -5,11 +5,11 @@
 #include <limits>
 #include <vector>
 
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/quantize/channels_last.h"
 #include "op/quantize/layers.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {

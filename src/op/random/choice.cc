@@ -13,14 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
-#include "op/op_builder.h"
-#include "op/random/categories.h"
+#include "base/error.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_key.h"
 #include "op/generators/random_streams.h"
+#include "op/op_builder.h"
+#include "op/random/categories.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {
@@ -234,6 +235,8 @@ void counts_cpu(const CountsParams& params, KernelContext& context) {
     for (int32_t i = 0; i < params.n; ++i)
       ++counts[category(sums.data(), categories, draws.uniform<double>())];
   }
+  // Under a seed the release draws one number more for each probability that is a parameter.
+  for (int64_t i = 0; given(params) && i < categories; ++i) draws.uniform<double>();
 }
 
 MX_OP(_npi_multinomial, CountsParams)

@@ -7,15 +7,15 @@
 #include <string>
 #include <type_traits>
 
+#include "op/generators/random_key.h"
+#include "op/generators/random_streams.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/fill.h"
 #include "op/random/samplers.h"
-#include "op/generators/random_key.h"
-#include "op/generators/random_streams.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <type_traits>
 
+#include "op/generators/random_draws.h"
 #include "op/random/bulk.h"
 #include "op/random/samplers.h"
-#include "op/generators/random_draws.h"
 
 namespace mxnet {
 

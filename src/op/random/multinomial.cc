@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // _sample_multinomial: categories by the probabilities along the last axis, and on request the
 // logarithms of their probabilities, through which gradients flow (REINFORCE).
+#include <fmt/format.h>
+
 #include <cmath>
 
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
-#include "op/loops/row_io.h"
-#include "op/op_builder.h"
-#include "op/random/categories.h"
+#include "base/error.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_key.h"
 #include "op/generators/random_streams.h"
+#include "op/loops/row_io.h"
+#include "op/op_builder.h"
+#include "op/random/categories.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {
@@ -83,6 +86,11 @@ void multinomial_backward_cpu(const MultinomialParams&, KernelContext& context) 
     std::fill_n(out, data.size(), P(0.0f));
     for (int64_t i = 0; i < rows.count * rows.each; ++i) {
       const auto category = static_cast<int64_t>(read_element(drawn, i));
+      if (category < 0 || category >= rows.categories) {
+        throw Error(ErrorCode::kIndex, fmt::format("given category {} in 'drawn', expected one "
+                                                   "from 0 to {}",
+                                                   category, rows.categories - 1));
+      }
       const int64_t at = i / rows.each * rows.categories + category;
       const C slope = static_cast<C>(context.in(0).as<P>()[i]) / static_cast<C>(data.as<P>()[at]);
       out[at] = static_cast<P>(static_cast<C>(out[at]) + slope);
@@ -132,7 +140,12 @@ MX_OP(_backward_sample_multinomial, MultinomialParams)
     .param("get_prob", &MultinomialParams::get_prob, false, "As in the forward call.")
     .dtype_param("dtype", &MultinomialParams::dtype, kDrawn, false, "int32",
                  "As in the forward call.")
-    .infer([](const MultinomialParams&, Infer& infer) { infer.in(1).same_as(infer.out(0)); })
+    .infer([](const MultinomialParams& params, Infer& infer) {
+      MultinomialParams forward = params;
+      forward.get_prob = true;
+      infer.follow(infer_multinomial, forward, {infer.in(1)}, {infer.in(2), infer.in(0)});
+      infer.in(1).same_as(infer.out(0)).same_dtype(infer.in(0));
+    })
     .cpu(multinomial_backward_cpu);
 [[maybe_unused]] const bool portable = mark_portable({"_sample_multinomial"});
 

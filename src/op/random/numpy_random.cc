@@ -9,18 +9,18 @@
 #include <string>
 #include <type_traits>
 
+#include "op/generators/random_draws.h"
+#include "op/generators/random_key.h"
+#include "op/generators/random_streams.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 #include "op/op_builder.h"
 #include "op/random/broadcast_walk.h"
 #include "op/random/domain.h"
 #include "op/random/numpy_gamma.h"
 #include "op/random/numpy_samplers.h"
-#include "op/generators/random_draws.h"
-#include "op/generators/random_key.h"
-#include "op/generators/random_streams.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {
@@ -192,6 +192,11 @@ void draw_cpu<Gamma>(const std::optional<float>& first, const std::optional<floa
 template <class Dist>
 void numpy_cpu(const NumpyParams& params, KernelContext& context) {
   draw_cpu<Dist>(params.first, params.second, context);
+  // Under a seed the release draws one number more after those of this distribution.
+  if constexpr (std::is_same_v<Dist, Power>) {
+    if (gpu_table(context) == nullptr)
+      Draws(RandomStreams::of(context.device()).sequential()).uniform<float>();
+  }
 }
 
 void bernoulli_cpu(const NumpyParams& params, KernelContext& context) {

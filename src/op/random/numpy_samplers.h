@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "op/random/sampler_rows.h"
 #include "op/generators/random_numbers.h"
+#include "op/random/sampler_rows.h"
 
 namespace mxnet::numpy_samplers {
 

@@ -9,11 +9,12 @@
 
 #include "base/repeat_bytes.h"
 #include "base/simd.h"
-#include "op/rows/unary_loops.h"
+#include "op/inline_vector.h"
 #include "op/loops/row_io.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/random/pdf_loops.h"
+#include "op/rows/unary_loops.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -179,8 +180,14 @@ void infer_pdf(const PdfParams&, Infer& infer) {
     infer.in(i).set_shape(Shape(sample.dims().first(static_cast<std::size_t>(sample.ndim() - 1))));
 }
 
-void infer_backward(const PdfParams&, Infer& infer) {
+// Inputs: gradient of the densities, then those of the forward call, which `rule` is about.
+template <void (*rule)(const PdfParams&, Infer&)>
+void infer_backward(const PdfParams& params, Infer& infer) {
   infer.one_dtype();
+  InlineVector<InferArg, 3> given;
+  for (int i = 1; i < infer.num_in(); ++i) given.push_back(infer.in(i));
+  const InferArg densities[] = {infer.in(0)};
+  infer.follow([&params](Infer& forward) { rule(params, forward); }, given.span(), densities);
   for (int o = 0; o < infer.num_out(); ++o) infer.in(1 + o).same_shape(infer.out(o));
 }
 
@@ -228,7 +235,7 @@ void define(const std::string& name) {
   for (const char* param : Dist::kNames) backward.input(param, "Parameter of the distribution.");
   flag(backward);
   backward.outputs([](const PdfParams&) { return 1 + static_cast<int>(Dist::kNames.size()); })
-      .infer(infer_backward)
+      .infer(infer_backward<infer_pdf>)
       .cpu(pdf_backward_cpu<Dist>);
 }
 
@@ -335,7 +342,7 @@ void infer_dirichlet(const PdfParams&, Infer& infer) {
       .input("alpha", "Concentrations.");
   flag(backward);
   backward.outputs([](const PdfParams&) { return 2; })
-      .infer(infer_backward)
+      .infer(infer_backward<infer_dirichlet>)
       .cpu(dirichlet_backward_cpu);
   return true;
 }();

@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
-#include "op/op_builder.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_key.h"
 #include "op/generators/random_streams.h"
+#include "op/op_builder.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstdint>
 
+#include "op/generators/random_numbers.h"
 #include "op/random/domain.h"
 #include "op/random/sampler_rows.h"
-#include "op/generators/random_numbers.h"
 
 namespace mxnet::samplers {
 

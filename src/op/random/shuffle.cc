@@ -2,10 +2,10 @@
 // _shuffle: the slices along the first axis in random order (Fisher and Yates, from the front).
 #include <numeric>
 
-#include "op/moving/rows.h"
-#include "op/op_builder.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_streams.h"
+#include "op/moving/rows.h"
+#include "op/op_builder.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "op/op_builder.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_streams.h"
+#include "op/op_builder.h"
 
 namespace mxnet {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "base/simd.h"
 #include "op/loops/convert.h"
+#include "op/op_builder.h"
+#include "op/reducing/axes.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
-#include "op/reducing/axes.h"
 
 namespace mxnet {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/loops/as_type.h"
+#include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {
@@ -202,9 +202,16 @@ Attrs average_attrs(const AverageParams& params) {
       .input("weights", "The weights.")
       .input("head_grad_sum", "Gradient of the sum of weights, with `returned`.")
       .num_inputs([](const AverageParams& params) { return params.returned ? 6 : 5; })
-      .infer([](const AverageParams&, Infer& infer) {
-        infer.out(0).same_as(infer.in(3));
-        infer.out(1).same_as(infer.in(4));
+      .infer([](const AverageParams& params, Infer& infer) {
+        AverageParams forward = params;
+        forward.weighted = true;
+        infer.one_dtype();
+        infer.follow(infer_average, forward, {infer.in(3), infer.in(4)},
+                     {infer.in(1), infer.in(2)});
+        infer.in(0).same_shape(infer.in(1));
+        if (params.returned) infer.in(5).same_shape(infer.in(2));
+        infer.out(0).same_shape(infer.in(3));
+        infer.out(1).same_shape(infer.in(4));
       })
       .cpu(average_back_cpu);
   return true;

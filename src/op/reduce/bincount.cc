@@ -8,11 +8,12 @@
 #include <string>
 
 #include "base/cpu_info.h"
+#include "base/error.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
-#include "op/run/read_back.h"
 #include "op/reducing/reduce_loops.h"
+#include "op/run/dispatch.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace {

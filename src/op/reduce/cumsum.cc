@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/loops/as_type.h"
+#include "op/loops/convert.h"
+#include "op/op_builder.h"
+#include "op/reducing/reduce_engine.h"
+#include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/op_builder.h"
 #include "op/run/parallel.h"
-#include "op/reducing/reduce_engine.h"
 
 namespace mxnet {
 namespace {
@@ -117,6 +117,19 @@ Attrs axis_attrs(const CumsumParams& params) {
   return {{"axis", ParamText<std::optional<int32_t>>::print(params.axis)}};
 }
 
+void infer_cumsum(const CumsumParams& params, Infer& infer) {
+  const DType in = infer.in(0).dtype();
+  infer.out(0).set_dtype(params.dtype != DType::kUnknown ? params.dtype
+                         : in == DType::kBool            ? DType::kInt64
+                                                         : in);
+  if (params.axis) {
+    infer.in(0).same_shape(infer.out(0));
+    if (infer.in(0).rank_known()) infer.axis(*params.axis, infer.in(0));
+  } else if (infer.in(0).known()) {
+    infer.out(0).set_shape({infer.in(0).shape().size()});
+  }
+}
+
 MX_OP(_np_cumsum, CumsumParams)
 .doc("Running sum along an axis.")
     .alias("cumsum")
@@ -128,18 +141,7 @@ MX_OP(_np_cumsum, CumsumParams)
                               DType::kInt32, DType::kInt64),
                  true, "None", "Type of the result; that of the array, int64 for bool.")
     .inplace(0, 0)
-    .infer([](const CumsumParams& params, Infer& infer) {
-      const DType in = infer.in(0).dtype();
-      infer.out(0).set_dtype(params.dtype != DType::kUnknown ? params.dtype
-                             : in == DType::kBool            ? DType::kInt64
-                                                             : in);
-      if (params.axis) {
-        infer.in(0).same_shape(infer.out(0));
-        if (infer.in(0).rank_known()) infer.axis(*params.axis, infer.in(0));
-      } else if (infer.in(0).known()) {
-        infer.out(0).set_shape({infer.in(0).shape().size()});
-      }
-    })
+    .infer(infer_cumsum)
     .cpu([](const CumsumParams& params, KernelContext& context) {
       cumsum(params.axis, false, context);
     })
@@ -154,7 +156,10 @@ MX_OP(_backward_np_cumsum, CumsumParams)
     .input("like", "The argument of the forward call.")
     .type_only(1)
     .param("axis", &CumsumParams::axis, std::optional<int32_t>(), "The axis of the forward call.")
-    .infer([](const CumsumParams&, Infer& infer) { infer.out(0).same_as(infer.in(1)); })
+    .infer([](const CumsumParams& params, Infer& infer) {
+      infer.follow(infer_cumsum, params, {infer.in(1)}, {infer.in(0)});
+      infer.out(0).same_as(infer.in(1));
+    })
     .cpu([](const CumsumParams& params, KernelContext& context) {
       cumsum(params.axis, true, context);
     })

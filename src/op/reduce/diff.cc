@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "op/inline_vector.h"
 #include "op/loops/blockwise.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/rows/half_loops.h"
 #include "op/op_builder.h"
+#include "op/rows/half_loops.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {
@@ -121,22 +122,24 @@ void diff_cpu(const DiffParams& params, KernelContext& context) {
   });
 }
 
+void infer_diff(const DiffParams& params, Infer& infer) {
+  if (params.n < 0) infer.fail("given n=" + std::to_string(params.n) + ", expected n >= 0");
+  infer.one_dtype();
+  if (!infer.in(0).rank_known()) return;
+  if (infer.in(0).ndim() == 0) infer.in(0).fail("at least one dimension");
+  Shape shape = infer.in(0).shape();
+  int64_t& size = shape[infer.axis(params.axis, infer.in(0))];
+  if (size >= 0) size = std::max<int64_t>(0, size - params.n);
+  infer.out(0).set_shape(shape);
+}
+
 MX_OP(_npi_diff, DiffParams)
 .doc("n-th differences of neighbours along an axis.")
     .input("a", "The array.")
     .param("n", &DiffParams::n, 1, "How often differences are taken.")
     .param("axis", &DiffParams::axis, -1, "The axis.")
     .dtypes(kTypes)
-    .infer([](const DiffParams& params, Infer& infer) {
-      if (params.n < 0) infer.fail("given n=" + std::to_string(params.n) + ", expected n >= 0");
-      infer.one_dtype();
-      if (!infer.in(0).rank_known()) return;
-      if (infer.in(0).ndim() == 0) infer.in(0).fail("at least one dimension");
-      Shape shape = infer.in(0).shape();
-      int64_t& size = shape[infer.axis(params.axis, infer.in(0))];
-      if (size >= 0) size = std::max<int64_t>(0, size - params.n);
-      infer.out(0).set_shape(shape);
-    })
+    .infer(infer_diff)
     .cpu(diff_cpu<false>)
     .grad([](const DiffParams& params, Grad& grad) {
       return Gradients{apply("_backward_npi_diff", {grad.dout(0), grad.in(0)}, diff_attrs(params))};
@@ -150,7 +153,11 @@ MX_OP(_backward_npi_diff, DiffParams)
     .param("n", &DiffParams::n, 1, "How often differences were taken.")
     .param("axis", &DiffParams::axis, -1, "The axis.")
     .dtypes(kTypes)
-    .infer([](const DiffParams&, Infer& infer) { infer.out(0).same_as(infer.in(1)); })
+    .infer([](const DiffParams& params, Infer& infer) {
+      infer.one_dtype();
+      infer.follow(infer_diff, params, {infer.in(1)}, {infer.in(0)});
+      infer.out(0).same_shape(infer.in(1));
+    })
     .cpu(diff_cpu<true>)
     .grad([](const DiffParams& params, Grad& grad) {
       return Gradients{apply("_npi_diff", {grad.dout(0)}, diff_attrs(params)), Value()};
@@ -213,20 +220,22 @@ void ediff_back_cpu(const EdiffParams& params, KernelContext& context) {
   });
 }
 
+void infer_ediff(const EdiffParams& params, Infer& infer) {
+  infer.one_dtype();
+  for (int i = 0; i < infer.num_in(); ++i) {
+    if (!infer.in(i).known()) return;
+  }
+  const EdiffParts parts(params, [&](int i) { return infer.in(i).shape().size(); });
+  infer.out(0).set_shape({parts.begin + parts.middle + parts.end});
+}
+
 [[maybe_unused]] const bool defined = [] {
   declare("_npi_ediff1d", "Differences of neighbours in the flattened array.")
       .input("input1", "The array.")
       .input("input2", "What comes before, or after if nothing comes before.")
       .input("input3", "What comes after.")
       .num_inputs([](const EdiffParams& params) { return params.arrays(); })
-      .infer([](const EdiffParams& params, Infer& infer) {
-        infer.one_dtype();
-        for (int i = 0; i < infer.num_in(); ++i) {
-          if (!infer.in(i).known()) return;
-        }
-        const EdiffParts parts(params, [&](int i) { return infer.in(i).shape().size(); });
-        infer.out(0).set_shape({parts.begin + parts.middle + parts.end});
-      })
+      .infer(infer_ediff)
       .cpu(ediff_cpu)
       .grad([](const EdiffParams& params, Grad& grad) {
         std::vector<Value> inputs{grad.dout(0)};
@@ -247,7 +256,13 @@ void ediff_back_cpu(const EdiffParams& params, KernelContext& context) {
       .num_inputs([](const EdiffParams& params) { return 1 + params.arrays(); })
       .outputs([](const EdiffParams& params) { return params.arrays(); })
       .infer([](const EdiffParams& params, Infer& infer) {
-        for (int i = 0; i < params.arrays(); ++i) infer.out(i).same_as(infer.in(i + 1));
+        infer.one_dtype();
+        InlineVector<InferArg, 3> arrays;
+        for (int i = 0; i < params.arrays(); ++i) arrays.push_back(infer.in(i + 1));
+        const InferArg result[] = {infer.in(0)};
+        infer.follow([&params](Infer& forward) { infer_ediff(params, forward); }, arrays.span(),
+                     result);
+        for (int i = 0; i < params.arrays(); ++i) infer.out(i).same_shape(infer.in(i + 1));
       })
       .cpu(ediff_back_cpu);
   return true;

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/run/gpu.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
-#include "op/run/parallel.h"
+#include "op/reduce/finite.h"
 #include "op/reducing/axes.h"
 #include "op/reducing/evaluate.h"
-#include "op/reduce/finite.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {

@@ -3,8 +3,8 @@
 // what belongs to an output and compute elementwise.
 #include "op/reduce/gradients.h"
 
-#include "op/run/dispatch.h"
 #include "op/reducing/evaluate.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {
@@ -56,7 +56,10 @@ MX_OP(_backward_prod, SpreadParams)
     .param("axis", &SpreadParams::axis, std::optional<Shape>(), "Axes that were reduced.")
     .param("exclude", &SpreadParams::exclude, false, "Whether `axis` names the kept axes.")
     .param("numpy", &SpreadParams::numpy, false, "Whether an empty tuple means no axis.")
-    .infer([](const SpreadParams&, Infer& infer) { infer.out(0).same_as(infer.in(2)); })
+    .infer([](const SpreadParams& params, Infer& infer) {
+      infer.out(0).same_as(infer.in(2));
+      for (int i = 0; i < 2; ++i) check_reduced(params.choice(), infer.in(i), infer.in(2));
+    })
     .cpu(prod_cpu);
 
 // 1 where `data` is a number, else 0.

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {

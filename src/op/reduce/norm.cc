@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm: of absolute values or of squares, over any axes.
-#include "op/run/gpu.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
-#include "op/reducing/evaluate.h"
 #include "op/reduce/gradients.h"
+#include "op/reducing/evaluate.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reduce/jacobi_svd.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {
@@ -235,23 +235,25 @@ OpBuilder<NumpyNormParams> declare(const char* name, const char* doc) {
   return op;
 }
 
+void infer_norm(const NumpyNormParams& params, Infer& infer) {
+  infer.one_dtype();
+  const bool matrix = kind_of(params) != NormKind::kVector;
+  if (matrix && (!params.axis || params.axis->ndim() != 2))
+    infer.fail(fmt::format("given {} axes, expected two for the norm of a matrix",
+                           params.axis ? params.axis->ndim() : 0));
+  if (!infer.in(0).rank_known()) return;
+  const Shape& shape = infer.in(0).shape();
+  infer.out(0).set_shape(params.choice().shape(shape, kTag));
+  const AxisSet axes = params.choice().axes(shape.ndim(), kTag);
+  const bool picks = matrix || std::isinf(vector_order(params));
+  if (picks && shape.known() && reduces_nothing(shape, axes))
+    infer.in(0).fail("at least one element");
+}
+
 [[maybe_unused]] const bool defined = [] {
   declare("_npi_norm", "Norm of vectors or matrices.")
       .input("data", "The array.")
-      .infer([](const NumpyNormParams& params, Infer& infer) {
-        infer.one_dtype();
-        const bool matrix = kind_of(params) != NormKind::kVector;
-        if (matrix && (!params.axis || params.axis->ndim() != 2))
-          infer.fail(fmt::format("given {} axes, expected two for the norm of a matrix",
-                                 params.axis ? params.axis->ndim() : 0));
-        if (!infer.in(0).rank_known()) return;
-        const Shape& shape = infer.in(0).shape();
-        infer.out(0).set_shape(params.choice().shape(shape, kTag));
-        const AxisSet axes = params.choice().axes(shape.ndim(), kTag);
-        const bool picks = matrix || std::isinf(vector_order(params));
-        if (picks && shape.known() && reduces_nothing(shape, axes))
-          infer.in(0).fail("at least one element");
-      })
+      .infer(infer_norm)
       .cpu(norm_cpu)
       .grad([](const NumpyNormParams& params, Grad& grad) {
         if (kind_of(params) == NormKind::kVector && vector_order(params) == 2.0)
@@ -265,7 +267,12 @@ OpBuilder<NumpyNormParams> declare(const char* name, const char* doc) {
       .input("head_grad", "Gradient of the output.")
       .input("output", "Output of the forward call.")
       .input("data", "Input of the forward call.")
-      .infer([](const NumpyNormParams&, Infer& infer) { infer.out(0).same_as(infer.in(2)); })
+      .infer([](const NumpyNormParams& params, Infer& infer) {
+        infer.one_dtype();
+        infer.follow(infer_norm, params, {infer.in(2)}, {infer.in(1)});
+        infer.in(0).same_shape(infer.in(1));
+        infer.out(0).same_shape(infer.in(2));
+      })
       .cpu(norm_back_cpu);
   return true;
 }();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions of the NumPy front end: sum, prod and mean (with a result type), max and min, any and
 // all.
-#include "op/run/gpu.h"
 #include "op/op_builder.h"
-#include "op/reducing/evaluate.h"
 #include "op/reduce/gradients.h"
+#include "op/reducing/evaluate.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

@@ -6,12 +6,13 @@
 #include <cmath>
 #include <vector>
 
+#include "base/error.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/sorting/key_loops.h"
 #include "op/op_builder.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/run/read_back.h"
+#include "op/sorting/key_loops.h"
 
 namespace mxnet {
 namespace {

@@ -2,11 +2,11 @@
 // Reductions of the array front end: a row of the list below is an operator.
 #include <initializer_list>
 
-#include "op/run/gpu.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
-#include "op/reducing/evaluate.h"
 #include "op/reduce/gradients.h"
+#include "op/reducing/evaluate.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

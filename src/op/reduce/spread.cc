@@ -3,11 +3,11 @@
 #include "op/reduce/spread.h"
 
 #include "op/loops/convert.h"
+#include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
-#include "op/reducing/evaluate.h"
 
 namespace mxnet {
 namespace {
@@ -35,10 +35,16 @@ constexpr bool uses_y(Spread row) {
          row == Spread::direction;
 }
 
+// What a mean divides by. Of integers never 0, which floating numbers make infinite.
+template <class T>
+int64_t divisor(int64_t count) {
+  return std::max<int64_t>(count, std::is_integral_v<T> ? 1 : 0);
+}
+
 template <Spread row, class T>
 void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx, int64_t ddof) {
   const int64_t length = plan.run(), pieces = (length + kPiece - 1) / kPiece;
-  const int64_t rows = plan.reduced().positions(), n = std::max<int64_t>(plan.extent() - ddof, 0);
+  const int64_t rows = plan.reduced().positions(), n = divisor<T>(plan.extent() - ddof);
   const int64_t piece = std::min(length, kPiece);
   parallel_for(
       plan.kept().positions() * rows * pieces, static_cast<double>(piece),
@@ -67,6 +73,27 @@ void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx, int
 }
 
 }  // namespace
+
+void check_reduced(const AxisChoice& choice, InferArg small, InferArg large) {
+  if (!small.known() || !large.known()) return;
+  const Shape &left = small.shape(), &shape = large.shape();
+  const AxisSet axes = choice.axes(shape.ndim(), kTag);
+  const auto refuse = [&] {
+    small.fail("what the reduced axes leave of shape " + to_string(shape));
+  };
+  int at = 0;
+  const auto skip_ones = [&] {
+    while (at < left.ndim() && left[at] == 1) ++at;
+  };
+  for (int i = 0; i < shape.ndim(); ++i) {
+    if ((axes >> i & 1) != 0 || shape[i] == 1) continue;
+    skip_ones();
+    if (at == left.ndim() || left[at] != shape[i]) refuse();
+    ++at;
+  }
+  skip_ones();
+  if (at < left.ndim()) refuse();
+}
 
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
             const Tensor& dx, KernelContext& context, int64_t ddof) {
@@ -123,40 +150,16 @@ void fused_cpu(const SpreadParams& params, KernelContext& context) {
          params.axes(dx.ndim(), kTag), dx, context);
 }
 
-// Refuses a `reduced` argument that is not what the axes leave of the `full` one. Whether reduced
-// axes were kept makes no difference: sizes of one do not count.
-void check_reduced(const SpreadParams& params, Infer& infer, int reduced, int full) {
-  const InferArg small = infer.in(reduced), large = infer.in(full);
-  if (!small.known() || !large.known()) return;
-  const Shape &left = small.shape(), &shape = large.shape();
-  const AxisSet axes = params.axes(shape.ndim(), kTag);
-  const auto refuse = [&] {
-    small.fail("what the reduced axes leave of shape " + to_string(shape));
-  };
-  int at = 0;
-  const auto skip_ones = [&] {
-    while (at < left.ndim() && left[at] == 1) ++at;
-  };
-  for (int i = 0; i < shape.ndim(); ++i) {
-    if ((axes >> i & 1) != 0 || shape[i] == 1) continue;
-    skip_ones();
-    if (at == left.ndim() || left[at] != shape[i]) refuse();
-    ++at;
-  }
-  skip_ones();
-  if (at < left.ndim()) refuse();
-}
-
 // The last input is the reduced array, of the type and shape of the result; others are of what it
 // was reduced to.
 void infer_spread(const SpreadParams& params, Infer& infer) {
   const int last = infer.num_in() - 1;
   infer.out(0).same_as(infer.in(last));
-  for (int i = 0; i < last; ++i) check_reduced(params, infer, i, last);
+  for (int i = 0; i < last; ++i) check_reduced(params.choice(), infer.in(i), infer.in(last));
 }
 void infer_back(const SpreadParams& params, Infer& infer) {
   infer.out(0).same_as(infer.in(1));
-  check_reduced(params, infer, 1, 0);
+  check_reduced(params.choice(), infer.in(1), infer.in(0));
 }
 
 OpBuilder<SpreadParams> declare(const char* name, const char* doc) {

@@ -4,10 +4,14 @@
 #include "op/grad.h"
 #include "op/kernel.h"
 #include "op/op_builder.h"
-#include "op/reducing/axes.h"
 #include "op/reduce/spread_rows.h"
+#include "op/reducing/axes.h"
 
 namespace mxnet {
+
+// Refuses `small` unless it is what the axes leave of `large`. Whether reduced axes were kept makes
+// no difference: sizes of one do not count.
+void check_reduced(const AxisChoice& choice, InferArg small, InferArg large);
 
 // dx (shape and type of the reduced array) from dy and y, which have one element an output. y and x
 // may be null where the row does not use them.
@@ -24,10 +28,10 @@ struct SpreadParams {
   bool exclude;
   bool numpy;
   int32_t ddof = 0;  // of spread means: they divide by n - ddof
-  AxisSet axes(int ndim, const char* tag) const {
-    return AxisChoice{axis, false, exclude, numpy ? AxisStyle::kNumpy : AxisStyle::kArray}.axes(
-        ndim, tag);
+  AxisChoice choice() const {
+    return {axis, false, exclude, numpy ? AxisStyle::kNumpy : AxisStyle::kArray};
   }
+  AxisSet axes(int ndim, const char* tag) const { return choice().axes(ndim, tag); }
 };
 Attrs spread_attrs(const AxisChoice& choice);
 // Nodes that spread `value`, an output of a reduction of `data`.

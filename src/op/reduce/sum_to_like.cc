@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reverse of broadcasting: sums an array to the shape of another, for gradients.
 #include "op/op_builder.h"
-#include "op/run/primitives.h"
 #include "op/reducing/evaluate.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

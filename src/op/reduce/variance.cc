@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
+#include "op/op_builder.h"
+#include "op/reduce/gradients.h"
+#include "op/reducing/evaluate.h"
+#include "op/reducing/reduce_engine.h"
 #include "op/rows/binary_loops.h"
 #include "op/rows/unary_loops.h"
+#include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
-#include "op/op_builder.h"
 #include "op/run/primitives.h"
-#include "op/reducing/evaluate.h"
-#include "op/reduce/gradients.h"
-#include "op/reducing/reduce_engine.h"
 
 namespace mxnet {
 namespace {

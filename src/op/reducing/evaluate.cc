@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "op/loops/convert.h"
+#include "op/reducing/axes.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/reducing/axes.h"
 
 namespace mxnet {
 namespace {

@@ -6,8 +6,9 @@
 #include <array>
 
 #include "base/config.h"
-#include "op/run/dispatch.h"
+#include "base/error.h"
 #include "op/reducing/reduce_units.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 namespace {

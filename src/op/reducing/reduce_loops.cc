@@ -54,7 +54,7 @@ constexpr A highest() {
   return std::numeric_limits<A>::max();
 }
 
-#define MX_SIMD_FILE "op/reduce_loops.inc"
+#define MX_SIMD_FILE "op/reducing/reduce_loops.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

@@ -12,12 +12,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "op/reducing/byte_sums.h"
 #include "op/loops/convert.h"
-#include "op/run/parallel.h"
 #include "op/moving/past_caches.h"
-#include "op/reducing/reduce_engine.h"
 #include "op/moving/strided_kernels.h"
+#include "op/reducing/byte_sums.h"
+#include "op/reducing/reduce_engine.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::reduce_units {
 

@@ -5,10 +5,11 @@
 
 #include <cmath>
 
-#include "op/run/gpu.h"
+#include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
 #include "op/rnn/head_products.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {
@@ -161,9 +162,14 @@ void infer_valatt(const HeadsParams& params, Infer& infer) {
   infer.out(0).set_shape(Shape{infer.in(1).dim(1), values[1], values[2] / kRoles.memory_parts()});
 }
 
-// Gradients have the shapes of the inputs 1, 2, ...
-void infer_gradients(const HeadsParams&, Infer& infer) {
+// Gradients have the shapes of the inputs 1, 2, ..., which `rule` is about.
+template <void (*rule)(const HeadsParams&, Infer&)>
+void infer_gradients(const HeadsParams& params, Infer& infer) {
   infer.one_dtype();
+  InlineVector<InferArg, 2> given;
+  for (int i = 1; i < infer.num_in(); ++i) given.push_back(infer.in(i));
+  const InferArg result[] = {infer.in(0)};
+  infer.follow([&params](Infer& forward) { rule(params, forward); }, given.span(), result);
   for (int i = 0; i < infer.num_out(); ++i) infer.out(i).same_shape(infer.in(1 + i));
 }
 
@@ -200,7 +206,7 @@ MX_OP(_backward_interleaved_matmul_selfatt_qk, HeadsParams)
     .input("queries_keys_values", kSelfDoc)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .dtypes(kFloating)
-    .infer(infer_gradients)
+    .infer(infer_gradients<infer_qk<true>>)
     .cpu(qk_backward<true>);
 
 MX_OP(_contrib_interleaved_matmul_encdec_qk, HeadsParams)
@@ -223,7 +229,7 @@ MX_OP(_backward_interleaved_matmul_encdec_qk, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .outputs([](const HeadsParams&) { return 2; })
     .dtypes(kFloating)
-    .infer(infer_gradients)
+    .infer(infer_gradients<infer_qk<false>>)
     .cpu(qk_backward<false>);
 
 MX_OP(_contrib_interleaved_matmul_selfatt_valatt, HeadsParams)
@@ -246,7 +252,7 @@ MX_OP(_backward_interleaved_matmul_selfatt_valatt, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .outputs([](const HeadsParams&) { return 2; })
     .dtypes(kFloating)
-    .infer(infer_gradients)
+    .infer(infer_gradients<infer_valatt<true>>)
     .cpu(valatt_backward<true>);
 
 MX_OP(_contrib_interleaved_matmul_encdec_valatt, HeadsParams)
@@ -269,7 +275,7 @@ MX_OP(_backward_interleaved_matmul_encdec_valatt, HeadsParams)
     .param("heads", &HeadsParams::heads, kHeadsDoc)
     .outputs([](const HeadsParams&) { return 2; })
     .dtypes(kFloating)
-    .infer(infer_gradients)
+    .infer(infer_gradients<infer_valatt<false>>)
     .cpu(valatt_backward<false>);
 
 [[maybe_unused]] const bool portable = mark_portable(

@@ -7,11 +7,11 @@
 #include "op/products/blas.h"
 #include "op/products/packed_bfloat16.h"
 #include "op/products/packed_gemm.h"
-#include "op/run/parallel_each.h"
 #include "op/products/products.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
+#include "op/run/parallel_each.h"
 
 namespace mxnet::rnn {
 namespace {

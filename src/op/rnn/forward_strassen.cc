@@ -13,11 +13,11 @@
 #include "base/config.h"
 #include "base/stream_copy.h"
 #include "op/products/packed_gemm.h"
-#include "op/run/parallel.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/strassen.h"
 #include "op/rnn/weight_cache.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::rnn {
 namespace {

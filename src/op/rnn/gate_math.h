@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of gates: those of op/vector_math.h in two thirds of their time, at most 3 ulp off
-// (tests/op/gate_math_test.cc). What is multiplied by other numbers needs neither their last digit
-// nor subnormal results.
+// The functions of gates: those of op/math/vector_math.h in two thirds of their time, at most 3 ulp
+// off (tests/op/rnn/gate_math_test.cc). What is multiplied by other numbers needs neither their
+// last digit nor subnormal results.
 #pragma once
 #include <bit>
 #include <concepts>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "op/loops/computed.h"
-#include "op/run/gpu_table.h"
 #include "op/products/packed_gemm.h"
+#include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 

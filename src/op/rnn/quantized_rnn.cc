@@ -2,8 +2,8 @@
 // The recurrent operator on sequences of bytes, q = x * scale + shift: computed of the real numbers
 // that they stand for, with real weights.
 #include "op/op_builder.h"
-#include "op/run/parallel_each.h"
 #include "op/rnn/network.h"
+#include "op/run/parallel_each.h"
 
 namespace mxnet {
 namespace rnn {

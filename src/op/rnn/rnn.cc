@@ -7,11 +7,12 @@
 
 #include <vector>
 
+#include "base/error.h"
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
-#include "op/run/read_back.h"
 #include "op/rnn/network.h"
+#include "op/run/read_back.h"
 
 namespace mxnet {
 namespace rnn {

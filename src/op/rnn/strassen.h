@@ -28,8 +28,8 @@ float largest(const float* numbers, int64_t count);
 bool small_enough(float left, float right, int64_t k);
 
 // Numbers that the sums of the weights of some units take; of all units in turn they are what the
-// products below want. `panels` holds for each gate the packed weights (op/packed_gemm.h) of
-// columns() units, one after the other.
+// products below want. `panels` holds for each gate the packed weights (op/products/packed_gemm.h)
+// of columns() units, one after the other.
 int64_t input_sums(int64_t k, int64_t units);
 int64_t state_sums(int64_t k, int64_t units);
 // Other threads see them after finish_stream_copies() (base/stream_copy.h).

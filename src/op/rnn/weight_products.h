@@ -5,9 +5,9 @@
 #pragma once
 #include <cstdint>
 
-#include "op/products/blas.h"
-#include "op/loops/convert.h"
 #include "op/kernel.h"
+#include "op/loops/convert.h"
+#include "op/products/blas.h"
 #include "op/products/packed_bfloat16.h"
 #include "op/products/packed_gemm.h"
 

@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
 #include "op/loops/blockwise.h"
 #include "op/loops/broadcast_plan.h"
-#include "op/run/dispatch.h"
+#include "op/moving/past_caches.h"
 #include "op/rows/half_loops.h"
+#include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
-#include "op/moving/past_caches.h"
 
 namespace mxnet {
 namespace {

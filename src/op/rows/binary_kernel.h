@@ -2,8 +2,8 @@
 // Runs a binary row, on the device of the call, over tensors of one type: broadcast shapes, either
 // argument a scalar, results of the same type or bool.
 #pragma once
-#include "op/rows/binary_loops.h"
 #include "op/kernel.h"
+#include "op/rows/binary_loops.h"
 
 namespace mxnet {
 

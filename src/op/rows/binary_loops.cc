@@ -9,8 +9,8 @@
 #include "base/half.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
-#include "op/rows/row_math.h"
 #include "op/math/erf_pieces.h"
+#include "op/rows/row_math.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -20,7 +20,7 @@ namespace {
 
 using namespace row_math;  // NOLINT(google-build-using-namespace): rows are written in its words
 
-#define MX_SIMD_FILE "op/elemwise/binary_loops.inc"
+#define MX_SIMD_FILE "op/rows/binary_loops.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace mxnet {
 namespace {
 
-#define MX_SIMD_FILE "op/elemwise/half_loops.inc"
+#define MX_SIMD_FILE "op/rows/half_loops.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

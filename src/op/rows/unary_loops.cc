@@ -8,8 +8,8 @@
 
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
-#include "op/rows/row_math.h"
 #include "op/math/erf_pieces.h"
+#include "op/rows/row_math.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -19,7 +19,7 @@ namespace {
 
 using namespace row_math;  // NOLINT(google-build-using-namespace): rows are written in its words
 
-#define MX_SIMD_FILE "op/elemwise/unary_loops.inc"
+#define MX_SIMD_FILE "op/rows/unary_loops.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

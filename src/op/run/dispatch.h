@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "base/dtype.h"
-#include "base/error.h"
+#include "base/export.h"
 
 namespace mxnet {
 
@@ -14,8 +14,13 @@ struct TypeTag {
   using type = T;
 };
 
+// "float32, float64".
+std::string dtype_list(DTypeSet set);
+// Throws Error(kType): an element type that is not in `expected`.
+[[noreturn]] MX_PLUGIN_API void refuse_dtype(DType given, DTypeSet expected, const char* tag);
+
 // fn(TypeTag<T>{}) for the C++ type of `dtype`. Only the types of `Set` are instantiated; others
-// throw Error(kType).
+// are refused.
 template <DTypeSet Set = kAllTypes, class F>
 decltype(auto) dispatch_dtype(DType dtype, const char* tag, F&& fn) {
   switch (dtype) {
@@ -28,8 +33,7 @@ decltype(auto) dispatch_dtype(DType dtype, const char* tag, F&& fn) {
     case DType::kUnknown:
       break;
   }
-  throw Error(ErrorCode::kType, tag,
-              std::string("type ") + std::string(dtype_name(dtype)) + " is not supported");
+  refuse_dtype(dtype, Set, tag);
 }
 
 // The type that arithmetic on T is done in.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the CUDA plug-in brings for operators: kernels by name, and primitives that portable kernels
-// are made of. The plug-in fills it, op/gpu.h looks things up in it. A field that is null is a
+// are made of. The plug-in fills it, op/run/gpu.h looks things up in it. A field that is null is a
 // primitive that this plug-in does not have.
 #pragma once
 #include <cstddef>
@@ -40,8 +40,8 @@ struct GemmCall {
   bool fully_connected = false;  // MXNET_FC_TRUE_FP16 is about these
 };
 
-// One of the three passes of a convolution (nn/conv_geometry.h): the tensor that it computes is
-// written.
+// One of the three passes of a convolution (windows/conv_geometry.h): the tensor that it computes
+// is written.
 enum class GpuConvPass : uint8_t { kMap, kImage, kWeight };
 struct GpuConvCall {
   GpuConvPass pass;
@@ -178,7 +178,7 @@ struct GpuTable {
                         const Tensor& y, const Tensor& dx, KernelContext& context);
   // See optim/run_updates.h.
   void (*update)(NativeStream* stream, int rule, const UpdateJob& job);
-  // See index/rows.h; the rule clips or wraps.
+  // See moving/rows.h; the rule clips or wraps.
   void (*gather_rows)(NativeStream* stream, const void* in, int64_t outer, int64_t extent,
                       int64_t width, const Tensor& positions, OutOfRange rule, void* out);
   void (*sum_rows)(NativeStream* stream, const Tensor& in, int64_t outer, int64_t extent,
@@ -198,7 +198,7 @@ struct GpuTable {
   // sums[c] = sum of channel c, which is dimension 1 or the last.
   void (*sum_channels)(NativeStream* stream, const Tensor& array, bool channels_last,
                        const Tensor& sums, KernelContext& context);
-  // See nn/pooling_geometry.h. `lowest` is the maximum of windows that see nothing.
+  // See windows/pooling_geometry.h. `lowest` is the maximum of windows that see nothing.
   void (*pool)(NativeStream* stream, const PoolGeometry& geometry, double lowest,
                const Tensor& image, const Tensor& map);
   // Gradients of every kind; maxima and norms look at the image, norms at the map.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable kernels (op/gpu.h) that take memory of a GPU in some calls only; the others run on the
-// host.
+// Portable kernels (op/run/gpu.h) that take memory of a GPU in some calls only; the others run on
+// the host.
 #pragma once
 #include <string_view>
 

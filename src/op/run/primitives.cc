@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "op/loops/convert.h"
+#include "op/moving/strided_copy.h"
 #include "op/run/dispatch.h"
 #include "op/run/fill.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
-#include "op/moving/strided_copy.h"
 
 namespace mxnet {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "op/run/gpu.h"
 #include "op/marked_ops.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {

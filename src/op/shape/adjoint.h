@@ -28,13 +28,15 @@ template <class P>
 OpBuilder<P> define_linear(const LinearOp<P>& spec) {
   static const std::string forward_name = spec.name, backward_name = "_backward_" + forward_name;
   static const auto linear_attrs = spec.linear_attrs;
+  static const auto rule = spec.infer;
   OpBuilder<P> back(backward_name.c_str());
   back.doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the result.")
       .input("data", "The array; only its shape matters.")
       .type_only(1)
       .dtypes(spec.backward_types)
-      .infer([](const P&, Infer& infer) {
+      .infer([](const P& params, Infer& infer) {
+        infer.follow(rule, params, {infer.in(1)}, {infer.in(0)});
         infer.out(0).same_shape(infer.in(1));
         infer.out(0).same_dtype(infer.in(0));
       })

@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "op/loops/convert.h"
-#include "op/run/dispatch.h"
-#include "op/op_builder.h"
-#include "op/run/parallel.h"
 #include "op/moving/row_copy.h"
+#include "op/op_builder.h"
+#include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 #include "op/windows/window_list.h"
 
 namespace mxnet {

@@ -3,10 +3,10 @@
 // column, a page) and along which dimension they then lay them side by side.
 #include <fmt/format.h>
 
-#include "op/run/gpu.h"
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/run/gpu.h"
 #include "op/shape/joining.h"
 
 namespace mxnet {
@@ -201,7 +201,12 @@ struct Definition {
         .input("data", "The arrays; only their shapes matter.")
         .num_inputs([](const JoinParams& p) { return 1 + p.num_args; })
         .outputs([](const JoinParams& p) { return p.num_args; })
-        .infer([](const JoinParams&, Infer& infer) {
+        .infer([](const JoinParams& params, Infer& infer) {
+          InlineVector<InferArg, 8> parts;
+          for (int i = 1; i < infer.num_in(); ++i) parts.push_back(infer.in(i));
+          const InferArg whole[] = {infer.in(0)};
+          infer.follow([&params](Infer& forward) { Definition::infer(params, forward); },
+                       parts.span(), whole);
           for (int i = 0; i < infer.num_out(); ++i) {
             infer.out(i).same_shape(infer.in(1 + i));
             infer.out(i).same_dtype(infer.in(0));

@@ -8,10 +8,10 @@
 
 #include "base/stream_copy.h"
 #include "op/inline_vector.h"
-#include "op/run/parallel.h"
-#include "op/run/primitives.h"
 #include "op/moving/strided_copy.h"
 #include "op/moving/strided_kernels.h"
+#include "op/run/parallel.h"
+#include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
 #include "op/run/primitives.h"
-#include "op/reducing/evaluate.h"
 #include "op/shape/axes.h"
 
 namespace mxnet {

@@ -6,14 +6,14 @@
 #include <array>
 #include <cstring>
 
-#include "op/loops/convert.h"
-#include "op/run/dispatch.h"
 #include "op/loops/as_type.h"
+#include "op/loops/convert.h"
+#include "op/moving/row_copy.h"
 #include "op/moving/rows.h"
+#include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
-#include "op/moving/row_copy.h"
 
 namespace mxnet {
 namespace {

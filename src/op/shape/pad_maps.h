@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "op/kernel.h"
-#include "op/params/param.h"
 #include "op/moving/strided_copy.h"
+#include "op/params/param.h"
 
 namespace mxnet {
 

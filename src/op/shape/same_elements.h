@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all operators share that give an array another shape and leave its elements as they lie.
 #pragma once
-#include "op/run/gpu.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 

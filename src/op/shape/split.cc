@@ -2,9 +2,9 @@
 // An array cut along one dimension.
 #include <fmt/format.h>
 
-#include "op/run/gpu.h"
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
+#include "op/run/gpu.h"
 #include "op/shape/joining.h"
 
 namespace mxnet {
@@ -139,6 +139,17 @@ struct Definition {
   }
   static void infer(const P& params, Infer& infer) { infer_pieces<which>(params, infer, kName); }
 
+  static void infer_back(const P& params, Infer& infer) {
+    if (params.count() == 0) infer.fail("given neither indices nor sections, expected one of them");
+    const InferArg data[] = {infer.in(0)};
+    InlineVector<InferArg, 8> pieces;
+    for (int i = 1; i < infer.num_in(); ++i) pieces.push_back(infer.in(i));
+    infer.follow([&params](Infer& forward) { Definition::infer(params, forward); }, data,
+                 pieces.span());
+    for (int i = 2; i < infer.num_in(); ++i) infer.in(1).same_dtype(infer.in(i));
+    infer.out(0).same_shape(infer.in(0)).same_dtype(infer.in(1));
+  }
+
   static OpBuilder<P> define(const char* doc, void (*declare)(OpBuilder<P>&)) {
     OpBuilder<P> op(kName);
     op.doc(doc).input("data", "The array.");
@@ -150,10 +161,7 @@ struct Definition {
         .input("head_grads", "Gradients of the pieces.")
         .num_inputs([](const P& p) { return 1 + p.count(); })
         .type_only(0)
-        .infer([](const P&, Infer& infer) {
-          infer.out(0).same_shape(infer.in(0));
-          infer.out(0).same_dtype(infer.in(1));
-        })
+        .infer(infer_back)
         .cpu(join)
         .grad(gradient_of_gradient);
     declare(back);

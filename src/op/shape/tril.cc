@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "op/params/triangular.h"
 #include "op/op_builder.h"
+#include "op/params/triangular.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {

@@ -48,7 +48,7 @@ uint64_t kth_least(std::array<uint64_t, kSets>* least, int64_t k) {
   }
 }
 
-#define MX_SIMD_FILE "op/key_loops.inc"
+#define MX_SIMD_FILE "op/sorting/key_loops.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

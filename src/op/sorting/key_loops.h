@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of elements as the keys of op/sort_key.h, sorted or the best of them selected, and back, by
-// the widest instructions of the CPU.
+// Rows of elements as the keys of op/sorting/sort_key.h, sorted or the best of them selected, and
+// back, by the widest instructions of the CPU.
 #pragma once
 #include "op/sorting/sort_key.h"
 #include "op/sorting/sort_rows.h"

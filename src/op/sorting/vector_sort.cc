@@ -40,7 +40,7 @@ struct PartedTable {
 constexpr PartedTable<8> kPartedEight;
 constexpr PartedTable<4> kPartedFour;
 
-#define MX_SIMD_FILE "op/vector_sort.inc"
+#define MX_SIMD_FILE "op/sorting/vector_sort.inc"
 #include "base/simd_targets.h"
 
 }  // namespace

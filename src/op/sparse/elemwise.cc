@@ -5,9 +5,9 @@
 #include <array>
 #include <cstring>
 
-#include "op/run/element_size.h"
 #include "op/inline_vector.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/run/element_size.h"
 #include "op/sparse/align.h"
 #include "op/sparse_op.h"
 

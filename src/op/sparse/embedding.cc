@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "op/params/embedding.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/params/embedding.h"
 #include "op/sparse/arithmetic.h"
 #include "op/sparse/indices.h"
 #include "op/sparse/products.h"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "op/run/dispatch.h"
 #include "op/kernel.h"
+#include "op/run/dispatch.h"
 
 namespace mxnet {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
-#include "op/params/dense_and_sparse.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "op/generators/random_streams.h"
 #include "op/sparse/graph_op.h"
 #include "op/sparse/indices.h"

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "op/loops/convert.h"
+#include "op/params/dense_and_sparse.h"
 #include "op/run/dispatch.h"
 #include "op/run/element_size.h"
-#include "op/params/dense_and_sparse.h"
 #include "op/sparse/align.h"
 #include "op/sparse/indices.h"
 #include "op/sparse_op.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "op/numbered_names.h"
 #include "op/sparse/graph_op.h"
 #include "op/sparse/indices.h"

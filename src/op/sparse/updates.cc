@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "op/params/update_scalars.h"
 #include "op/sparse/align.h"
 #include "op/sparse_op.h"
-#include "op/params/update_scalars.h"
 
 namespace mxnet {
 namespace {

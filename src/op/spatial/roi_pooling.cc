@@ -132,7 +132,13 @@ MX_OP(_backward_ROIPooling, NoParams)
         T* dx = arrays.out(0);
         const auto* places = context.in(1).as<int64_t>();
         std::fill_n(dx, context.out(0).size(), T{0});
+        const int64_t size = context.out(0).size();
         for (int64_t i = 0; i < context.in(0).size(); ++i) {
+          if (places[i] >= size) {
+            throw Error(ErrorCode::kIndex, fmt::format("given place {} in 'places', expected one "
+                                                       "below {}",
+                                                       places[i], size));
+          }
           if (places[i] >= 0) dx[places[i]] += dout[i];
         }
       });

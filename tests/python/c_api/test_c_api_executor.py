@@ -160,7 +160,7 @@ def params_bytes(lib, tmp_path, named):
         return file.read()
 
 
-def test_predict_api(lib, tmp_path):
+def test_a_predictor_answers_as_the_network(lib, tmp_path):
     data, w, b = values()
     blob = params_bytes(lib, tmp_path, {"arg:w": w, "arg:b": b})
     predictor = H()

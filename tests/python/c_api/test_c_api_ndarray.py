@@ -1,140 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The array functions of the C ABI through ctypes, as any language binding calls them: no package needed.
+"""The array functions of the C ABI: what is made, asked, viewed, copied and shared.
 
 Usage: tests/python/c_api/test_c_api_ndarray.py path/to/libmxnet.so
 """
 import ctypes as C
-import os
-import re
-import struct
-import sys
-import tempfile
 import threading
-import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-DATA = os.path.join(ROOT, "tests", "data")
-LIBRARY = os.environ.get("MXNET_LIBRARY_PATH", "")
-
-CPU, GPU, PINNED, SHARED = 1, 2, 3, 5
-FLOAT32, FLOAT64, INT32, INT64 = 0, 1, 4, 6
-Handle = C.c_void_p
+from c_arrays import CPU, FLOAT32, GPU, INT32, PINNED, SHARED
+from c_arrays import ArrayTest, Failure, Handle, main, mx, new, number, out_handle, save, shape, values
 
 
-class Failure(Exception):
-    """A call returned -1; the text is MXGetLastTypedError's."""
-
-
-class Api:
-    def __init__(self, path):
-        self.lib = C.CDLL(path)
-        self.lib.MXGetLastTypedError.restype = C.c_char_p
-
-    def __getattr__(self, name):
-        function = getattr(self.lib, name)
-
-        def call(*args):
-            result = function(*args)
-            if result != 0:
-                raise Failure(self.lib.MXGetLastTypedError().decode())
-        return call
-
-
-mx = None
-
-
-def new(shape, values=None, dtype=FLOAT32, device=CPU):
-    out = Handle()
-    mx.MXNDArrayCreateEx((C.c_uint * max(1, len(shape)))(*shape), C.c_uint(len(shape)), device, 0, 0, dtype, C.byref(out))
-    if values is not None:
-        buffer = (TYPES[dtype] * len(values))(*values)
-        mx.MXNDArraySyncCopyFromCPU(out, buffer, C.c_size_t(len(values)))
-    return out
-
-
-TYPES = {FLOAT32: C.c_float, FLOAT64: C.c_double, INT32: C.c_int32, INT64: C.c_int64}
-
-
-def shape(handle):
-    ndim, dims = C.c_int(), C.POINTER(C.c_int)()
-    mx.MXNDArrayGetShapeEx(handle, C.byref(ndim), C.byref(dims))
-    return tuple(dims[i] for i in range(ndim.value)) if ndim.value >= 0 else None
-
-
-def number(function, handle):
-    out = C.c_int()
-    getattr(mx, function)(handle, C.byref(out))
-    return out.value
-
-
-def values(handle):
-    count = 1
-    for dim in shape(handle):
-        count *= dim
-    buffer = (TYPES[number("MXNDArrayGetDType", handle)] * count)()
-    mx.MXNDArraySyncCopyToCPU(handle, buffer, C.c_size_t(count))
-    return list(buffer)
-
-
-def out_handle(function, *args):
-    out = Handle()
-    getattr(mx, function)(*args, C.byref(out))
-    return out
-
-
-def load(path=None, data=None):
-    count, arrays = C.c_uint(), C.POINTER(Handle)()
-    name_count, names = C.c_uint(), C.POINTER(C.c_char_p)()
-    tail = (C.byref(count), C.byref(arrays), C.byref(name_count), C.byref(names))
-    if path is not None:
-        mx.MXNDArrayLoad(path.encode(), *tail)
-    else:
-        mx.MXNDArrayLoadFromBuffer(data, C.c_size_t(len(data)), *tail)
-    handles = [Handle(arrays[i]) for i in range(count.value)]
-    return handles, [names[i].decode() for i in range(name_count.value)]
-
-
-def save(path, handles, names=None):
-    count = len(handles)
-    keys = None if names is None else (C.c_char_p * count)(*[name.encode() for name in names])
-    mx.MXNDArraySave(path.encode(), C.c_uint(count), (Handle * max(1, count))(*handles), keys)
-
-
-def new_sparse(storage_type, full_shape, data, aux):
-    out = Handle()
-    shapes = [len(a) for a in aux]
-    mx.MXNDArrayCreateSparseEx(
-        storage_type, (C.c_uint * len(full_shape))(*full_shape), C.c_uint(len(full_shape)), CPU, 0, 0, FLOAT32,
-        C.c_uint(len(aux)), (C.c_int * len(aux))(*[INT64] * len(aux)), (C.c_uint * len(aux))(*[1] * len(aux)),
-        (C.c_uint * len(aux))(*shapes), C.byref(out))
-    mx.MXNDArraySyncCopyFromNDArray(out, new(data[0], data[1]), C.c_int(-1))
-    for i, indices in enumerate(aux):
-        mx.MXNDArraySyncCopyFromNDArray(out, new((len(indices),), indices, INT64), C.c_int(i))
-    return out
-
-
-class Arrays(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        mx.MXSetIsNumpyShape(0, C.byref(C.c_int()))  # whatever ran before in this process
-
-    def tearDown(self):
-        previous = C.c_int()
-        mx.MXSetIsNumpyShape(0, C.byref(previous))
-        self.folder.cleanup()
-
-    def path(self, name="a.params"):
-        return os.path.join(self.folder.name, name)
-
-    def numpy_shapes(self, mode):
-        previous = C.c_int()
-        mx.MXSetIsNumpyShape(mode, C.byref(previous))
-        return previous.value
-
-    def assert_fails(self, pattern, call, *args):
-        with self.assertRaisesRegex(Failure, pattern):
-            call(*args)
-
+class Arrays(ArrayTest):
     # -- making and asking
 
     def test_create_copy_and_ask(self):
@@ -159,7 +35,7 @@ class Arrays(unittest.TestCase):
         for dtype in (-1, 8, 11, 13):
             self.assert_fails("given dtype %d" % dtype, lambda: new((2,), dtype=dtype))
 
-    def test_contexts(self):
+    def test_an_array_knows_its_device(self):
         gpus = C.c_int()
         mx.MXGetGPUCount(C.byref(gpus))
         for device in (CPU, PINNED, SHARED) + (GPU,) * min(gpus.value, 1):
@@ -202,7 +78,7 @@ class Arrays(unittest.TestCase):
         self.assert_fails("given dimension -3", out_handle, "MXNDArrayCreateEx64", negative, 1, CPU, 0, 1, FLOAT32)
         self.assert_fails("given 33 dimensions", out_handle, "MXNDArrayCreateEx64", (C.c_int64 * 33)(), 33, CPU, 0, 1, FLOAT32)
 
-    def test_wrong_counts(self):
+    def test_copies_of_another_count_are_errors(self):
         a = new((2, 3), range(6))
         buffer = (C.c_float * 8)()
         self.assert_fails("given 5 elements, expected 6", mx.MXNDArraySyncCopyFromCPU, a, buffer, C.c_size_t(5))
@@ -280,80 +156,6 @@ class Arrays(unittest.TestCase):
         self.assert_fails("expected 3 elements", out_handle, "MXNDArrayReshape64", a, 1, (C.c_int64 * 1)(2), C.c_bool(False))
         self.assert_fails("given mode 7", self.numpy_shapes, 7)
 
-    # -- sparse
-
-    def test_csr(self):
-        csr = new_sparse(2, (2, 3), ((3,), [1, 2, 3]), [[0, 1, 3], [1, 0, 2]])
-        self.assertEqual(number("MXNDArrayGetStorageType", csr), 2)
-        self.assertEqual(shape(csr), (2, 3))
-        mx.MXNDArraySyncCheckFormat(csr, C.c_bool(True))
-        data = out_handle("MXNDArrayGetDataNDArray", csr)
-        self.assertEqual(values(data), [1, 2, 3])
-        mx.MXNDArraySyncCopyFromCPU(data, (C.c_float * 3)(9, 9, 9), C.c_size_t(3))
-        self.assertEqual(values(out_handle("MXNDArrayGetDataNDArray", csr)), [1, 2, 3])
-        self.assertEqual(values(out_handle("MXNDArrayGetAuxNDArray", csr, C.c_uint(0))), [0, 1, 3])
-        self.assertEqual(values(out_handle("MXNDArrayGetAuxNDArray64", csr, C.c_int64(1))), [1, 0, 2])
-        kind = C.c_int()
-        mx.MXNDArrayGetAuxType(csr, C.c_uint(1), C.byref(kind))
-        self.assertEqual(kind.value, INT64)
-        self.assert_fails("given part 2|index array 2", out_handle, "MXNDArrayGetAuxNDArray", csr, C.c_uint(2))
-        self.assert_fails("index array 0 of a default", mx.MXNDArrayGetAuxType, data, C.c_uint(0), C.byref(kind))
-        self.assert_fails("given a csr array", out_handle, "MXNDArraySlice", csr, C.c_uint(0), C.c_uint(1))
-        bad = new_sparse(2, (2, 3), ((2,), [1, 2]), [[0, 1, 2], [0, 5]])
-        mx.MXNDArraySyncCheckFormat(bad, C.c_bool(False))
-        self.assert_fails(r"indices\[1\] is 5", mx.MXNDArraySyncCheckFormat, bad, C.c_bool(True))
-
-    def test_row_sparse(self):
-        rows = new_sparse(1, (4, 2), ((2, 2), [1, 2, 3, 4]), [[1, 3]])
-        mx.MXNDArraySyncCheckFormat(rows, C.c_bool(True))
-        self.assertEqual(shape(out_handle("MXNDArrayGetDataNDArray", rows)), (2, 2))
-        self.assertEqual(values(out_handle("MXNDArrayGetAuxNDArray", rows, C.c_uint(0))), [1, 3])
-        save(self.path(), [rows], ["r"])
-        (again,), names = load(self.path())
-        self.assertEqual(names, ["r"])
-        self.assertEqual(number("MXNDArrayGetStorageType", again), 1)
-        self.assertEqual(values(out_handle("MXNDArrayGetDataNDArray", again)), [1, 2, 3, 4])
-
-    # -- files
-
-    def test_samples_of_the_reference_are_written_alike(self):
-        for name in ("gluon.params", "dict_dtypes.params", "csr.params", "row_sparse.params", "list_unnamed.ndarray"):
-            source = os.path.join(DATA, "params", name)
-            handles, names = load(source)
-            save(self.path(), handles, names or None)
-            with open(source, "rb") as a, open(self.path(), "rb") as b:
-                self.assertEqual(a.read(), b.read(), name)
-
-    def test_buffers_and_raw_bytes(self):
-        with open(os.path.join(DATA, "params", "dict_bool.params"), "rb") as file:
-            data = file.read()
-        handles, names = load(data=data)
-        self.assertEqual(names, ["b"])
-        size, pointer = C.c_size_t(), C.POINTER(C.c_char)()
-        a = new((2, 3), range(6))
-        mx.MXNDArraySaveRawBytes(a, C.byref(size), C.byref(pointer))
-        raw = pointer[: size.value]
-        with open(os.path.join(DATA, "params", "rawbytes.bin"), "rb") as file:
-            self.assertEqual(raw, file.read())
-        self.assertEqual(values(out_handle("MXNDArrayLoadFromRawBytes", raw, C.c_size_t(len(raw)))), [0, 1, 2, 3, 4, 5])
-        self.assert_fails("at byte", out_handle, "MXNDArrayLoadFromRawBytes", raw, C.c_size_t(len(raw) - 1))
-
-    def test_broken_files_name_path_and_byte(self):
-        with open(self.path(), "wb") as file:
-            file.write(struct.pack("<QQQ", 0x112, 0, 1 << 60))
-        self.assert_fails(re.escape(self.path()) + ".*byte 16", load, self.path())
-        self.assert_fails("No such file", load, self.path("missing"))
-
-    def test_numpy_shapes_in_files(self):
-        v3 = os.path.join(DATA, "params", "npshape_v3.params")
-        self.assert_fails("turn them on", load, v3)
-        self.numpy_shapes(1)
-        handles, names = load(v3)
-        self.assertEqual([shape(h) for h in handles], [(), (0, 3), (2, 3)])
-        save(self.path(), handles, names)
-        with open(v3, "rb") as a, open(self.path(), "rb") as b:
-            self.assertEqual(a.read(), b.read())
-
     # -- other frameworks and processes
 
     def test_dlpack_round_trip_shares_memory(self):
@@ -368,7 +170,7 @@ class Arrays(unittest.TestCase):
         mx.MXNDArrayToDLPack(b, C.byref(tensor))
         mx.MXNDArrayCallDLPackDeleter(tensor)
 
-    def test_shared_memory(self):
+    def test_arrays_over_one_shared_memory_see_the_same_values(self):
         a = new((4,), [1, 2, 3, 4], device=SHARED)
         pid, index = C.c_int(), C.c_int()
         mx.MXNDArrayGetSharedMemHandle(a, C.byref(pid), C.byref(index))
@@ -399,16 +201,5 @@ class Arrays(unittest.TestCase):
         self.assertEqual(values(out_handle("MXNDArrayDetach", a)), [1, 2])
 
 
-def setUpModule():
-    """Under pytest the library comes from MXNET_LIBRARY_PATH."""
-    global mx
-    if not LIBRARY:
-        raise unittest.SkipTest("no library: give its path or set MXNET_LIBRARY_PATH")
-    mx = Api(LIBRARY)
-
-
 if __name__ == "__main__":
-    os.environ["MXNET_SIM_GPUS"] = "1"  # here alone, for under pytest the process is others' too
-    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
-        LIBRARY = sys.argv.pop(1)
-    unittest.main()
+    main()

@@ -33,14 +33,14 @@ def positive_definite(rng, batch, n, dtype="float64"):
     ((5,), (5,)), ((4, 5), (5,)), ((5,), (5, 4)), ((7, 5), (5, 9)), ((2, 3, 4, 5), (5, 6)), ((3, 4, 5), (2, 3, 5, 6)),
     ((2, 1, 4, 5), (3, 5, 2)), ((0, 5), (5, 3)), ((4, 0), (0, 3)), ((130, 70), (70, 150)), ((5, 1), (1, 5)),
 ])
-def test_matmul(mx, rng, a, b, dtype):
+def test_matmul_is_numpys(mx, rng, a, b, dtype):
     x, y = rng.standard_normal(a).astype(dtype), rng.standard_normal(b).astype(dtype)
     want = np.matmul(x.astype("float64"), y.astype("float64"))
     close(mx.run("_npi_matmul", x, y)[0], want, 0.1 if dtype == "float16" else 2e-4)
 
 
 @pytest.mark.parametrize("a, b", [((), (3, 2)), ((4, 5), (3, 5, 2)), ((2, 4, 5), (5,)), ((5,), (3, 5, 2)), ((), ())])
-def test_numpy_dot(mx, rng, a, b):
+def test_dot_is_numpys(mx, rng, a, b):
     x, y = rng.standard_normal(a), rng.standard_normal(b)
     close(mx.run("_np_dot", x, y)[0], np.dot(x, y))
 
@@ -117,7 +117,7 @@ def test_factorisations(mx, rng, batch, dtype):
 
 @pytest.mark.parametrize("batch", [(), (3,)])
 @pytest.mark.parametrize("vector", [False, True])
-def test_solve(mx, rng, batch, vector):
+def test_solve_gives_back_the_right_side(mx, rng, batch, vector):
     a, b = well_conditioned(rng, batch, 4), rng.standard_normal((*batch, 4) if vector else (*batch, 4, 2))
     x = mx.run("_npi_solve", a, b)[0]
     close((a @ (x[..., None] if vector else x)).reshape(b.shape), b)
@@ -125,7 +125,7 @@ def test_solve(mx, rng, batch, vector):
 
 
 @pytest.mark.parametrize("axes", [(), (0,), (1, 0)])
-def test_tensorsolve(mx, rng, axes):
+def test_tensorsolve_is_numpys(mx, rng, axes):
     a = rng.standard_normal((6, 2, 3) if axes == (0,) else (2, 3, 6))
     b = rng.standard_normal((2, 3) if axes == () else (a.size // 36, 6)[1:] if axes == (1, 0) else (2, 3))
     want = np.linalg.tensorsolve(a, b, axes or None)
@@ -135,7 +135,7 @@ def test_tensorsolve(mx, rng, axes):
 
 @pytest.mark.parametrize("lower, transpose, rightside", itertools.product([False, True], repeat=3))
 @pytest.mark.parametrize("op", ["_linalg_trmm", "_linalg_trsm"])
-def test_triangular(mx, rng, op, lower, transpose, rightside):
+def test_triangular_products_and_systems_see_one_triangle(mx, rng, op, lower, transpose, rightside):
     a, b = well_conditioned(rng, (2,), 4), rng.standard_normal((2, 3, 4) if rightside else (2, 4, 3))
     t = np.tril(a) if lower else np.triu(a)
     t = np.swapaxes(t, -1, -2) if transpose else t
@@ -207,7 +207,7 @@ def check_gradients(mx, rng, op, arrays, outputs=None, step=1e-5, **attrs):
     ("_npi_pinv_scalar_rcond", (2, 3, 4), {"rcond": 1e-6}, None), ("_npi_pinv_scalar_rcond", (4, 3), {"rcond": 1e-6}, None),
     ("_npi_tensorinv", (2, 3, 6), {"ind": 2}, None), ("_linalg_extracttrian", (2, 4, 4), {"offset": -1}, None),
 ])
-def test_gradients(mx, rng, op, shape, attrs, outputs):
+def test_gradients_are_those_of_finite_differences(mx, rng, op, shape, attrs, outputs):
     a = rng.standard_normal(shape)
     if shape[-1] == shape[-2]:
         a = np.abs(a) * 0.2 + 2 * np.eye(shape[-1])

@@ -40,7 +40,7 @@ def test_empty_boxes_do_not_overlap(mx):
 
 
 @pytest.mark.parametrize("force, topk, count", [(False, -1, 30), (True, -1, 30), (False, 7, 30), (True, 3, 1), (True, -1, 0)])
-def test_nms(mx, rng, force, topk, count):
+def test_nms_keeps_the_best_of_boxes_that_overlap(mx, rng, force, topk, count):
     data = np.concatenate([rng.integers(0, 3, (2, count, 1)), rng.random((2, count, 1)), boxes(rng, 2, count)], axis=2)
     got = mx.run("_contrib_box_nms", data, overlap_thresh=0.3, valid_thresh=0.2, topk=topk, id_index=0,
                  force_suppress=force)[0]
@@ -61,7 +61,7 @@ def test_nms_leaves_out_exactly_the_background(mx):
 
 
 @pytest.mark.parametrize("formats", [("corner", "corner"), ("corner", "center"), ("center", "corner")])
-def test_nms_gradients(mx, rng, formats):
+def test_gradients_of_nms_are_those_of_finite_differences(mx, rng, formats):
     data = np.concatenate([rng.random((2, 6, 2)), boxes(rng, 2, 6)], axis=2)
     check_gradients(mx, rng, "_contrib_box_nms", [data], in_format=formats[0], out_format=formats[1])
 
@@ -150,7 +150,7 @@ def clamped(plane, y, x):
 
 @pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("ratio", [2, -1])
-def test_roi_align(mx, rng, aligned, ratio):
+def test_roi_align_averages_samples_between_pixels(mx, rng, aligned, ratio):
     data = rng.standard_normal((2, 3, 8, 9))
     rois = np.array([[0, 1, 1, 12, 14], [1, -3, 2, 9.5, 30], [1, 4, 4, 4.2, 4.2], [-1, 0, 0, 1, 1]], "float64")
     attrs = dict(pooled_size=(2, 3), spatial_scale=0.5, sample_ratio=ratio, aligned=aligned)
@@ -175,7 +175,7 @@ def test_position_sensitive_align_picks_the_channel_of_the_bin(mx):
     np.testing.assert_allclose(got.reshape(2, 4), np.arange(8).reshape(2, 4))
 
 
-def test_rotated_align(mx, rng):
+def test_rotated_regions_turn_about_their_middle(mx, rng):
     data = rng.standard_normal((1, 2, 9, 9))
     upright = mx.run("_contrib_ROIAlign", data, np.array([[0.0, 2, 2, 6, 6]]), pooled_size=(2, 2), spatial_scale=1.0,
                      sample_ratio=2)[0]

@@ -136,7 +136,7 @@ def test_questions_about_numbers(mx, name, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
-def test_polynomials(mx, rng, dtype):
+def test_polyval_is_numpys(mx, rng, dtype):
     p, x = (rng.integers(-2, 3, n).astype(dtype) for n in (4, 777))
     np.testing.assert_array_equal(mx.run("_npi_polyval", p, x)[0], np.polyval(p.astype("float64"), x).astype(dtype))
 

@@ -4,7 +4,7 @@ float64. Operators that need particular shapes or parameters are called as CALLS
 slope of their value, by definition, are named with the reason."""
 import numpy as np
 from op_calls import Failure
-from op_registry import CALLS, call_of, inputs_of, registry
+from op_registry import CALLS, calls
 
 SEED = 20261120
 STEP = 1e-5
@@ -35,12 +35,7 @@ def slopes(mx, name, arrays, heads, attrs, step):
 
 def test_gradients_are_the_slopes_of_the_values(mx, rng):
     checked, wrong = [], []
-    for name, inputs, required, counter in registry(mx):
-        call = call_of(name, inputs, required, counter)
-        if call is None:
-            continue
-        shapes, attrs = call
-        arrays = inputs_of(name, shapes, rng)
+    for name, arrays, attrs in calls(mx, rng):
         try:
             outputs = mx.run(name, *arrays, **attrs)
             heads = [rng.uniform(0.5, 1.5, out.shape) for out in outputs]

@@ -15,10 +15,9 @@ import pytest
 
 from hostile_calls import changed
 from op_calls import Failure
-from op_registry import CALLS
+from op_registry import CALLS, golden_calls
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
-GOLDEN = HERE.parent / "data" / "golden"
 # More than a loaded machine takes for all calls of an operator; what has no end takes longer.
 SECONDS = 120
 AS_OFTEN_AS_ASKED = {"_npi_multinomial": "n", "_sample_multinomial": "shape"}  # draws that the release makes one by one too
@@ -64,28 +63,13 @@ WITH_ARRAYS = {
 }
 
 
-def calls_of_files():
-    """Of the vectors, the smallest call of each operator with each set of parameters."""
-    smallest = {}
-    for path in sorted(GOLDEN.glob("*.json")):
-        content = json.loads(path.read_text())
-        for case in content.get("cases", []) if isinstance(content, dict) else []:
-            if any("o" not in i or "st" in i for i in case["inputs"]):
-                continue
-            arrays = [(tuple(i["s"]), i["d"]) for i in case["inputs"]]
-            key, size = (case["op"], tuple(sorted(case["attrs"]))), sum(map(len, map(str, arrays)))
-            if key not in smallest or size < smallest[key][0]:
-                smallest[key] = size, arrays, case["attrs"]
-    return [(op, arrays, params) for (op, _), (_, arrays, params) in smallest.items()]
-
-
 def calls():
     """All calls of each operator."""
     found = collections.defaultdict(list)
     known = [(op, [(shape, "float32") for shape in shapes], params) for op, (shapes, params) in CALLS.items()]
     known += [(op, [], params) for op, params in SIZES.items()]
     known += [(op, arrays, params) for op, (arrays, params) in WITH_ARRAYS.items()]
-    for op, arrays, params in known + calls_of_files():
+    for op, arrays, params in known + [call[:3] for call in golden_calls()]:
         params = {key: value for key, value in params.items() if AS_OFTEN_AS_ASKED.get(op) != key}
         found[op] += [[op, hostile, arrays] for hostile in changed(params)]
     return {op: those for op, those in found.items() if those}

@@ -34,7 +34,7 @@ def decode(mx, data, **attrs):
 
 @pytest.mark.parametrize("shape", [(4, 5, 3), (2, 4, 5, 1)])
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float16", "int64"])
-def test_flips_and_crops(mx, rng, shape, dtype):
+def test_flips_and_crops_are_numpys(mx, rng, shape, dtype):
     x = pixels(rng, *shape, dtype=dtype)
     np.testing.assert_array_equal(mx.run("_image_flip_left_right", x)[0], np.flip(x, -2))
     np.testing.assert_array_equal(mx.run("_image_flip_top_bottom", x)[0], np.flip(x, -3))
@@ -61,7 +61,7 @@ def test_gradients_go_back_to_their_pixels(mx, rng):
     np.testing.assert_allclose(got, head.transpose(1, 2, 0) / 255, rtol=1e-6)
 
 
-def test_tensors(mx, rng):
+def test_tensors_are_channels_of_normalized_pixels(mx, rng):
     x = pixels(rng, 2, 4, 5, 3)
     got = mx.run("_image_to_tensor", x)[0]
     assert got.dtype == np.float32
@@ -91,7 +91,7 @@ def test_linear_interpolation_keeps_ramps(mx):
     np.testing.assert_allclose(got, np.clip((np.arange(16) + 0.5) / 2 - 0.5, 0, 7), atol=1e-6)
 
 
-def test_ratio_is_kept(mx, rng):
+def test_keep_ratio_makes_the_shorter_side_the_size(mx, rng):
     assert mx.run("_image_resize", pixels(rng, 10, 20, 3), size=5, keep_ratio=True)[0].shape == (5, 10, 3)
     assert mx.run("_image_resize", pixels(rng, 20, 10, 3), size=5, keep_ratio=True)[0].shape == (10, 5, 3)
 
@@ -103,7 +103,7 @@ def test_sizes_that_make_no_sense(mx, rng, attrs):
 
 
 @pytest.mark.parametrize("kind, mode", [(1, "edge"), (2, "symmetric"), (3, "wrap"), (4, "reflect")])
-def test_borders(mx, rng, kind, mode):
+def test_borders_are_numpys_padding(mx, rng, kind, mode):
     x = pixels(rng, 3, 4, 2)
     got = mx.run("_cvcopyMakeBorder", x, top=5, bot=1, left=7, right=2, type=kind)[0]
     np.testing.assert_array_equal(got, np.pad(x, ((5, 1), (7, 2), (0, 0)), mode))
@@ -113,9 +113,11 @@ def test_borders_of_constants(mx, rng):
     x = pixels(rng, 3, 4, 2)
     got = mx.run("_cvcopyMakeBorder", x, top=1, bot=0, left=0, right=0, values=(3, 300))[0]
     assert (got[0] == [3, 255]).all() and (got[1:] == x).all()
+    got = mx.run("_cvcopyMakeBorder", x, top=0, bot=1, left=0, right=0, values=(7,))[0]
+    assert (got[3] == [7, 0]).all() and (got[:3] == x).all()  # channels without one have 0
 
 
-def test_colours(mx, rng):
+def test_colour_changes_by_nothing_keep_pixels_and_hues_turn(mx, rng):
     x = pixels(rng, 5, 6, 3, dtype="float64")
     same = dict(min_factor=1, max_factor=1)
     for change in ("brightness", "contrast", "saturation", "hue"):
@@ -169,7 +171,7 @@ def test_jitter_of_nothing_changes_nothing(mx, rng):
 
 
 @pytest.mark.parametrize("channels, color", [(1, 0), (3, 2), (2, 4), (4, 6)])
-def test_png(mx, rng, channels, color):
+def test_png_of_all_colour_types_decodes(mx, rng, channels, color):
     image = pixels(rng, 5, 7, channels)
     colours = image[..., :3] if channels > 2 else image[..., :1].repeat(3, 2)
     data = png(image, color)
@@ -185,7 +187,7 @@ def test_png_of_16_bits_keeps_the_high_byte(mx, rng):
     np.testing.assert_array_equal(decode(mx, png(image, 2, 16)), image >> 8)
 
 
-def test_jpeg(mx):
+def test_jpeg_decodes_in_colour_and_in_grey(mx):
     assert decode(mx, JPEG).shape == (8, 8, 3) and (decode(mx, JPEG, flag=0) == 128).all()
 
 
@@ -206,7 +208,7 @@ def test_damaged_files_are_errors_or_images(mx, rng):
                 assert "expected a JPEG or PNG image" in str(failure)
 
 
-def test_files(mx, rng, tmp_path):
+def test_imread_reads_files_and_names_those_that_are_missing(mx, rng, tmp_path):
     image = pixels(rng, 3, 4, 3)
     (tmp_path / "image.png").write_bytes(png(image, 2))
     np.testing.assert_array_equal(mx.run("_cvimread", filename=tmp_path / "image.png")[0], image)

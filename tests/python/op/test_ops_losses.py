@@ -65,7 +65,7 @@ def test_regression_outputs(mx, rng, name, value, error):
 
 
 @pytest.mark.parametrize("linear", [False, True])
-def test_svm_output(mx, rng, linear):
+def test_svm_output_pushes_scores_within_the_margin(mx, rng, linear):
     x, label = normal(rng, (5, 4)), np.array([0.0, 3, 1, 2, 7])
     sign = np.where(np.arange(4) == label[:, None], -1, 1)
     missing = np.maximum(0.5 + sign * x, 0)

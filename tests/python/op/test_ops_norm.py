@@ -171,7 +171,7 @@ def standardised(x, axes, eps):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("shape,axis", [((3, 4), -1), ((5, 768), -1), ((2, 3, 5), 1), ((4, 2, 3), 0), ((3, 5000), 1), ((1, 1), 1)])
-def test_layer_norm(mx, rng, shape, axis, dtype):
+def test_layer_norm_standardises_along_its_axis(mx, rng, shape, axis, dtype):
     x, gamma, beta = (normal(rng, s, dtype) for s in (shape, shape[axis], shape[axis]))
     y, mean, std = standardised(x.astype("float64"), axis, EPS)
     along = [-1 if i == axis % len(shape) else 1 for i in range(len(shape))]
@@ -313,7 +313,7 @@ def test_l2_normalization(mx, rng, mode, over, dtype):
 
 
 @pytest.mark.parametrize("nsize", [1, 3, 4, 5, 9])
-def test_lrn(mx, rng, nsize):
+def test_lrn_divides_by_neighbouring_channels(mx, rng, nsize):
     x = normal(rng, (2, 7, 5, 131), "float32")
     square = np.pad(x.astype("float64") ** 2, ((0, 0), (nsize, nsize), (0, 0), (0, 0)))
     half = (nsize - 1) // 2

@@ -45,7 +45,7 @@ def test_types_follow_calibration(mx):
         mx.run("_contrib_quantize_v2", x.astype("uint8"), out_type="int8")
 
 
-def test_requantization(mx, rng):
+def test_requantization_maps_the_range_onto_bytes(mx, rng):
     x = rng.integers(-2**30, 2**30, (5, 33)).astype("int32")
     got, low, high = mx.run("_contrib_requantize", x, end(-100), end(60))
     real = x * (100 / 2**31)
@@ -116,7 +116,7 @@ def test_convolutions_are_exact(mx, rng, dtype, image, kernel, stride, dilate, p
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
-def test_pooling(mx, rng, dtype):
+def test_pooling_of_bytes_takes_extremes_and_rounded_averages(mx, rng, dtype):
     x = integers(rng, dtype, 2, 3, 6, 8)
     blocks = x.reshape(2, 3, 3, 2, 4, 2)
     attrs = dict(kernel=(2, 2), stride=(2, 2))

@@ -279,7 +279,7 @@ def test_probabilities_may_sum_to_what_rounding_leaves(mx):
         draw(mx, "_npi_multinomial", np.array([0.5, 0.6], "float32"), n=3, pvals="None")
 
 
-def test_empty_results(mx):
+def test_draws_of_no_elements_are_empty(mx):
     assert draw(mx, "_random_normal", shape=(0, 3)).shape == (0, 3)
     assert draw(mx, "_npi_normal", loc=0, scale=1, size=(2, 0)).shape == (2, 0)
     assert draw(mx, "_shuffle", np.zeros((0, 2), "float32")).shape == (0, 2)

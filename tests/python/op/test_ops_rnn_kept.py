@@ -5,7 +5,7 @@ import ctypes as C
 import numpy as np
 import pytest
 
-from test_ops_rnn import Network, large, setting
+from rnn_networks import Network, large, setting
 
 SEED = 20261122
 NETWORKS = {"packed": lambda rng: Network(rng, "gru", layers=2, bidirectional=True), "sums": lambda rng: large(rng, layers=2)}

@@ -173,7 +173,7 @@ def test_gradients_of_products(mx, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sums_over_axes(mx, seed):
+def test_sums_of_sparse_arrays_over_axes_are_numpys(mx, seed):
     rng = np.random.default_rng(seed)
     x = draw(rng, draw_shape(rng))
     rows = draw_rows(rng, (int(rng.integers(1, 9)), 3, 4))
@@ -304,7 +304,7 @@ def test_updates_that_are_not_lazy_treat_missing_rows_as_zeros(mx, name):
         np.testing.assert_array_equal(dense, sparse)
 
 
-def test_graph_operators(mx):
+def test_operators_on_graphs_keep_edges_and_numbers(mx):
     rng = np.random.default_rng(5)
     graph = np.where(rng.random((9, 9)) < 0.4, np.arange(1, 82).reshape(9, 9), 0).astype("int64")
     u, v = rng.integers(0, 9, 20), rng.integers(0, 9, 20)

@@ -36,7 +36,7 @@ def bilinear(plane, y, x):
 
 
 @pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-10), ("float32", 1e-4), ("float16", 3e-2)])
-def test_sampler(mx, rng, dtype, tolerance):
+def test_the_sampler_interpolates_between_pixels(mx, rng, dtype, tolerance):
     data, grid = rng.standard_normal((2, 3, 5, 7)).astype(dtype), rng.uniform(-1.4, 1.4, (2, 2, 4, 6)).astype(dtype)
     got = mx.run("BilinearSampler", data, grid)[0]
     x, y = (grid[:, 0].astype("f8") + 1) * 3, (grid[:, 1].astype("f8") + 1) * 2
@@ -75,7 +75,7 @@ def test_identity_transform_gives_the_image_back(mx, rng):
 
 @pytest.mark.parametrize("multiply", [True, False])
 @pytest.mark.parametrize("kernel, displacement, stride1, stride2, pad", [(1, 2, 1, 1, 2), (3, 2, 2, 2, 3), (1, 4, 1, 2, 4)])
-def test_correlation(mx, rng, multiply, kernel, displacement, stride1, stride2, pad):
+def test_correlation_compares_patches_of_two_images(mx, rng, multiply, kernel, displacement, stride1, stride2, pad):
     a, b = rng.standard_normal((2, 2, 3, 7, 8))
     attrs = dict(kernel_size=kernel, max_displacement=displacement, stride1=stride1, stride2=stride2, pad_size=pad,
                  is_multiply=multiply)
@@ -130,7 +130,7 @@ def test_bilinear_up_sampling_is_a_transposed_convolution(mx, rng):
     (dict(mode="odd_scale", scale_height=2.0, scale_width=2.0), (9, 12)), (dict(mode="to_even_down"), (4, 6)),
     (dict(mode="to_even_up"), (6, 6)), (dict(mode="to_odd_down"), (5, 5)), (dict(mode="to_odd_up"), (5, 7)),
     (dict(height=1, width=1), (1, 1)), (dict(height=3, width=1), (3, 1)), (dict(height=1, width=4), (1, 4))])
-def test_resize(mx, rng, align, attrs, size):
+def test_resized_images_interpolate_between_pixels(mx, rng, align, attrs, size):
     data = rng.standard_normal((2, 3, 5, 6))
     got = mx.run("_contrib_BilinearResize2D", data, align_corners=align, **attrs)[0]
     assert got.shape == (2, 3, *size)
@@ -147,7 +147,7 @@ def test_resize(mx, rng, align, attrs, size):
     check_gradients(mx, rng, "_contrib_BilinearResize2D", [data], align_corners=align, **attrs)
 
 
-def test_resize_like(mx, rng):
+def test_resize_like_takes_the_size_of_another_array(mx, rng):
     data, like = rng.standard_normal((2, 3, 5, 6)), np.zeros((1, 1, 7, 4))
     got = mx.run("_contrib_BilinearResize2D", data, like, mode="like")[0]
     np.testing.assert_array_equal(got, mx.run("_contrib_BilinearResize2D", data, height=7, width=4)[0])
@@ -155,7 +155,7 @@ def test_resize_like(mx, rng):
     assert gradient.sum() == pytest.approx(got.size) and not none.any()
 
 
-def test_roi_pooling(mx, rng):
+def test_roi_pooling_takes_the_largest_of_each_part(mx, rng):
     data = rng.standard_normal((2, 3, 8, 9))
     rois = np.array([[0, 0, 0, 8, 7], [1, 2, 3, 5, 6], [1, 4, 4, 4, 4]], "float64")
     got = mx.run("ROIPooling", data, rois, pooled_size=(2, 2), spatial_scale=1.0)[0]
@@ -187,7 +187,7 @@ def test_deformable_convolution_without_offsets_is_one(mx, rng):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 15, 97, 128, 1000])
 @pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-11), ("float32", 1e-4)])
-def test_fft(mx, rng, n, dtype, tolerance):
+def test_fft_is_numpys_and_undone_by_its_inverse(mx, rng, n, dtype, tolerance):
     x = rng.standard_normal((3, n)).astype(dtype)
     pairs = mx.run("_contrib_fft", x)[0]
     want = np.fft.fft(x.astype("float64"))
@@ -196,12 +196,12 @@ def test_fft(mx, rng, n, dtype, tolerance):
     np.testing.assert_allclose(back / n, x, rtol=tolerance, atol=tolerance * 10)
 
 
-def test_fft_gradients(mx, rng):
+def test_gradients_of_fft_are_those_of_finite_differences(mx, rng):
     check_gradients(mx, rng, "_contrib_fft", [rng.standard_normal((2, 3, 2, 6))])
     check_gradients(mx, rng, "_contrib_ifft", [rng.standard_normal((3, 10))])
 
 
-def test_count_sketch(mx, rng):
+def test_count_sketch_adds_signed_columns_where_they_hash_to(mx, rng):
     x, h, s = rng.standard_normal((4, 9)), rng.integers(0, 5, (1, 9)).astype("float64"), rng.choice([-1.0, 1.0], (1, 9))
     want = np.zeros((4, 5))
     np.add.at(want.T, h[0].astype(int), (x * s).T)

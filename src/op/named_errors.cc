@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an exception of any kind to an Error that names an operator.
+#include "op/named_errors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/error.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+bool answers_to(const OpDef& op, const std::string& name) {
+  const std::vector<std::string>& aliases = op.aliases();
+  return name == op.name() || std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+}
+
+// Whether the tag is more than the name of a helper: that of an operator within this one, or of a
+// device whose memory does not suffice.
+bool says_more(const Error& error) {
+  return error.code() == ErrorCode::kOutOfMemory || Registry::get().find(error.tag()) != nullptr;
+}
+
+}  // namespace
+
+void rethrow_told_by(const OpDef& op) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    if (answers_to(op, error.tag())) throw;
+    throw error.retold(op.name(), says_more(error)
+                                      ? fmt::format("{}: {}", error.tag(), error.message())
+                                      : error.message());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::kOutOfMemory, op.name(), "out of host memory");
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::kGeneric, op.name(), error.what());
+  }
+}
+
+}  // namespace mxnet

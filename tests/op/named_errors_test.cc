@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of errors on their way out of an operator.
+#include "op/named_errors.h"
+
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "base/error.h"
+#include "op/op_def.h"
+
+namespace mxnet {
+namespace {
+
+const OpDef& relu() { return Registry::get().at("relu"); }
+
+// What relu says when a step of it throws this.
+template <class E>
+Error told(const E& thrown) {
+  try {
+    told_by(relu(), [&] { throw thrown; });
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ErrorCode::kInternal, "nothing was thrown"};
+}
+
+TEST(NamedErrors, WhatHasNoNameGetsTheOperators) {
+  const Error error = told(Error(ErrorCode::kType, "given x, expected y"));
+  EXPECT_STREQ(error.what(), "TypeError: [relu] given x, expected y");
+}
+
+TEST(NamedErrors, TheOperatorsOwnNameStays) {
+  const Error error = told(Error(ErrorCode::kValue, "relu", "given x, expected y"));
+  EXPECT_STREQ(error.what(), "ValueError: [relu] given x, expected y");
+}
+
+TEST(NamedErrors, TheNameOfAHelperGivesWay) {
+  const Error error = told(Error(ErrorCode::kIndex, "a helper", "given x, expected y"));
+  EXPECT_STREQ(error.what(), "IndexError: [relu] given x, expected y");
+}
+
+TEST(NamedErrors, AnOperatorWithinThisOneIsStillNamed) {
+  const Error error = told(Error(ErrorCode::kValue, "dot", "given x, expected y"));
+  EXPECT_STREQ(error.what(), "ValueError: [relu] dot: given x, expected y");
+}
+
+TEST(NamedErrors, ADeviceWithoutMemoryIsStillNamed) {
+  const Error error = told(Error(ErrorCode::kOutOfMemory, "cpu(0)", "out of memory"));
+  EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+  EXPECT_EQ(error.message(), "cpu(0): out of memory");
+}
+
+TEST(NamedErrors, ExceptionsOfLibrariesBecomeErrorsOfTheOperator) {
+  EXPECT_STREQ(told(std::length_error("vector")).what(), "MXNetError: [relu] vector");
+  EXPECT_EQ(told(std::bad_alloc()).code(), ErrorCode::kOutOfMemory);
+}
+
+TEST(NamedErrors, AResultPassesThrough) {
+  EXPECT_EQ(told_by(relu(), [] { return 7; }), 7);
+}
+
+}  // namespace
+}  // namespace mxnet

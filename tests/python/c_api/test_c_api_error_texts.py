@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a call of an operator is an error that names the operator and what is wrong, and never the end of the process.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/c_api/test_c_api_error_texts.py
+"""
+import collections
+import ctypes as C
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from op_faults import TAKES_ANYTHING, drawn_calls, faults
+
+SEED = 20
+# More than a loaded machine takes for a part; what has no end takes longer.
+SECONDS = 600
+PARTS = 8
+DRAWN_EACH = 40  # calls of each gradient operator
+CALLER = pathlib.Path(__file__).resolve().parent.parent / "hostile_calls.py"
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited by what Linux offers")
+
+
+def answers_to(given):
+    """Of calls in a process of their own: "made", or the text of the error."""
+    lines = "".join(json.dumps(fault.call()) + "\n" for fault in given)
+    child = subprocess.run([sys.executable, CALLER], input=lines, capture_output=True, text=True, timeout=SECONDS)
+    answers = [json.loads(line) for line in child.stdout.splitlines()]
+    assert len(answers) == len(given), f"{given[len(answers)]} ended the process ({child.returncode}): {child.stderr[-2000:]}"
+    return answers
+
+
+@pytest.fixture(scope="module")
+def names(mx):
+    """All names of each operator: its own, and aliases."""
+    count, found = C.c_uint(), C.POINTER(C.c_char_p)()
+    mx.call("MXListAllOpNames", C.byref(count), C.byref(found))
+    of_handle = collections.defaultdict(list)
+    for i in range(count.value):
+        of_handle[mx.op(found[i].decode()).value].append(found[i].decode())
+    return {name: all_names for all_names in of_handle.values() for name in all_names}
+
+
+def problem_of(fault, answer, names):
+    """What an answer lacks, or None."""
+    if answer == "made":
+        return "made" if fault.must_fail else None
+    if fault.op in TAKES_ANYTHING:
+        return None
+    kind, _, said = answer.partition(": ")
+    if kind not in ("MXNetError", "NotImplementedError") or not any(said.startswith(f"[{name}] ") for name in names[fault.op]):
+        return "the operator"
+    return next((text for text in fault.named if text not in said), None)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_an_error_names_the_operator_the_argument_and_what_was_given(mx, names, part):
+    given = list(faults(mx))[part::PARTS]
+    poor = [(what, fault.call(), answer) for fault, answer in zip(given, answers_to(given))
+            if (what := problem_of(fault, answer, names)) is not None]
+    assert not poor[:5], f"{len(poor)} of {len(given)}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_gradient_operators_check_what_they_are_given(mx, names, part):
+    given = list(drawn_calls(mx, "backward", DRAWN_EACH, SEED))[part::PARTS]
+    answers = answers_to(given)
+    assert sum(answer == "made" for answer in answers) > len(given) // 100  # some calls are right
+    unnamed = [(fault.call(), answer) for fault, answer in zip(given, answers) if problem_of(fault, answer, names) is not None]
+    assert not unnamed[:5]
