@@ -155,7 +155,7 @@ TEST(GpuRandom, CategoriesAndTheirGradient) {
                         {{random_values(10, -1, 1), Shape{2, 5}, dtype},
                          {random_values(8, 1, 2), Shape{2, 4}, dtype},
                          {{0, 1, 1, 3, 2, 3, 3, 3, 0, 1}, Shape{2, 5}, "int32"}},
-                        {{"get_prob", "True"}}, 1e-6);
+                        {{"shape", "(5,)"}, {"get_prob", "True"}}, 1e-6);
   }
 }
 

@@ -95,7 +95,7 @@ TEST(GpuStatistics, Averages) {
   }
   expect_op(kReal, "_npi_average", {a, list}, {{"axis", "(1,)"}, {"returned", "True"}});
   // Gradients, mean and sum, array and weights; the second gradient with `returned`.
-  const Input kept = filled(Shape{3, 5}, 1, 4), one{{7}, Shape{}};
+  const Input kept = filled(Shape{3, 5}, 1, 4), one{{7}, Shape::scalar()};
   const Attrs along{{"axis", "(1,)"}}, both{{"axis", "(1,)"}, {"returned", "True"}};
   expect_op(kReal, "_backward_np_average", {kept, kept, kept, a, weights}, along);
   expect_op(kReal, "_backward_np_average", {kept, kept, kept, a, weights, kept}, both);
