@@ -29,6 +29,9 @@ enum class FnProperty : int32_t {
   kNoSkip = 7,  // runs even when an input carries an exception
 };
 
+// Who complains of waits and places: the engine, not what runs on it.
+inline constexpr char kEngineTag[] = "engine";
+
 // A scheduling variable: order of reads and writes, a version (number of writes) and perhaps an
 // exception. Made by Engine::new_variable, ended by Engine::delete_variable, never touched
 // otherwise.

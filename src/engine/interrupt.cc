@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/error.h"
+#include "engine/engine.h"
 
 namespace mxnet::engine {
 namespace {
@@ -18,7 +19,7 @@ void set_interrupt_check(InterruptCheck check) noexcept {
 InterruptCheck interrupt_check() noexcept { return g_check.load(std::memory_order_relaxed); }
 
 void throw_interrupted() {
-  throw Error(ErrorCode::kGeneric, "engine",
+  throw Error(ErrorCode::kGeneric, kEngineTag,
               "given an interrupt, expected the end of the work that is waited for");
 }
 

@@ -119,7 +119,7 @@ class DevicePlacement final : public Placement {
 
   WorkerPool* gpu_pool(int id, FnProperty property) {
     if (id < 0 || id >= kMostGpus) {
-      throw Error(ErrorCode::kValue, "engine",
+      throw Error(ErrorCode::kValue, kEngineTag,
                   fmt::format("given device gpu({}), expected 0 <= id < {}", id, kMostGpus));
     }
     Gpu& gpu = gpus_[static_cast<std::size_t>(id)];

@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void fail_duplicate(const OpSpec& spec) {
   throw Error(
-      ErrorCode::kValue, spec.name != nullptr ? spec.name : "engine",
+      ErrorCode::kValue, spec.name != nullptr ? spec.name : kEngineTag,
       fmt::format("given {} variables to read and {} to write with one named twice, expected "
                   "no duplicates within or across the lists",
                   spec.reads.size(), spec.writes.size()));

@@ -38,7 +38,7 @@ std::unique_ptr<Placement> make_placement(DependencyEngine& engine, const Engine
 }
 
 [[noreturn]] void refuse_inside(const char* what) {
-  throw Error(ErrorCode::kGeneric, "engine",
+  throw Error(ErrorCode::kGeneric, kEngineTag,
               std::string("given ") + what +
                   " inside an operation, expected it outside: it could wait for itself");
 }

@@ -17,6 +17,7 @@
 #include "op/create/constant.h"
 #include "op/fused/pointwise.h"
 #include "op/inline_vector.h"
+#include "op/named_errors.h"
 #include "op/params/parsed_attrs.h"
 #include "op/run/gpu.h"
 
@@ -265,8 +266,8 @@ void Plan::add_node(int n) {
   try {
     step.kernel = &choose_kernel(*node.op, step.params, all.first(inputs.size()),
                                  all.subspan(inputs.size()), options_.device, options_.training);
-  } catch (const Error& error) {
-    throw error.retold(step_name(step), error.message());
+  } catch (...) {
+    rethrow_told_by(*node.op, step_name(step));
   }
   steps_.push_back(step);
 }

@@ -9,21 +9,11 @@
 #include "base/omp.h"
 #include "exec/run_kernel.h"
 #include "op/generators/random_streams.h"
+#include "op/named_errors.h"
 #include "op/run/accumulate.h"
 
 namespace mxnet {
 namespace {
-
-// What a kernel threw, with the name of its node.
-[[noreturn]] void rethrow_named(const Plan& plan, const Plan::Step& step) {
-  try {
-    throw;
-  } catch (const Error& error) {
-    throw error.retold(plan.step_name(step), error.message());
-  } catch (const std::exception& error) {
-    throw Error(ErrorCode::kGeneric, plan.step_name(step), error.what());
-  }
-}
 
 std::shared_ptr<const void> keep_chunk(const void* array) {
   auto* chunk = const_cast<Chunk*>(static_cast<const Chunk*>(array));
@@ -247,7 +237,7 @@ void PlanInstance::run_steps(const Plan::Segment& segment, Externals externals,
     }
   } catch (...) {
     scratch_[step->workspace]->reset();
-    rethrow_named(plan, *step);
+    rethrow_told_by(*step->op, plan.step_name(*step));
   }
 }
 
@@ -271,7 +261,7 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
                 .training = plan_->options().training},
                context);
   } catch (...) {
-    rethrow_named(*plan_, step);
+    rethrow_told_by(*step.op, plan_->step_name(step));
   }
   if (step.kept) kept_.computed(kept, all.first(step.num_in));
 }

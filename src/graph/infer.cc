@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/numpy_shape.h"
 #include "op/inline_vector.h"
+#include "op/named_errors.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -93,7 +94,7 @@ class Inference {
     for (const ArrayType& type : in) inputs_known &= type.complete();
     Infer infer(*node.op, node.params.get(), in, out);
     try {
-      node.op->infer(node.params.get(), infer);
+      told_by(*node.op, [&] { node.op->infer(node.params.get(), infer); });
     } catch (const Error& error) {
       throw error.retold(fmt::format("{}({})", node.name, node.op->name()), explain(n, error));
     }

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "engine/engine.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -26,18 +27,19 @@ bool says_more(const Error& error) {
 
 }  // namespace
 
-void rethrow_told_by(const OpDef& op) {
+void rethrow_told_by(const OpDef& op, std::string_view name) {
   try {
     throw;
   } catch (const Error& error) {
-    if (answers_to(op, error.tag())) throw;
-    throw error.retold(op.name(), says_more(error)
-                                      ? fmt::format("{}: {}", error.tag(), error.message())
-                                      : error.message());
+    const bool own = answers_to(op, error.tag());
+    if (error.tag() == kEngineTag || (own && name == op.name())) throw;
+    throw error.retold(name, !own && says_more(error)
+                                 ? fmt::format("{}: {}", error.tag(), error.message())
+                                 : error.message());
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::kOutOfMemory, op.name(), "out of host memory");
+    throw Error(ErrorCode::kOutOfMemory, name, "out of host memory");
   } catch (const std::exception& error) {
-    throw Error(ErrorCode::kGeneric, op.name(), error.what());
+    throw Error(ErrorCode::kGeneric, name, error.what());
   }
 }
 

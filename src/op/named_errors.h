@@ -2,14 +2,17 @@
 // Errors of operators name their operator: whatever a rule, a kernel or what they call throws
 // passes here on its way to the caller, so that their own texts need no prefix.
 #pragma once
+#include <string_view>
+
+#include "op/op_def.h"
 
 namespace mxnet {
 
-class OpDef;
-
-// In a catch block: throws what is caught again, told by `op`. An operator within this one, or a
-// device without memory, whom it names already, stays in the text.
-[[noreturn]] void rethrow_told_by(const OpDef& op);
+// In a catch block: throws what is caught again, told by `op` under `name`, its own or that of its
+// node. Somebody else whom it names already (an operator within this one, a device without memory)
+// stays in the text. What the engine complains of, such as a wait that was broken off, is nothing
+// that the operator did and passes as it is.
+[[noreturn]] void rethrow_told_by(const OpDef& op, std::string_view name);
 
 // fn(), a step of `op`.
 template <class F>
@@ -17,7 +20,7 @@ decltype(auto) told_by(const OpDef& op, const F& fn) {
   try {
     return fn();
   } catch (...) {
-    rethrow_told_by(op);
+    rethrow_told_by(op, op.name());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <new>
 
 #include "base/error.h"
 #include "exec/plan_fixture.h"
@@ -14,9 +15,12 @@
 namespace mxnet {
 namespace {
 
-// Fails while it runs if its first element is negative.
+// Fails while it runs if its first element is negative, in a way that the number chooses.
 void fussy_cpu(const NoParams&, KernelContext& context) {
-  if (context.in(0).as<float>()[0] < 0)
+  const float first = context.in(0).as<float>()[0];
+  if (first == -3) throw std::bad_alloc();
+  if (first == -2) throw Error(ErrorCode::kOutOfMemory, "cpu(0)", "given 8 bytes, expected less");
+  if (first < 0)
     throw Error(ErrorCode::kValue, "_test_fussy", "given a negative number, expected none");
   for (int64_t i = 0; i < context.in(0).size(); ++i)
     context.out(0).as<float>()[i] = context.in(0).as<float>()[i];
@@ -65,6 +69,20 @@ TEST(Plan, FailuresNameTheNodeAndLeaveTheExecutorUsable) {
     EXPECT_EQ(values_of(executor.outputs()[1]), (Values{2, 3}));
     EXPECT_EQ(values_of(executor.arrays().grads[0]), (Values{3, 3}));
   }
+}
+
+TEST(Plan, FailuresKeepTheirKindAndWhoElseTheyName) {
+  const NDArray x = array_of({1, 2});
+  Executor executor(graph_of({named("picky", apply("_test_fussy", {variable("x")}))}),
+                    Device::cpu(), bind_arrays({x}, Request::kNull));
+  const auto told = [&](float first) {
+    array_of({first, 2}).copy_to(x);
+    executor.forward(false);
+    return error_of([&] { values_of(executor.outputs()[0]); });
+  };
+  EXPECT_TRUE(contains(told(-1), "ValueError: [picky(_test_fussy)] given a negative number"));
+  EXPECT_TRUE(contains(told(-2), "[picky(_test_fussy)] cpu(0): given 8 bytes, expected less"));
+  EXPECT_TRUE(contains(told(-3), "[picky(_test_fussy)] out of host memory"));
 }
 
 // Settings that change how a graph is compiled, and never what it computes.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "engine/engine.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -56,6 +57,27 @@ TEST(NamedErrors, ADeviceWithoutMemoryIsStillNamed) {
 TEST(NamedErrors, ExceptionsOfLibrariesBecomeErrorsOfTheOperator) {
   EXPECT_STREQ(told(std::length_error("vector")).what(), "MXNetError: [relu] vector");
   EXPECT_EQ(told(std::bad_alloc()).code(), ErrorCode::kOutOfMemory);
+}
+
+TEST(NamedErrors, WhatTheEngineComplainsOfIsNotTheOperators) {
+  const Error error = told(Error(ErrorCode::kGeneric, kEngineTag, "given an interrupt"));
+  EXPECT_STREQ(error.what(), "MXNetError: [engine] given an interrupt");
+}
+
+TEST(NamedErrors, ANodeTellsUnderItsOwnName) {
+  const auto told_by_node = [](const char* tag) {
+    try {
+      try {
+        throw Error(ErrorCode::kValue, tag, "given x, expected y");
+      } catch (...) {
+        rethrow_told_by(relu(), "first(relu)");
+      }
+    } catch (const Error& error) {
+      return error.what() + std::string();
+    }
+  };
+  EXPECT_EQ(told_by_node("relu"), "ValueError: [first(relu)] given x, expected y");
+  EXPECT_EQ(told_by_node("dot"), "ValueError: [first(relu)] dot: given x, expected y");
 }
 
 TEST(NamedErrors, AResultPassesThrough) {

@@ -41,9 +41,10 @@ class Lengths {
     }
     for (int64_t b = 0; b < view.batch; ++b) {
       if (to[b] >= 0 && to[b] <= view.steps) continue;
-      throw Error(ErrorCode::kValue, "sequence_length",
-                  fmt::format("given length {} of sequence {}, expected one in [0, {}]", to[b], b,
-                              view.steps));
+      throw Error(ErrorCode::kValue,
+                  fmt::format("given length {} of sequence {} in 'sequence_length', expected one "
+                              "from 0 to {}",
+                              to[b], b, view.steps));
     }
   }
   int64_t operator[](int64_t b) const { return lengths_[b]; }
@@ -65,8 +66,10 @@ struct LastSteps {
     const HostNumbers numbers(context, view.batch);
     for (int64_t b = 0; b < view.batch; ++b) {
       if (ends[b] == 0) {
-        throw Error(ErrorCode::kValue, "SequenceLast",
-                    fmt::format("given length 0 of sequence {}, expected at least one step", b));
+        throw Error(ErrorCode::kValue,
+                    fmt::format("given length 0 of sequence {} in 'sequence_length', expected at "
+                                "least one step",
+                                b));
       }
       const int64_t step = ends[b] - 1;
       numbers.data()[b] = (step * view.step_stride + b * view.batch_stride) / view.width;
