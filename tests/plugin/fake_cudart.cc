@@ -73,9 +73,10 @@ cudaError_t release(void* data) {
   std::lock_guard lock(g_mutex);
   const auto block = g_blocks.find(data);
   if (block == g_blocks.end()) return t_last = cudaErrorInvalidValue;
-  const bool intact = guards_hold(data, block->second.second);
+  const std::size_t bytes = block->second.second;
+  const bool intact = guards_hold(data, bytes);
   g_blocks.erase(block);
-  free_guarded(data);
+  free_guarded(data, bytes);
   --g_live;
   return intact ? cudaSuccess : t_last = cudaErrorIllegalAddress;
 }
