@@ -6,7 +6,7 @@
 set(MXNET_UNITS OFF CACHE STRING "Compile several sources of a folder at once: OFF, COLD (tests, CUDA's kernels, what mx_small names), ON")
 set_property(CACHE MXNET_UNITS PROPERTY STRINGS OFF COLD ON)
 if(NOT MXNET_UNITS MATCHES "^(OFF|COLD|ON)$")
-  message(FATAL_ERROR "MXNET_UNITS is '${MXNET_UNITS}', expected OFF, COLD or ON")
+  message(FATAL_ERROR "MXNET_UNITS is '${MXNET_UNITS}', expected OFF, COLD or ON: configure with -DMXNET_UNITS=OFF")
 endif()
 if(MXNET_UNITS)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)

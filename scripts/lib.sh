@@ -51,3 +51,14 @@ c_api_test_files() (
   shopt -s globstar nullglob
   printf '%s\n' tests/python/**/test_c_api_*.py
 )
+
+# brought_libraries OBJECT: reads what ldd says of it; prints name and path of each library that a machine that runs Python
+# may lack, or have of its own version: all but glibc's and the compiler's run time, which must not be twice in a process.
+brought_libraries() {
+  local named lost
+  named=$(cat)
+  lost=$(awk '/=> not found/ {print $1}' <<<"$named")
+  [ -z "$lost" ] || die "given $1, which needs ${lost//$'\n'/ }, expected libraries that the loader finds"
+  awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' <<<"$named" |
+    grep -vE '^(ld-linux[^ ]*|lib(c|m|mvec|dl|rt|pthread|resolv|util|anl|stdc\+\+|gcc_s))\.so' || true
+}

@@ -50,6 +50,8 @@ def check_includes(layers: Layers, path: str, lines: list) -> list:
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
         used = layers.folder_of(match[1]) if match else None
+        if match and ".." in match[1].split("/"):
+            problems.append(f"{path}:{number}: includes {match[1]}, expected its path from src, which says whose it is")
         if used is not None and not layers.allows(user, used):
             problems.append(
                 f"{path}:{number}: includes {match[1]}, but `{user}` (row {layers.row[user]}) may not "
@@ -102,6 +104,7 @@ def check_map(src: Path, readme: str) -> list:
 
 SECTION = re.compile(r"^## ", re.MULTILINE)
 FAMILY = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
+FAMILIES = re.compile(r"^## Families|^\|[^\n]*\bmay also include\b", re.MULTILINE)  # a map that has such a table
 
 
 def check_folder_map(src: Path, map_file: Path) -> list:
@@ -135,6 +138,8 @@ def check_families(src: Path, map_file: Path) -> list:
     allowed = {row[1]: set(re.findall(r"`(\w+)`", row[2])) for row in FAMILY.finditer(text)}
     base = map_file.parent
     inside = base.relative_to(src).as_posix()
+    if not allowed and FAMILIES.search(text):
+        return [f"src/{inside}/README.md: no row of its table of families is read, expected | `folder` | what | `others` |"]
     problems = []
     for file in sorted(base.rglob("*")) if allowed else ():
         if file.suffix not in SOURCE_SUFFIXES:
@@ -213,6 +218,10 @@ class BadTrees(unittest.TestCase):
     def test_angle_brackets_do_not_hide_an_include(self):
         self.assert_found("may not include `plugin/cuda`", "ir/a.cc", "#  include <plugin/cuda/x.h>\n")
 
+    def test_an_include_says_whose_it_is(self):
+        self.assert_found("expected its path from src", "base/a.h", '#include "../device/x.h"\n')
+        self.assertEqual(self.problems("base/a.h", '#include "base/..x.h"\n'), [])
+
     def test_a_folder_without_a_row_is_a_problem(self):
         self.assert_found("no row", "stray/a.cc", "")
 
@@ -271,6 +280,11 @@ class BadTrees(unittest.TestCase):
         self.assertEqual(self.folder_problems(readme, good), [])
         bad = {"device/low/x.h": include("high"), "device/high/x.h": ""}
         self.assertIn("which `low` may not", "".join(self.folder_problems(readme, bad)))
+
+    def test_families_of_which_no_row_is_read_are_a_problem(self):
+        for readme in ("| folder | may also include |\n|---|---|\n| `low` | |\n", "## Families\n| `low` | x | y | |\n"):
+            problems = self.folder_problems(readme, {"device/low/x.h": ""})
+            self.assertIn("no row of its table of families", "".join(problems))
 
     def test_map_of_a_folder(self):
         with tempfile.TemporaryDirectory() as folder:

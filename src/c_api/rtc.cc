@@ -15,6 +15,7 @@
 #include "device/device_registry.h"
 #include "device/gpu_module.h"
 #include "engine/engine.h"
+#include "engine/fences.h"
 #include "mxnet/c_api.h"
 
 using namespace mxnet;
@@ -82,6 +83,7 @@ struct Launch {
       pointers.push_back(values[i].data());
     }
     kernel->module->launch(context.stream->native(), kernel->name, grid, pointers.data());
+    engine::complete_by_event();  // the launch has copied what `pointers` point to
   }
 };
 

@@ -10,10 +10,8 @@
 
 namespace mxnet {
 
-// Raise it with every change of this header, of device_api.h, device.h, error.h, inline_function.h,
-// or of gpu_table.h, kernel.h and the parameters of operators, that moves a field or a virtual
-// function: both libraries must come from the same tree, and this number is how they find out.
-inline constexpr uint32_t kPluginAbiVersion = 5;
+// Of PluginTable itself: raise it with every change of its fields.
+inline constexpr uint32_t kPluginAbiVersion = 6;
 inline constexpr const char* kPluginEntry = "mxnet_plugin_table";
 
 struct GpuTable;  // op/run/gpu_table.h: kernels of operators
@@ -24,6 +22,10 @@ class GpuModule;  // gpu_module.h: kernels of programs
 // compared.
 struct PluginTable {
   uint32_t abi_version;
+  // kPluginTree of plugin_tree.h, which the build writes. What both libraries share beside this
+  // table (virtual functions, tables of kernels, parameters of operators) has no number that
+  // somebody could forget to raise: both must come from the same headers.
+  uint64_t tree;
   const char* description;  // what it was built with, for messages
   // Throws Error when there is no driver or no device. Called once; the api is never destroyed.
   DeviceApi* (*create)();

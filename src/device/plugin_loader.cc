@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "plugin_tree.h"
 
 namespace mxnet {
 namespace {
@@ -56,6 +57,12 @@ const PluginTable& load_plugin(const std::string& path) {
         fmt::format("{} has plug-in interface {}, this libmxnet.so expects {}: install both from "
                     "the same build",
                     path, table->abi_version, kPluginAbiVersion));
+  }
+  if (table->tree != kPluginTree) {
+    fail(fmt::format(
+        "{} was built from headers {:016x}, this libmxnet.so from {:016x}: install both "
+        "from the same build",
+        path, table->tree, kPluginTree));
   }
   static_cast<void>(library.release());  // stays loaded: its code runs until the process ends
   return *table;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "device/device_links.h"
 #include "fake_cudart.h"
+#include "guarded_memory.h"
 #include "plugin/cuda/cuda_device_api.h"
 #include "plugin/cuda/launch.h"
 #include "tests/device/contract.h"
@@ -215,6 +216,11 @@ TEST_F(CudaHost, FreshMemoryIsNoNumberAndTheHostHearsOfWritesBesideIt) {
     std::memcpy(&number, data, sizeof number);
     EXPECT_TRUE(std::isnan(number));
     stream.synchronize();
+    if (kGuardsArePoisoned) {
+      EXPECT_DEATH(data[beside] = 0, "use-after-poison");
+      api_.release(0, data, kBytes);
+      continue;
+    }
     const unsigned char before = data[beside];
     data[beside] = 0;
     ::testing::internal::CaptureStderr();

@@ -35,7 +35,7 @@ auto& g_failures = *new std::map<std::string, Failure>;
 auto& g_blocks = *new std::map<void*, std::pair<int, std::size_t>>;  // device (-1 = host), bytes
 std::set<std::pair<int, int>> g_peers;
 std::map<std::pair<int, int>, int> g_link_ranks;
-std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0};
+std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0}, g_waits{0};
 std::atomic<bool> g_link{true};
 thread_local int t_device = 0;
 thread_local cudaError_t t_last = cudaSuccess;
@@ -73,9 +73,10 @@ cudaError_t release(void* data) {
   std::lock_guard lock(g_mutex);
   const auto block = g_blocks.find(data);
   if (block == g_blocks.end()) return t_last = cudaErrorInvalidValue;
-  const bool intact = guards_hold(data, block->second.second);
+  const std::size_t bytes = block->second.second;
+  const bool intact = guards_hold(data, bytes);
   g_blocks.erase(block);
-  free_guarded(data);
+  free_guarded(data, bytes);
   --g_live;
   return intact ? cudaSuccess : t_last = cudaErrorIllegalAddress;
 }
@@ -126,6 +127,9 @@ int peer_copies() { return g_peer_copies; }
 }  // namespace mxnet::testing::fake_cuda
 
 extern "C" {
+
+// How often somebody has waited for a stream; for programs that load this as part of a plug-in.
+__attribute__((visibility("default"))) int fake_cuda_waits() { return g_waits; }
 
 const char* cudaGetErrorString(cudaError_t) { return "a reason"; }
 const char* cudaGetErrorName(cudaError_t error) {
@@ -202,6 +206,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  ++g_waits;
   return answer("cudaStreamSynchronize", look_at_memory());
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {

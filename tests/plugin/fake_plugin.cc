@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/plugin_abi.h"
 #include "op/run/gpu_table.h"
+#include "plugin_tree.h"
 
 namespace {
 
@@ -76,6 +77,7 @@ extern "C" MX_PLUGIN_API const PluginTable* mxnet_plugin_table() {
     static const uint32_t kOnlyTheVersion = kPluginAbiVersion + 1;
     return reinterpret_cast<const PluginTable*>(&kOnlyTheVersion);
   }
-  static const PluginTable table{kPluginAbiVersion, "fake", create, &kernels()};
+  const uint64_t tree = kBehaviour == "wrong_tree" ? kPluginTree + 1 : kPluginTree;
+  static const PluginTable table{kPluginAbiVersion, tree, "fake", create, &kernels()};
   return &table;
 }

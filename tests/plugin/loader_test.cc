@@ -80,6 +80,10 @@ TEST(PluginLoader, OtherAbiVersionIsAnErrorThatNamesBoth) {
       {std::to_string(kPluginAbiVersion), std::to_string(kPluginAbiVersion + 1), "same build"}));
 }
 
+TEST(PluginLoader, PluginFromOtherHeadersIsAnError) {
+  EXPECT_TRUE(says(failure_of(fake("wrong_tree")), {"built from headers", "same build"}));
+}
+
 TEST(PluginBorder, CreateMayThrowError) {
   try {
     load_plugin(fake("no_driver")).create();

@@ -26,9 +26,7 @@ void spread_samples(const RoiAlignParams& params, const PoolShape& shape, const 
                     Region<T>* region) {
   const int64_t rows = params.pooled_size[0], columns = params.pooled_size[1];
   const BinGrid<T> grid(frame.h, frame.w, rows, columns, params.sample_ratio);
-  constexpr double kMostSamples = 1 << 26;
-  const double samples = static_cast<double>(grid.tall) * static_cast<double>(grid.wide) *
-                         static_cast<double>(rows * columns);
+  const double samples = grid.samples(rows * columns);
   if (samples > kMostSamples) {
     throw Error(
         ErrorCode::kValue, Frame::kOp,

@@ -74,6 +74,9 @@ struct TurnedFrame {
   }
 };
 
+// Of one region; nobody waits for what takes more.
+inline constexpr double kMostSamples = 1 << 26;
+
 // Samples evenly spread over the bins of a frame: `tall` by `wide` in each.
 template <class T>
 struct BinGrid {
@@ -86,6 +89,10 @@ struct BinGrid {
         bin_w(w / static_cast<T>(columns)),
         tall(along(wanted, bin_h)),
         wide(along(wanted, bin_w)) {}
+  // Of all bins; as a real number, which holds any of them.
+  MX_HOST_DEVICE double samples(int64_t bins) const {
+    return static_cast<double>(tall) * static_cast<double>(wide) * static_cast<double>(bins);
+  }
   // Of the sum of a bin.
   MX_HOST_DEVICE T scale() const {
     return T{1} / static_cast<T>(std::max<int64_t>(tall * wide, 1));

@@ -204,6 +204,7 @@ void draw(NativeStream* stream, const GpuDraw& call) {
 
 void draw_integers(NativeStream* stream, uint64_t key, int64_t low, uint64_t count,
                    const Tensor& out) {
+  MX_ASSERT(count > 0);  // kernels would divide by it
   for_each(stream, "draw_integers", out.size(),
            DrawIntegers{key, static_cast<uint64_t>(low), count, {out.data, out.dtype}});
 }

@@ -18,6 +18,9 @@ GpuKernelRow kernel_row(const char* op) {
           nullptr};
 }
 
+void add_adaptive_pooling(std::vector<GpuKernelRow>* rows);
+void add_all_close(std::vector<GpuKernelRow>* rows);
+void add_averages(std::vector<GpuKernelRow>* rows);
 void add_borders(std::vector<GpuKernelRow>* rows);
 void add_boxes(std::vector<GpuKernelRow>* rows);
 void add_calibration(std::vector<GpuKernelRow>* rows);
@@ -30,6 +33,7 @@ void add_counts(std::vector<GpuKernelRow>* rows);
 void add_ctc(std::vector<GpuKernelRow>* rows);
 void add_deformable(std::vector<GpuKernelRow>* rows);
 void add_densities(std::vector<GpuKernelRow>* rows);
+void add_detections(std::vector<GpuKernelRow>* rows);
 void add_differences(std::vector<GpuKernelRow>* rows);
 void add_draws(std::vector<GpuKernelRow>* rows);
 void add_eigen(std::vector<GpuKernelRow>* rows);
@@ -39,6 +43,7 @@ void add_fourier(std::vector<GpuKernelRow>* rows);
 void add_fully_connected(std::vector<GpuKernelRow>* rows);
 void add_fused_convolutions(std::vector<GpuKernelRow>* rows);
 void add_hawkes(std::vector<GpuKernelRow>* rows);
+void add_histograms(std::vector<GpuKernelRow>* rows);
 void add_images(std::vector<GpuKernelRow>* rows);
 void add_isin(std::vector<GpuKernelRow>* rows);
 void add_losses(std::vector<GpuKernelRow>* rows);
@@ -47,6 +52,7 @@ void add_neighbours(std::vector<GpuKernelRow>* rows);
 void add_parametric(std::vector<GpuKernelRow>* rows);
 void add_polynomials(std::vector<GpuKernelRow>* rows);
 void add_position_sensitive(std::vector<GpuKernelRow>* rows);
+void add_product_slopes(std::vector<GpuKernelRow>* rows);
 void add_proposals(std::vector<GpuKernelRow>* rows);
 void add_quantized(std::vector<GpuKernelRow>* rows);
 void add_quantized_layers(std::vector<GpuKernelRow>* rows);
@@ -58,10 +64,12 @@ void add_resize(std::vector<GpuKernelRow>* rows);
 void add_sampling(std::vector<GpuKernelRow>* rows);
 void add_series(std::vector<GpuKernelRow>* rows);
 void add_spectra(std::vector<GpuKernelRow>* rows);
-void add_statistics(std::vector<GpuKernelRow>* rows);
+void add_suppression(std::vector<GpuKernelRow>* rows);
 void add_training(std::vector<GpuKernelRow>* rows);
 void add_triangular(std::vector<GpuKernelRow>* rows);
 void add_unique(std::vector<GpuKernelRow>* rows);
+void add_up_sampling(std::vector<GpuKernelRow>* rows);
+void add_vector_norms(std::vector<GpuKernelRow>* rows);
 void add_zipfian(std::vector<GpuKernelRow>* rows);
 
 }  // namespace mxnet::cuda

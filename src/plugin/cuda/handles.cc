@@ -18,6 +18,10 @@ CudaStream::CudaStream(int device, StreamPriority priority) : device_(device) {
   MX_CUDA_CALL(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   MX_CUDA_CALL(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
   resident_threads_ = int64_t{processors} * threads;
+  int major = 0, minor = 0;
+  MX_CUDA_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  MX_CUDA_CALL(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  capability_ = 10 * major + minor;
   int lowest = 0, highest = 0;  // smaller numbers are more urgent
   MX_CUDA_CALL(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
   // Non-blocking: nobody's use of the default stream orders ours.

@@ -27,6 +27,8 @@ class CudaStream {
   cudaStream_t handle() const { return handle_; }
   // How many threads the device holds at once.
   int64_t resident_threads() const { return resident_threads_; }
+  // Compute capability of the device, as 90 for 9.0: launches of compiled source ask each time.
+  int capability() const { return capability_; }
 
   // The first exception of a host function on this stream, kept until somebody synchronizes.
   void keep_error(std::exception_ptr error) noexcept;
@@ -45,6 +47,7 @@ class CudaStream {
   const int device_;
   cudaStream_t handle_ = nullptr;
   int64_t resident_threads_ = 0;
+  int capability_ = 0;
   Mutex mutex_;
   std::exception_ptr error_ MX_GUARDED_BY(mutex_);
   Used used_ MX_GUARDED_BY(mutex_);

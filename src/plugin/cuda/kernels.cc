@@ -16,6 +16,9 @@ bool sums_in_order() { return config().cuda.enforce_determinism; }
 const GpuTable& kernels() {
   static const std::vector<GpuKernelRow> rows = [] {
     std::vector<GpuKernelRow> all;
+    add_adaptive_pooling(&all);
+    add_all_close(&all);
+    add_averages(&all);
     add_borders(&all);
     add_boxes(&all);
     add_calibration(&all);
@@ -28,6 +31,7 @@ const GpuTable& kernels() {
     add_ctc(&all);
     add_deformable(&all);
     add_densities(&all);
+    add_detections(&all);
     add_differences(&all);
     add_draws(&all);
     add_eigen(&all);
@@ -37,6 +41,7 @@ const GpuTable& kernels() {
     add_fully_connected(&all);
     add_fused_convolutions(&all);
     add_hawkes(&all);
+    add_histograms(&all);
     add_images(&all);
     add_isin(&all);
     add_losses(&all);
@@ -45,6 +50,7 @@ const GpuTable& kernels() {
     add_parametric(&all);
     add_polynomials(&all);
     add_position_sensitive(&all);
+    add_product_slopes(&all);
     add_proposals(&all);
     add_quantized(&all);
     add_quantized_layers(&all);
@@ -56,10 +62,12 @@ const GpuTable& kernels() {
     add_sampling(&all);
     add_series(&all);
     add_spectra(&all);
-    add_statistics(&all);
+    add_suppression(&all);
     add_training(&all);
     add_triangular(&all);
     add_unique(&all);
+    add_up_sampling(&all);
+    add_vector_norms(&all);
     add_zipfian(&all);
     return all;
   }();

@@ -121,6 +121,10 @@ const uint32_t* sorted_places(NativeStream* stream, const GpuOrder& call, Kernel
 
 void order(NativeStream* stream, const GpuOrder& call, KernelContext& context) {
   if (call.in.size() == 0) return;
+  if (call.n > UINT32_MAX)
+    throw Error(ErrorCode::kValue, "sort",
+                "given lines of " + std::to_string(call.n) +
+                    " elements, expected at most 4294967295 on a GPU, whose places have 32 bits");
   const Places places{
       sorted_places(stream, call, context), {call.n, call.inner}, {call.k, call.inner}};
   const int64_t count = call.in.size() / call.n * call.k;

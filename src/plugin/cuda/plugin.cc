@@ -10,6 +10,7 @@
 #include "plugin/cuda/kernels.h"
 #include "plugin/cuda/rtc/module.h"
 #include "plugin/cuda/toolkit/library_versions.h"
+#include "plugin_tree.h"
 
 namespace {
 
@@ -29,6 +30,7 @@ void warn_about_versions() {
 extern "C" MX_PLUGIN_API const mxnet::PluginTable* mxnet_plugin_table() {
   static const mxnet::PluginTable table = {
       .abi_version = mxnet::kPluginAbiVersion,
+      .tree = mxnet::kPluginTree,
       .description = "CUDA runtime " MX_TEXT(CUDART_VERSION),
       .create =
           [] {

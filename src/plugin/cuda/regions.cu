@@ -104,7 +104,7 @@ struct Align {
         aligned(params.aligned) {}
 
   // fn(first pixel of the plane, sample, factor of the sum) for the samples of a bin; false where
-  // its region's image does not exist.
+  // its region's image does not exist, or the region takes more samples than the CPU allows.
   template <class Frame, class F>
   MX_DEVICE bool each_sample(int64_t region, int64_t channel, int64_t bin, const F& fn) const {
     const T* roi = rois + region * Frame::kNumbers;
@@ -112,6 +112,7 @@ struct Align {
     if (roi[0] < 0) return true;
     const Frame frame(roi, static_cast<T>(scale), aligned);
     const detect::BinGrid<T> grid(frame.h, frame.w, rows, columns, sample_ratio);
+    if (grid.samples(rows * columns) > detect::kMostSamples) return false;
     const int64_t plane =
         (static_cast<int64_t>(roi[0]) * shape.channels + shape.channel(channel, bin)) *
         shape.area();

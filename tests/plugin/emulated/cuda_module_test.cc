@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels from source through the C ABI, on the emulated plug-in (module_host.cc).
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "c_api/ndarray_handle.h"
+#include "device/plugin_loader.h"
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_custom.h"
 #include "tests/exec/arrays.h"
@@ -53,6 +55,23 @@ TEST_F(CudaModule, ALaunchReadsAndWritesArraysInOrder) {
   ASSERT_EQ(launch(y, x), 0) << MXGetLastError();
   EXPECT_EQ(values_of(y), (Values{2.5f, 5, 7.5f}));
   EXPECT_EQ(values_of(x), (Values{6.25f, 12.5f, 18.75f}));
+}
+
+// The host goes on while the device works: 200 000 launches a second leave no time to wait for one.
+TEST_F(CudaModule, NobodyWaitsForALaunch) {
+  const std::string path = path_beside_this_library("libmxnet_cuda.so");
+  void* const plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(plugin, nullptr) << dlerror();
+  const auto waits = reinterpret_cast<int (*)()>(dlsym(plugin, "fake_cuda_waits"));
+  ASSERT_NE(waits, nullptr) << dlerror();
+  NDArray x = array_of({1, 2, 3}, {}, kGpu), y = array_of({0, 0, 0}, {}, kGpu);
+  EXPECT_EQ(values_of(y), (Values{0, 0, 0}));
+  constexpr int kLaunches = 20;
+  const int before = waits();
+  for (int i = 0; i < kLaunches; ++i) ASSERT_EQ(launch(x, y), 0) << MXGetLastError();
+  EXPECT_EQ(values_of(y), (Values{2.5f, 5, 7.5f}));
+  EXPECT_LT(waits() - before, kLaunches);
+  dlclose(plugin);
 }
 
 TEST_F(CudaModule, ArraysElsewhereAreRefused) {

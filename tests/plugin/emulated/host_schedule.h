@@ -7,6 +7,7 @@
 //                              is not set, more for the thread sanitizer
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -79,6 +80,7 @@ class Turns {
 };
 
 // part(begin, end) until all turns of 0 to n - 1 are done: on as many threads as there are to be.
+// What one of them throws is thrown here, when all have ended; of several the first part's.
 template <class F>
 void share_turns(const HostSchedule& schedule, int64_t n, const F& part) {
   const int64_t threads = schedule.threads < n ? schedule.threads : n;
@@ -86,10 +88,21 @@ void share_turns(const HostSchedule& schedule, int64_t n, const F& part) {
     part(int64_t{0}, n);
     return;
   }
-  std::vector<std::jthread> others;
-  for (int64_t t = 1; t < threads; ++t)
-    others.emplace_back([&part, n, t, threads] { part(n * t / threads, n * (t + 1) / threads); });
-  part(int64_t{0}, n / threads);
+  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(threads));
+  const auto run = [&](int64_t t) noexcept {
+    try {
+      part(n * t / threads, n * (t + 1) / threads);
+    } catch (...) {
+      thrown[static_cast<std::size_t>(t)] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int64_t t = 1; t < threads; ++t) others.emplace_back(run, t);
+    run(0);
+  }
+  for (const std::exception_ptr& error : thrown)
+    if (error != nullptr) std::rethrow_exception(error);
 }
 
 }  // namespace mxnet::cuda

@@ -67,6 +67,20 @@ TEST(HostSchedule, ThreadsOfTheHostShareTheTurns) {
   }
 }
 
+TEST(HostSchedule, WhatOneThreadThrowsReachesTheLaunchWhenAllHaveEnded) {
+  for (const int64_t thrower : {0, 40, 99}) {
+    std::atomic<int> ended{0};
+    const std::string error = error_of([&] {
+      share_turns({Order::kForward, 0, 3}, 100, [&](int64_t begin, int64_t end) {
+        if (begin <= thrower && thrower < end) throw Error(ErrorCode::kValue, "kernel", "given 7");
+        ++ended;
+      });
+    });
+    EXPECT_TRUE(contains(error, "given 7")) << thrower;
+    EXPECT_EQ(ended, 2) << thrower;
+  }
+}
+
 // Each element is the sum of its neighbours, in place: whoever comes later reads what is new.
 TEST(HostSchedule, OrdersTellAKernelWhoseThreadsReadWhatOthersWrite) {
   const auto result = [](const HostSchedule& schedule) {

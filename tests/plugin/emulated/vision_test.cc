@@ -131,6 +131,29 @@ TEST(GpuVisionErrors, RegionsOfImagesThatDoNotExistAreNotNumbers) {
   }
 }
 
+// The CPU refuses it; a kernel would be at it for days.
+TEST(GpuVisionErrors, RegionsOfTooManySamplesAreNotNumbers) {
+  const Attrs attrs{{"pooled_size", "(2,2)"}, {"spatial_scale", "1"}};
+  const Values corners{0, 0, 0, 3, 3, 0, 0, 0, 3e9f, 3e9f, 0, -2e9f, 0, 2e9f, 1e9f};
+  NDArray data = array_of(random_values(16, 0, 1), Shape{1, 1, 4, 4}, kGpu);
+  NDArray rois = array_of(corners, Shape{3, 5}, kGpu);
+  const Values pooled = values_of(call("_contrib_ROIAlign", {&data, &rois}, attrs));
+  for (std::size_t i = 0; i < pooled.size(); ++i) EXPECT_EQ(std::isnan(pooled[i]), i >= 4) << i;
+  // Of the first region alone there is a gradient, which is then the CPU's of that region.
+  NDArray dout = array_of(Values(12, 1), Shape{3, 1, 2, 2}, kGpu);
+  NDArray one = array_of({0, 0, 0, 3, 3}, Shape{1, 5}),
+          alone = array_of(Values(4, 1), Shape{1, 1, 2, 2});
+  NDArray image = array_of(Values(16, 0), Shape{1, 1, 4, 4});
+  EXPECT_EQ(values_of(call("_backward_ROIAlign", {&dout, &rois, &data}, attrs)),
+            values_of(call("_backward_ROIAlign", {&alone, &one, &image}, attrs)));
+  NDArray host_data = array_of(Values(16, 0), Shape{1, 1, 4, 4});
+  NDArray host_rois = array_of(corners, Shape{3, 5});
+  const std::string error = error_of([&] {
+    values_of(call("_contrib_ROIAlign", {&host_data, &host_rois}, attrs));
+  });
+  EXPECT_TRUE(contains(error, "samples, expected at most")) << error;
+}
+
 TEST_P(GpuVision, GridsAndSamples) {
   const Attrs affine{{"transform_type", "affine"}, {"target_shape", "(5,4)"}};
   const Attrs warp{{"transform_type", "warp"}};

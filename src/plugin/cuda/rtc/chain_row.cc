@@ -4,15 +4,13 @@
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/rtc/chain_launch.h"
-#include "plugin/cuda/rtc/module.h"
 
 namespace mxnet::cuda {
 namespace {
 
 void run(const PointwiseChain& chain, KernelContext& context) {
-  const int device = CudaStream::from(context.stream()->native())->device();
-  if (!launch_chain(ChainKernels::get(), chain, context, compute_capability(device)))
-    run_chain_steps(chain, context);
+  const int gpu = CudaStream::from(context.stream()->native())->capability();
+  if (!launch_chain(ChainKernels::get(), chain, context, gpu)) run_chain_steps(chain, context);
 }
 
 }  // namespace

@@ -22,14 +22,15 @@ namespace {
 // Shared memory that every kernel may have.
 constexpr std::size_t kFreeSharedBytes = std::size_t{48} << 10;
 
-}  // namespace
-
+// Of a device, as 90 for 9.0.
 int compute_capability(int device) {
   int major = 0, minor = 0;
   MX_CUDA_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   MX_CUDA_CALL(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   return 10 * major + minor;
 }
+
+}  // namespace
 
 Module::Module(GpuSource source, Compile compile, std::vector<int> architectures)
     : source_(std::move(source)),
@@ -77,7 +78,7 @@ Module::Kernel& Module::find(Loaded& loaded, const std::string& kernel) {
 void Module::launch(NativeStream* stream, const std::string& kernel, const GpuGrid& grid,
                     void** arguments) {
   const LaunchScope scope(stream);
-  const int gpu = compute_capability(CudaStream::from(stream)->device());
+  const int gpu = CudaStream::from(stream)->capability();
   void* function = nullptr;
   {
     MutexLock lock(mutex_);

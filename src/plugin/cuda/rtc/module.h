@@ -10,9 +10,6 @@
 
 namespace mxnet::cuda {
 
-// Of a device, as 90 for 9.0.
-int compute_capability(int device);
-
 // Code for each architecture that the kernels have been launched on; loaded code stays loaded.
 class Module final : public GpuModule {
  public:
