@@ -76,8 +76,8 @@ PyObject* create(PyObject*, PyObject* const* args, Py_ssize_t count) {
     GivenDims shape(args[0]);
     NDArrayHandle handle = nullptr;
     check(MXNDArrayCreateEx64(shape.data(), shape.count(), int_of(args[1]), int_of(args[2]),
-                              PyObject_IsTrue(args[3]), int_of(args[4]), &handle));
-    return wrap_array(handle, 0, PyObject_IsTrue(args[5]) == 1);
+                              truth_of(args[3]), int_of(args[4]), &handle));
+    return wrap_array(handle, 0, truth_of(args[5]));
   });
 }
 
@@ -92,7 +92,7 @@ PyObject* create_of(PyObject*, PyObject* const* args, Py_ssize_t count) {
     check(MXNDArrayCreateEx64(reinterpret_cast<const int64_t*>(values.dims()), values.ndim(),
                               int_of(args[1]), int_of(args[2]), 0, int_of(args[3]), &handle));
     auto made =
-        py::reinterpret_steal<py::object>(wrap_array(handle, 0, PyObject_IsTrue(args[4]) == 1));
+        py::reinterpret_steal<py::object>(wrap_array(handle, 0, truth_of(args[4])));
     if (!made) throw py::error_already_set();
     if (values.elements() > 0)
       check_blocking(
