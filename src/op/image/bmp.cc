@@ -42,10 +42,10 @@ void read_masks(Bytes bytes, Layout* layout) {
                                       number(bytes, 62, 4)};
   const bool wide = layout->bits == 32;
   layout->green_bits = !wide && masks[1] == 0x7e0 ? 6 : 5;
-  const std::array<uint32_t, 3> same =
-      wide                       ? std::array<uint32_t, 3>{0xff0000, 0xff00, 0xff}
-      : layout->green_bits == 6 ? std::array<uint32_t, 3>{0xf800, 0x7e0, 0x1f}
-                                 : std::array<uint32_t, 3>{0x7c00, 0x3e0, 0x1f};
+  const std::array<uint32_t, 3> same = wide ? std::array<uint32_t, 3>{0xff0000, 0xff00, 0xff}
+                                       : layout->green_bits == 6
+                                           ? std::array<uint32_t, 3>{0xf800, 0x7e0, 0x1f}
+                                           : std::array<uint32_t, 3>{0x7c00, 0x3e0, 0x1f};
   if (masks != same) refuse("a BMP whose colours are in an unusual order");
 }
 
