@@ -62,6 +62,7 @@ _FUNCTIONS: Dict[str, Row] = {
     "zeros": Row("_npi_zeros", 0, (_SHAPE, _only("dtype", None, "dtype", "float32"), _ORDER, _CTX)),
     "ones": Row("_npi_ones", 0, (_SHAPE, _only("dtype", onp.float32, "dtype", "float32"), _ORDER, _CTX)),
 }  # fmt: skip
+_FUNCTIONS.update(amax=_FUNCTIONS["max"], amin=_FUNCTIONS["min"], product=_FUNCTIONS["prod"])  # their other names
 _METHODS: Dict[str, Row] = {
     "sum": Row("_np_sum", 1, (_AXIS, _DTYPE, _OUT, _KEEPDIMS), (("initial", None),)),
     "mean": _FUNCTIONS["mean"],
