@@ -161,8 +161,7 @@ PyObject* method_view(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     GivenDims dims(args[0]);
     const NDArrayHandle handle = as_array(self)->handle;
     NDArrayHandle view = nullptr;
-    check(MXNDArrayReshape64(handle, dims.count(), dims.data(), truth_of(args[1]),
-                             &view));
+    check(MXNDArrayReshape64(handle, dims.count(), dims.data(), truth_of(args[1]), &view));
     py::object made = wrapped(view, as_array(self)->numpy);
     const int64_t size = size_of(handle);
     if (size_of(view) != size) {

@@ -16,7 +16,8 @@
 namespace mxnet::image {
 
 void refuse(const std::string& reason) {
-  throw Error(ErrorCode::kValue, "imdecode", "given " + reason + ", expected a JPEG, PNG or BMP image");
+  throw Error(ErrorCode::kValue, "imdecode",
+              "given " + reason + ", expected a JPEG, PNG or BMP image");
 }
 
 namespace {
