@@ -62,7 +62,7 @@ PyObject* not_implemented() { return new_reference(Py_NotImplemented); }
 bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) ||
          (array_classes().scalar != nullptr &&
-          PyObject_IsInstance(object, array_classes().scalar) == 1);
+          PyObject_TypeCheck(object, array_classes().scalar) != 0);
 }
 
 PyObject* call_arrays(PyObject* op, PyObject* a, PyObject* b, PyObject* out) {

@@ -161,8 +161,7 @@ PyObject* method_view(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     GivenDims dims(args[0]);
     const NDArrayHandle handle = as_array(self)->handle;
     NDArrayHandle view = nullptr;
-    check(MXNDArrayReshape64(handle, dims.count(), dims.data(), PyObject_IsTrue(args[1]) == 1,
-                             &view));
+    check(MXNDArrayReshape64(handle, dims.count(), dims.data(), truth_of(args[1]), &view));
     py::object made = wrapped(view, as_array(self)->numpy);
     const int64_t size = size_of(handle);
     if (size_of(view) != size) {
@@ -322,7 +321,7 @@ void register_array(py::module_& module) {
         set_class(&array_classes().dense, dense);
         set_class(&array_classes().row_sparse, row_sparse);
         set_class(&array_classes().csr, csr);
-        array_classes().scalar = scalar.inc_ref().ptr();
+        set_class(&array_classes().scalar, scalar);
       },
       "The classes of results by storage type, and numpy.generic.");
   module.def(

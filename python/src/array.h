@@ -24,7 +24,7 @@ struct ArrayClasses {
   PyTypeObject* row_sparse = nullptr;
   PyTypeObject* csr = nullptr;
   PyTypeObject* numpy = nullptr;
-  PyObject* scalar = nullptr;  // numpy.generic
+  PyTypeObject* scalar = nullptr;  // numpy.generic
 };
 ArrayClasses& array_classes();
 
@@ -40,7 +40,8 @@ pybind11::object wrapped(NDArrayHandle handle, bool numpy = false);
 // The handle behind an object; throws TypeError for anything but an array.
 NDArrayHandle handle_of(pybind11::handle object);
 std::vector<NDArrayHandle> handles_of(const pybind11::sequence& arrays);
-// The number of elements; 0 where the shape is not known. Throws what asking for the shape throws.
+// The number of elements. Where the shape is not known it is 0 with NumPy's shapes, and 1 without:
+// there the library shows no dimensions. Throws what asking for the shape throws.
 int64_t size_of(NDArrayHandle handle);
 
 }  // namespace mxnet::python

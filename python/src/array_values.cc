@@ -2,8 +2,11 @@
 // Elements to and from the host: buffers, numbers, new arrays of NumPy's.
 #include "array_values.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <vector>
 
 #include "array.h"
 #include "call_errors.h"
@@ -76,8 +79,8 @@ PyObject* create(PyObject*, PyObject* const* args, Py_ssize_t count) {
     GivenDims shape(args[0]);
     NDArrayHandle handle = nullptr;
     check(MXNDArrayCreateEx64(shape.data(), shape.count(), int_of(args[1]), int_of(args[2]),
-                              PyObject_IsTrue(args[3]), int_of(args[4]), &handle));
-    return wrap_array(handle, 0, PyObject_IsTrue(args[5]) == 1);
+                              truth_of(args[3]), int_of(args[4]), &handle));
+    return wrap_array(handle, 0, truth_of(args[5]));
   });
 }
 
@@ -91,8 +94,7 @@ PyObject* create_of(PyObject*, PyObject* const* args, Py_ssize_t count) {
     NDArrayHandle handle = nullptr;
     check(MXNDArrayCreateEx64(reinterpret_cast<const int64_t*>(values.dims()), values.ndim(),
                               int_of(args[1]), int_of(args[2]), 0, int_of(args[3]), &handle));
-    auto made =
-        py::reinterpret_steal<py::object>(wrap_array(handle, 0, PyObject_IsTrue(args[4]) == 1));
+    auto made = py::reinterpret_steal<py::object>(wrap_array(handle, 0, truth_of(args[4])));
     if (!made) throw py::error_already_set();
     if (values.elements() > 0)
       check_blocking(
@@ -101,8 +103,78 @@ PyObject* create_of(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
+// Nested lists of Python's numbers.
+struct Numbers {
+  std::vector<int64_t> dims;
+  std::vector<float> values;  // in C's order
+};
+
+bool is_list(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
+
+// False for what NumPy warns of or reads in another way: a number beyond float32, or an integer
+// that is no float64.
+bool add_number(PyObject* object, std::vector<float>* values) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  constexpr int64_t kExact = int64_t{1} << 53;
+  if (PyFloat_CheckExact(object)) {
+    const double number = PyFloat_AS_DOUBLE(object);
+    if (std::isfinite(number) && std::abs(number) > kMost) return false;
+    values->push_back(static_cast<float>(number));
+    return true;
+  }
+  if (!PyLong_CheckExact(object) && !PyBool_Check(object)) return false;
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0 || number > kExact || number < -kExact) return false;
+  values->push_back(static_cast<float>(number));
+  return true;
+}
+
+// False for lists of several lengths, of none, and of anything but numbers.
+bool add_list(PyObject* list, std::size_t depth, Numbers* numbers) {
+  constexpr std::size_t kMostDims = 16;
+  const Py_ssize_t length = PySequence_Fast_GET_SIZE(list);
+  PyObject** items = PySequence_Fast_ITEMS(list);
+  if (length == 0) return false;
+  if (depth < numbers->dims.size()) {
+    if (numbers->dims[depth] != length) return false;
+  } else if (numbers->values.empty() && depth < kMostDims) {
+    numbers->dims.push_back(length);  // on the way to the first number
+  } else {
+    return false;
+  }
+  const bool nested = is_list(items[0]);
+  if (!nested && depth + 1 != numbers->dims.size()) return false;
+  for (Py_ssize_t i = 0; i < length; ++i) {
+    const bool fits = nested ? is_list(items[i]) && add_list(items[i], depth + 1, numbers)
+                             : add_number(items[i], &numbers->values);
+    if (!fits) return false;
+  }
+  return true;
+}
+
+// create_of_list(list, dev_type, dev_id, numpy): the numbers of nested lists as float32. None where
+// they are anything else, which the caller knows what to say of.
+PyObject* create_of_list(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return returning([&]() -> py::object {
+    if (count != 4) throw py::type_error("create_of_list: expected 4 arguments");
+    Numbers numbers;
+    if (!is_list(args[0]) || !add_list(args[0], 0, &numbers)) return py::none();
+    NDArrayHandle handle = nullptr;
+    check(MXNDArrayCreateEx64(numbers.dims.data(), static_cast<int>(numbers.dims.size()),
+                              int_of(args[1]), int_of(args[2]), 0, 0, &handle));
+    auto made = py::reinterpret_steal<py::object>(wrap_array(handle, 0, truth_of(args[3])));
+    if (!made) throw py::error_already_set();
+    check_blocking([&] {
+      return MXNDArraySyncCopyFromCPU(handle, numbers.values.data(), numbers.values.size());
+    });
+    return made;
+  });
+}
+
 PyMethodDef kFunctions[] = {fast_method("create", create, nullptr),
                             fast_method("create_of", create_of, nullptr),
+                            fast_method("create_of_list", create_of_list, nullptr),
                             {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -28,6 +28,13 @@ PyObject* returning(Body&& body) {
   return guarded_call([&] { return body().release().ptr(); });
 }
 
+// Whether an object is true; throws what its class throws when it is asked.
+inline bool truth_of(PyObject* object) {
+  const int truth = PyObject_IsTrue(object);
+  if (truth < 0) throw pybind11::error_already_set();
+  return truth != 0;
+}
+
 // A row of PyMethodDef for a function that takes its arguments by position, as an array.
 using FastFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
 inline PyMethodDef fast_method(const char* name, FastFunction function, const char* doc) {

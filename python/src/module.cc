@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_weight_updates(module);
   mxnet::python::register_arithmetic(module);
   mxnet::python::register_elementwise(module);
+  mxnet::python::register_plain_calls(module);
   mxnet::python::register_autograd(module);
   mxnet::python::register_symbol(module);
   mxnet::python::register_recordio(module);

@@ -23,6 +23,7 @@ void register_symbol_backend(pybind11::module_& module);
 void register_cached_op(pybind11::module_& module);
 void register_executor(pybind11::module_& module);
 void register_elementwise(pybind11::module_& module);
+void register_plain_calls(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_symbol(pybind11::module_& module);
 void register_recordio(pybind11::module_& module);

@@ -2,6 +2,7 @@
 """Callbacks of fit: a bar on a terminal and in a log, speeds, metrics of an evaluation."""
 
 import logging
+import sys
 import types
 
 import pytest
@@ -89,3 +90,23 @@ def test_metrics_of_an_evaluation_are_a_line_each(caplog):
     with caplog.at_level(logging.INFO):
         mx.callback.LogValidationMetricsCallback()(after(0, epoch=2, metric=metric))
     assert caplog.messages == ["Epoch[2] Validation-accuracy=nan", "Epoch[2] Validation-mse=nan"]
+
+
+def test_metrics_for_tensorboard_need_a_package_which_the_error_names(monkeypatch, tmp_path):
+    for name in ("mxboard", "tensorboardX", "torch.utils.tensorboard"):
+        monkeypatch.setitem(sys.modules, name, None)  # not installed
+    with pytest.raises(ImportError, match="pip install mxboard"):
+        mx.contrib.tensorboard.LogMetricsCallback(str(tmp_path))
+
+
+def test_metrics_for_tensorboard_are_numbered_by_calls(monkeypatch):
+    written = []
+    writer = types.SimpleNamespace(add_scalar=lambda tag, value, global_step: written.append((tag, value, global_step)))
+    monkeypatch.setitem(sys.modules, "mxboard", types.SimpleNamespace(SummaryWriter=lambda logdir: writer))
+    callback = mx.contrib.tensorboard.LogMetricsCallback("folder", prefix="train")
+    metric = mx.metric.create("acc")
+    metric.update([mx.nd.array([1])], [mx.nd.array([[0, 1]])])
+    for _ in range(2):
+        callback(types.SimpleNamespace(eval_metric=metric))
+    callback(types.SimpleNamespace(eval_metric=None))
+    assert written == [("train-accuracy", 1.0, 1), ("train-accuracy", 1.0, 2)]

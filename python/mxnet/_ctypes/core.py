@@ -15,7 +15,9 @@ from .interrupts import install as _install_interrupts
 from .kvstore import KVStoreHandle, kinds_of
 from .lib import _LIB
 from .ndarray import CachedOp, NDArrayBase, is_number
-from .operator import ElementwiseFunction, Operator, all_dense, op_info, op_names, set_text_maker, update_weights
+from .operator import (
+    ElementwiseFunction, Operator, PlainFunction, PlainMethod, all_dense, op_info, op_names, set_text_maker, update_weights,
+)
 from .symbol import (
     SymbolBase, backend_symbol, optimize_for, recorded_symbol, reduce_precision, symbol_atomic, symbol_from_json,
     symbol_group, symbol_variable,

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 from .lib import _LIB, OpHandle, c_str, c_str_array, check_call
 from .ndarray import NDArrayBase, invoke
 
-__all__ = ["ElementwiseFunction", "Operator", "op_info", "op_names", "set_text_maker"]
+__all__ = ["ElementwiseFunction", "Operator", "PlainFunction", "PlainMethod", "op_info", "op_names", "set_text_maker"]
 
 _text_maker: List[Callable[[Any], str]] = []
 
@@ -134,3 +134,11 @@ def ElementwiseFunction(fallback: Callable[..., Any], *operators: Operator) -> C
     """A function of mx.np arrays. The native binding goes past it where a call is plain: that is speed alone."""
     del operators
     return fallback
+
+
+def PlainFunction(fallback: Callable[..., Any], *_table: Any) -> Callable[..., Any]:  # pylint: disable=invalid-name
+    """A function or a method of mx.np arrays, as above."""
+    return fallback
+
+
+PlainMethod = PlainFunction

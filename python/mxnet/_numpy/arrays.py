@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as onp
 
@@ -12,6 +12,7 @@ from .. import _core
 from ..context import current_context_text
 from ..ndarray import _generate
 from ..ndarray.creation import _from_numpy
+from . import plain
 from .frontend import Frontend
 
 
@@ -21,6 +22,12 @@ class Arrays(Frontend):
     tensors = "mx.np arrays"
 
     op = staticmethod(_generate.operator)  # type: ignore[assignment]  # not bound: one look-up
+
+    @staticmethod
+    def bound(module: str, first: Any) -> Dict[str, Any]:
+        """The functions of a module; the usual calls of some go past them."""
+        made = Frontend.bound(module, first)
+        return {name: plain.function(name, call) if isinstance(first, Arrays) else call for name, call in made.items()}
 
     def is_tensor(self, value: Any) -> bool:
         return getattr(type(value), "_is_np", False)

@@ -39,4 +39,4 @@ def _writer(logging_dir: str) -> Any:
             continue
         except TypeError:  # the last one's argument has another name
             return importlib.import_module(module).SummaryWriter(logging_dir)
-    raise ImportError("LogMetricsCallback needs one of the packages mxboard, tensorboardX and torch with tensorboard")
+    raise ImportError("LogMetricsCallback needs one of the packages mxboard (`pip install mxboard`), tensorboardX and torch with tensorboard")

@@ -35,7 +35,7 @@ def _named(args: Tuple[Any, ...], kwargs: Dict[str, Any], names: Sequence[str]) 
 
 
 def imread(filename: str, *args: Any, **kwargs: Any) -> NDArray:
-    """The image in a JPEG or PNG file; flag=0 makes it grey, to_rgb=False blue, green, red."""
+    """The image in a JPEG, PNG or BMP file; flag=0 makes it grey, to_rgb=False blue, green, red."""
     return _for_user(_internal._cvimread(filename=filename, **_named(args, kwargs, ("flag", "to_rgb"))))
 
 
@@ -48,13 +48,13 @@ def imresize(src: NDArray, w: int, h: int, *args: Any, **kwargs: Any) -> NDArray
 
 
 def imdecode(buf: Any, *args: Any, **kwargs: Any) -> NDArray:
-    """The image in the bytes of a JPEG or PNG file; arguments as of imread."""
+    """The image in the bytes of a JPEG, PNG or BMP file; arguments as of imread."""
     if not isinstance(buf, NDArray):
         if not isinstance(buf, (bytes, bytearray, memoryview, np.ndarray)):
-            raise TypeError(f"given {type(buf).__name__}, expected bytes or an array of bytes")
+            raise ValueError(f"given {type(buf).__name__}, expected bytes or an array of bytes")
         buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
     if buf.size == 0:
-        raise MXNetValueError("given no bytes, expected a JPEG or PNG image")
+        raise MXNetValueError("given no bytes, expected a JPEG, PNG or BMP image")
     return _for_user(_internal._cvimdecode(_plain(buf), **_named(args, kwargs, ("flag", "to_rgb"))))
 
 

@@ -82,8 +82,8 @@ class DataBatch:
 class DataIter:
     """The base of iterators over batches.
 
-    A subclass defines `provide_data`, `provide_label`, `reset`, and either `next` or `iter_next` with
-    `getdata`, `getlabel` and `getpad`.
+    A subclass defines `provide_data`, `provide_label`, `reset`, and either `next` or `iter_next` with `getdata`, and
+    `getlabel` and `getpad` where it has labels and batches that are filled up.
     """
 
     def __init__(self, batch_size: int = 0) -> None:
@@ -113,16 +113,16 @@ class DataIter:
         raise NotImplementedError(f"{type(self).__name__} has no getdata()")
 
     def getlabel(self) -> Any:
-        """The labels of the batch."""
-        raise NotImplementedError(f"{type(self).__name__} has no getlabel()")
+        """The labels of the batch, None where there are none."""
+        return None
 
     def getindex(self) -> Any:
         """The numbers of the batch's examples, None if they are not known."""
         return None
 
     def getpad(self) -> Optional[int]:
-        """The number of examples that only fill up the batch."""
-        raise NotImplementedError(f"{type(self).__name__} has no getpad()")
+        """The number of examples that only fill up the batch, None where there are none."""
+        return None
 
 
 class OfBatches(DataIter):

@@ -118,9 +118,9 @@ class BucketingModule(BaseModule):
         save_checkpoint(prefix, epoch, None, *self.get_params(), remove_amp_cast=remove_amp_cast)
         for key, module in self._buckets.items():
             _save_symbol(module.symbol, f"{prefix}-{key}-symbol.json", remove_amp_cast)
-        keys = np.asarray(list(self._buckets))
-        if keys.dtype.kind in "iu":
-            nd.save(f"{prefix}.buckets", nd.array(keys, dtype=np.int32))
+        keys = np.asarray(list(self._buckets), dtype=object)  # tuples of several lengths stay tuples
+        if all(isinstance(key, (int, np.integer)) for key in keys.flat):
+            nd.save(f"{prefix}.buckets", nd.array(keys.astype(np.int32), dtype=np.int32))
 
     def _make(self, bucket_key: Any) -> Module:
         symbol, data_names, label_names = self._sym_gen(bucket_key)

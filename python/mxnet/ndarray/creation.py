@@ -47,6 +47,11 @@ def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None) -
         return sparse.array(source_array, ctx, dtype)
     if dtype is None:
         dtype = np.float32
+    if type(source_array) is list and dtype is np.float32:
+        context = current_context() if ctx is None else ctx
+        made = _core.create_of_list(source_array, context.device_typeid, context.device_id, False)
+        if made is not None:
+            return made
     if not isinstance(source_array, np.ndarray):
         try:
             source_array = np.asarray(_plain(source_array))

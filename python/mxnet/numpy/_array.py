@@ -8,6 +8,7 @@ from typing import Any, Tuple
 import numpy as onp
 
 from .. import _core, numpy_dispatch_protocol
+from .._numpy import plain
 from .._numpy.arrays import arrays as F
 from .._numpy.frontend import only_c
 from .._numpy.methods import Methods
@@ -172,6 +173,7 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
 
 
 ndarray.__module__ = "mxnet.numpy"
+plain.set_methods(ndarray)
 _core.set_numpy_class(ndarray)
 
 # Python's names of arithmetic where NumPy's differ.

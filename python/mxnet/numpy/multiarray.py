@@ -31,6 +31,11 @@ def array(object: Any, dtype: Any = None, ctx: Any = None) -> ndarray:  # pylint
         raise ValueError("array: given an mx.nd array, expected other things; its as_np_ndarray() copies nothing")
     if dtype is None:
         dtype = object.dtype if isinstance(object, (onp.ndarray, onp.generic)) else onp.float32
+    if type(object) is list and dtype is onp.float32:
+        context = current_context() if ctx is None else ctx
+        made = _core.create_of_list(object, context.device_typeid, context.device_id, True)
+        if made is not None:
+            return made
     if not isinstance(object, onp.ndarray):
         try:
             object = onp.asarray(_plain(object))

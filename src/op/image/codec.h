@@ -19,8 +19,9 @@ using MakePixels = std::function<uint8_t*(Size)>;
 
 void decode_png(Bytes bytes, int channels, const MakePixels& make);
 void decode_jpeg(Bytes bytes, int channels, const MakePixels& make);
+void decode_bmp(Bytes bytes, int channels, const MakePixels& make);
 
-// Either of the two, told apart by its first bytes.
+// Any of them, told apart by its first bytes.
 void decode_image(Bytes bytes, int channels, const MakePixels& make);
 
 // A uint8 image of 1 or 3 channels into the bytes of a file.

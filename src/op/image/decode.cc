@@ -16,7 +16,8 @@
 namespace mxnet::image {
 
 void refuse(const std::string& reason) {
-  throw Error(ErrorCode::kValue, "imdecode", "given " + reason + ", expected a JPEG or PNG image");
+  throw Error(ErrorCode::kValue, "imdecode",
+              "given " + reason + ", expected a JPEG, PNG or BMP image");
 }
 
 namespace {
@@ -31,12 +32,15 @@ bool is_png(Bytes bytes) {
          std::equal(kSignature.begin(), kSignature.end(), bytes.begin());
 }
 
+bool is_bmp(Bytes bytes) { return bytes.size() > 2 && bytes[0] == 'B' && bytes[1] == 'M'; }
+
 }  // namespace
 
 void decode_image(Bytes bytes, int channels, const MakePixels& make) {
   if (is_jpeg(bytes)) return decode_jpeg(bytes, channels, make);
   if (is_png(bytes)) return decode_png(bytes, channels, make);
-  refuse(std::to_string(bytes.size()) + " bytes of neither");
+  if (is_bmp(bytes)) return decode_bmp(bytes, channels, make);
+  refuse(std::to_string(bytes.size()) + " bytes of none of them");
 }
 
 namespace {
@@ -89,7 +93,7 @@ OpBuilder<DecodeParams>& with_colors(OpBuilder<DecodeParams>& op) {
 
 [[maybe_unused]] const bool defined = [] {
   OpBuilder<DecodeParams> from_bytes("_cvimdecode");
-  from_bytes.doc("The pixels of a JPEG or PNG image, (height, width, channels).")
+  from_bytes.doc("The pixels of a JPEG, PNG or BMP image, (height, width, channels).")
       .alias("_npi_cvimdecode")
       .array_input("buf", "The bytes of its file, uint8.")
       // What networks have always called it.
@@ -105,7 +109,7 @@ OpBuilder<DecodeParams>& with_colors(OpBuilder<DecodeParams>& op) {
       });
 
   OpBuilder<DecodeParams> from_file("_cvimread");
-  from_file.doc("The pixels of a file with a JPEG or PNG image.")
+  from_file.doc("The pixels of a file with a JPEG, PNG or BMP image.")
       .alias("_npi_cvimread")
       .param("filename", &DecodeParams::filename, "The file.");
   with_colors(from_file).cpu(read_cpu);

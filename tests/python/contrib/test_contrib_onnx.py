@@ -368,3 +368,12 @@ def test_the_file_is_of_opset_13(tmp_path):
     assert [entry.version for entry in onnx.load(path).opset_import] == [13]
     with pytest.raises(AttributeError, match="given opset 9"):
         mx.onnx.get_operator_support(9)
+
+
+def test_constants_are_inputs_of_the_graph_too_as_the_release_needs_them(tmp_path):
+    path = mx.onnx.export_model(sym.FullyConnected(x, num_hidden=2, name="fc"), {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.ones(2)}, [(4, 3)], np.float32, str(tmp_path / "m.onnx"))
+    model = onnx.load(path)
+    constants = {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
+    inputs = {i.name: tuple(dim.dim_value for dim in i.type.tensor_type.shape.dim) for i in model.graph.input}
+    assert constants and inputs == {"x": (4, 3), **constants}
+    assert model.ir_version < 4  # else a reader must expect other values for them

@@ -3,6 +3,7 @@
 
 import logging
 import os
+import re
 
 import numpy as np
 import pytest
@@ -102,6 +103,47 @@ def test_log_every_few_batches(made):
     ]
 
 
+def lines_of(estimator):
+    """What was logged, without times and the numbers of metrics."""
+    lines = [re.sub(r"\d+\.\d{3}s", "TIME", line) for line in estimator.lines]
+    return [re.sub(r": \d\.\d{4}(, .*)?$", "", line) for line in lines]
+
+
+def test_what_is_logged_is_in_the_words_of_the_release(made):
+    made.fit(batches(), val_data=batches(2), epochs=1)
+    assert lines_of(made) == [
+        "Training begin: using optimizer SGD with current learning rate 0.5000 ",
+        "Train for 1 epochs.",
+        "[Epoch 0] Begin, current learning rate",
+        "Validation Begin",
+        "[Epoch 0] Finished in TIME, validation accuracy",
+        "[Epoch 0] Finished in TIME, training accuracy",
+        "Train finished using total 0s with 1 epochs. training accuracy",
+    ]
+
+
+def test_a_log_without_metrics_has_times_alone(made):
+    made.fit(batches(), epochs=1, event_handlers=est.LoggingHandler(log_interval=3))
+    batch, epoch = (next(line for line in lines_of(made) if text in line) for text in ("[Batch 3]", "Finished in"))
+    assert (batch, epoch) == ("[Epoch 0][Batch 3][Samples 20] time/interval: TIME", "[Epoch 0] Finished in TIME")
+
+
+def test_checkpoints_are_told_of_in_the_words_of_the_release(made, tmp_path):
+    best = {"monitor": made.train_metrics[1], "save_best": True, "mode": "max", "verbose": 1}
+    made.fit(batches(), epochs=2, event_handlers=[est.CheckpointHandler(str(tmp_path), **best)])
+    told = [re.sub(r"(from|to) (-inf|[\d.]+)", r"\1 X", line) for line in made.lines if "CheckpointHandler" in line]
+    name = "CheckpointHandler: training softmaxcrossentropyloss"
+    assert told == [
+        f"[Epoch 0] CheckpointHandler: trained total 4 batches, saving model at {tmp_path} with prefix: model-epoch0batch4",
+        f"[Epoch 0] {name} improved from X to X, updating best model at {tmp_path} with prefix: model-best",
+        f"[Epoch 1] CheckpointHandler: trained total 8 batches, saving model at {tmp_path} with prefix: model-epoch1batch8",
+        f"[Epoch 1] {name} did not improve from X, skipping updating best model",
+    ]
+    made.lines.clear()
+    made.fit(batches(), epochs=3, event_handlers=[est.CheckpointHandler(str(tmp_path), resume_from_checkpoint=True)])
+    assert made.lines[0] == "CheckpointHandler: Checkpoint resumed from epoch 1 batch 8, continue to train for 1 epochs "
+
+
 def test_checkpoints_are_kept_and_gone_on_from(made, tmp_path):
     folder = str(tmp_path / "checkpoints")
     handler = est.CheckpointHandler(folder, model_prefix="m", monitor=made.train_metrics[1], save_best=True, max_checkpoints=2)
@@ -136,7 +178,7 @@ def test_training_stops_after_epochs_without_improvement(made):
     recorder = Recorder()
     made.fit(batches(), epochs=50, event_handlers=[handler, recorder])
     # The first epoch is better than nothing at all only beyond min_delta; then two epochs of patience.
-    assert recorder.seen.count("epoch begin") in (2, 3) and any("early stop" in line for line in made.lines)
+    assert recorder.seen.count("epoch begin") in (2, 3) and any("EarlyStoppingHanlder: early stopping due to" in line for line in made.lines)
 
 
 def test_defaults_and_errors():
@@ -151,8 +193,12 @@ def test_defaults_and_errors():
         ({"loss": gluon.loss.L2Loss(), "train_metrics": [3]}, "given metric 3"),
         ({"loss": gluon.loss.L2Loss(), "context": 3}, "given context 3"),
         ({"loss": gluon.loss.L2Loss(), "trainer": 3}, "given trainer 3"),
+        ({"loss": gluon.loss.L2Loss(), "train_metrics": "acc"}, "given metric 'acc'"),
+        ({"loss": gluon.loss.L2Loss(), "batch_processor": 3}, r"expected one with fit_batch\(\) and evaluate_batch\(\)"),
     ):
         with pytest.raises(ValueError, match=text):
             Estimator(net, **options)
+    with pytest.raises(ValueError, match="given int as a batch, expected data and labels"):
+        made.evaluate([1, 2])
     with pytest.raises(ValueError, match="log_interval"):
         est.LoggingHandler(log_interval="batch")

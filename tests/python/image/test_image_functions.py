@@ -39,10 +39,13 @@ def test_decoding_and_reading(folder):
         assert decoded.dtype == np.uint8 and (decoded.asnumpy() == pixels).all()
     assert (image.imdecode(png(pixels), to_rgb=False).asnumpy() == pixels[:, :, ::-1]).all()
     assert image.imdecode(png(pixels), 0).shape == (24, 32, 1)
-    with pytest.raises(mx.MXNetError, match="JPEG or PNG"):
+    with pytest.raises(mx.MXNetError, match="JPEG, PNG or BMP"):
         image.imdecode(b"nothing")
     with pytest.raises(mx.MXNetError, match="no bytes"):
         image.imdecode(b"")
+    for given in (None, 3, "a text", [1, 2]):
+        with pytest.raises(ValueError, match=f"given {type(given).__name__}, expected bytes"):
+            image.imdecode(given)
     with pytest.raises(mx.MXNetError, match="nowhere.jpg"):
         image.imread("nowhere.jpg")
 

@@ -131,3 +131,37 @@ def test_threads_end_with_their_iterator():
 def test_batches_have_a_size(size):
     with pytest.raises(ValueError, match=f"given batch_size {size}"):
         mx.io.NDArrayIter(np.ones((4, 2)), batch_size=size)
+
+
+class Counted(mx.io.DataIter):
+    """Three batches of data alone: what an iterator needs at least."""
+
+    provide_data, provide_label = [mx.io.DataDesc("data", (2, 3))], []
+
+    def reset(self):
+        self.left = 3
+
+    def iter_next(self):
+        self.left -= 1
+        return self.left >= 0
+
+    def getdata(self):
+        return [mx.nd.full((2, 3), self.left)]
+
+
+def test_an_iterator_needs_neither_labels_nor_filling():
+    data = Counted(batch_size=2)
+    data.reset()
+    batches = list(data)
+    assert [batch.data[0].asnumpy()[0, 0] for batch in batches] == [2, 1, 0]
+    assert all(batch.label is None and batch.pad is None and batch.index is None for batch in batches)
+    module = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1, name="fc"), label_names=None)
+    module.bind(data.provide_data, for_training=False)
+    module.init_params(mx.init.One())
+    np.testing.assert_array_equal(module.predict(data).asnumpy().ravel(), [6, 6, 3, 3, 0, 0])
+
+
+@pytest.mark.parametrize("name", ["iter_next", "getdata"])
+def test_what_an_iterator_must_have_is_named(name):
+    with pytest.raises(NotImplementedError, match=f"DataIter has no {name}"):
+        getattr(mx.io.DataIter(), name)()

@@ -37,9 +37,11 @@ def test_a_checkpoint_lists_its_buckets_in_the_order_of_their_first_use(keys, tm
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*networks, "net-0003.params", "net.buckets"])
 
 
-def test_buckets_whose_keys_are_texts_have_no_list(tmp_path):
-    trained({"long": 10, "short": 5}).save_checkpoint(str(tmp_path / "net"), 0)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["net-0000.params", "net-long-symbol.json", "net-short-symbol.json"]
+@pytest.mark.parametrize("keys", [["long", "short"], [10, (1, 2)]])
+def test_buckets_whose_keys_are_no_array_of_integers_have_no_list(keys, tmp_path):
+    trained(dict(zip(keys, (10, 5)))).save_checkpoint(str(tmp_path / "net"), 0)
+    networks = [f"net-{key}-symbol.json" for key in keys]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["net-0000.params", *networks])
 
 
 def test_parameters_come_back(tmp_path):

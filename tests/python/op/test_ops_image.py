@@ -197,7 +197,7 @@ def test_damaged_files_are_errors_or_images(mx, rng):
             try:
                 assert decode(mx, data[:end]).ndim == 3
             except Failure as failure:
-                assert "expected a JPEG or PNG image" in str(failure)
+                assert "expected a JPEG, PNG or BMP image" in str(failure)
         for _ in range(200):
             broken = bytearray(data)
             # Sizes are left alone: a file may claim gigabytes, which are an honest failure but a slow test.
@@ -205,7 +205,7 @@ def test_damaged_files_are_errors_or_images(mx, rng):
             try:
                 assert decode(mx, bytes(broken)).ndim == 3
             except Failure as failure:
-                assert "expected a JPEG or PNG image" in str(failure)
+                assert "expected a JPEG, PNG or BMP image" in str(failure)
 
 
 def test_imread_reads_files_and_names_those_that_are_missing(mx, rng, tmp_path):

@@ -217,5 +217,5 @@ def test_images_are_packed_as_png_without_loss_and_as_jpeg_nearly():
 
 
 def test_an_image_that_is_none_is_an_error():
-    with pytest.raises(mx.MXNetError, match="JPEG or PNG"):
+    with pytest.raises(mx.MXNetError, match="JPEG, PNG or BMP"):
         mx.recordio.unpack_img(mx.recordio.pack(mx.recordio.IRHeader(0, 0.0, 0, 0), b"no image at all"))

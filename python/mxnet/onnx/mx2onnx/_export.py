@@ -17,6 +17,10 @@ from ._rows import LABELS, rows, supported
 
 __all__ = ["export_model", "get_operator_support"]
 
+# With 3, constants are inputs of the graph too, which the release needs to read a file, and they stay constants: from 4 on
+# inputs with a value may be given another one, and ONNX Runtime would leave them out of its optimizations.
+IR_VERSION = 3
+
 
 def get_operator_support(opset_version: Optional[int] = None) -> List[str]:
     """The operators that can be written, with opset 13 or a later one."""
@@ -53,12 +57,15 @@ def export_model(
     proto = package.helper.make_graph(
         graph.nodes,
         "mxnet",
-        [info(name, onnx_type(dtype), free.get(name, shape)) for name, (shape, dtype) in inputs.items()],
+        [
+            *(info(name, onnx_type(dtype), free.get(name, shape)) for name, (shape, dtype) in inputs.items()),
+            *(info(name, tensor.data_type, list(tensor.dims)) for name, tensor in graph.constants.items()),
+        ],
         [info(name, onnx_type(dtype), [None] * len(shape) if dynamic else shape) for name, shape, dtype in outputs],
         list(graph.constants.values()),
     )
     model = package.helper.make_model(
-        proto, producer_name="mxnet", opset_imports=[package.helper.make_opsetid("", OPSET)], ir_version=7
+        proto, producer_name="mxnet", opset_imports=[package.helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
     )
     if run_shape_inference:
         model = package.shape_inference.infer_shapes(model)

@@ -104,11 +104,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         return self.current_batch + self.trained_batch + 1
 
     def _save_checkpoint(self, estimator: Any, epoch: int, batch: int) -> None:
-        if isinstance(estimator.net, HybridBlock) and estimator.net._graph is not None:
-            symbol_file = self._path("symbol.json")
-            if not os.path.exists(symbol_file):
-                estimator.net._graph.output.save(symbol_file)
+        self._save_network(estimator)
         prefix = f"epoch{epoch}batch{batch}"
+        if self.verbose > 0:
+            estimator.logger.info(
+                "[Epoch %d] CheckpointHandler: trained total %d batches, saving model at %s with prefix: %s-%s",
+                self.current_epoch, self._batches(), self.model_dir, self.model_prefix, prefix,
+            )  # fmt: skip
         self._save(estimator, prefix)
         if prefix in self.saved_checkpoints:
             self.saved_checkpoints.remove(prefix)
@@ -118,11 +120,19 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         if self.save_best:
             self._save_if_best(estimator)
 
+    def _save_network(self, estimator: Any) -> None:
+        """Once: the network does not change."""
+        symbol_file = self._path("symbol.json")
+        if os.path.exists(symbol_file):
+            return
+        if isinstance(estimator.net, HybridBlock) and estimator.net._graph is not None:
+            estimator.net._graph.output.save(symbol_file)
+        else:
+            estimator.logger.info("Model architecture(symbol file) is not saved: %s needs a hybridized HybridBlock", symbol_file)
+
     def _save(self, estimator: Any, name: str) -> None:
         estimator.net.save_parameters(self._path(f"{name}.params"))
         estimator.trainer.save_states(self._path(f"{name}.states"))
-        if self.verbose > 0:
-            estimator.logger.info("[Epoch %d] checkpoint %s", self.current_epoch, self._path(f"{name}.params"))
 
     def _remove(self, name: str) -> None:
         for ending in ("params", "states"):
@@ -132,11 +142,15 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _save_if_best(self, estimator: Any) -> None:
         name, value = self.monitor.get()  # type: ignore[union-attr]
-        if self._best.is_better(value):
-            if self.verbose > 0:
-                estimator.logger.info(
-                    "[Epoch %d] %s went from %.5f to %.5f", self.current_epoch, name, self._best.value, value
-                )
+        better = self._best.is_better(value)
+        if self.verbose > 0:
+            place = f"[Epoch {self.current_epoch}] CheckpointHandler: {name}"
+            if better:
+                best = f"updating best model at {self.model_dir} with prefix: {self.model_prefix}-best"
+                estimator.logger.info(f"{place} improved from {self._best.value:.5f} to {value:.5f}, {best}")
+            else:
+                estimator.logger.info(f"{place} did not improve from {self._best.value:.5f}, skipping updating best model")
+        if better:
             self._best.value = value
             self._save(estimator, "best")
 
@@ -146,7 +160,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             raise MismatchError(f"given {other} {period} to go on from a checkpoint for so many {unit}, expected None: numbers of files mean {unit} then")
         found = self._checkpoints()
         if not found:
-            estimator.logger.info("no checkpoint in %s: training starts from the beginning", self.model_dir)
+            whole = estimator.max_epoch or estimator.max_batch
+            estimator.logger.info("CheckpointHandler: No checkpoint found, training from scratch for %d %s", whole, unit)
             return
         self.trained_epoch, self.trained_batch, name = found[-1]
         self.saved_checkpoints = [name for _, _, name in found]
@@ -163,7 +178,10 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
                 estimator.max_batch = left
         if left <= 0:
             raise MismatchError(f"given {name} to go on from, expected more {unit} than it has")
-        estimator.logger.info("resumed from epoch %d batch %d, %d %s to go", self.trained_epoch, self.trained_batch, left, unit)
+        epoch, batch, _ = found[-1]
+        estimator.logger.warning(
+            "CheckpointHandler: Checkpoint resumed from epoch %d batch %d, continue to train for %d %s ", epoch, batch, left, unit
+        )
 
     def _checkpoints(self) -> List[Tuple[int, int, str]]:
         """Those in the folder, in order."""
@@ -228,4 +246,4 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         if self.stop_training:
-            estimator.logger.info("[Epoch %d] early stop: %s is not getting better", self.stopped_epoch, self.monitor.get()[0])
+            estimator.logger.info("[Epoch %d] EarlyStoppingHanlder: early stopping due to %s not improving", self.stopped_epoch, self.monitor.get()[0])

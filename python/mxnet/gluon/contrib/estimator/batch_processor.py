@@ -15,6 +15,8 @@ class BatchProcessor:
     """Runs the network on a batch of data and labels; subclass it for batches of another form."""
 
     def _get_data_and_label(self, batch: Any, ctx: Any, batch_axis: int = 0) -> Tuple[List[Any], List[Any]]:
+        if not isinstance(batch, (list, tuple)) or len(batch) < 2:
+            raise ValueError(f"given {type(batch).__name__} as a batch, expected data and labels, as gluon.data.DataLoader gives them")
         data = split_and_load(batch[0], ctx_list=ctx, batch_axis=batch_axis)
         label = split_and_load(batch[1], ctx_list=ctx, batch_axis=batch_axis)
         return data, label

@@ -68,8 +68,8 @@ class Estimator:
         self.context = _checked_context(context)
         self._initialize(initializer)
         self.trainer = self._checked_trainer(trainer)
-        if batch_processor is not None and not isinstance(batch_processor, BatchProcessor):
-            raise ValueError(f"given batch_processor {batch_processor!r}, expected a BatchProcessor")
+        if batch_processor is not None and not all(hasattr(batch_processor, name) for name in ("fit_batch", "evaluate_batch")):
+            raise ValueError(f"given batch_processor {batch_processor!r}, expected one with fit_batch() and evaluate_batch()")
         self.batch_processor = BatchProcessor() if batch_processor is None else batch_processor
         self.max_epoch: Optional[int] = None
         self.max_batch: Optional[int] = None
@@ -118,7 +118,6 @@ class Estimator:
 
     def evaluate(self, val_data: Any, batch_axis: int = 0, event_handlers: Any = None) -> None:
         """Computes the metrics of validation."""
-        self.logger.info("Validation Begin")
         handlers = _listed(event_handlers)
         if not any(isinstance(handler, MetricHandler) for handler in handlers):
             handlers.append(MetricHandler(metrics=self.val_metrics))

@@ -28,7 +28,7 @@ def _metrics(metrics: Any) -> List[EvalMetric]:
         return [one for metric in metrics.metrics for one in _metrics(metric)]
     if isinstance(metrics, EvalMetric):
         return [metrics]
-    metrics = list(metrics or [])
+    metrics = [metrics] if isinstance(metrics, str) else list(metrics or [])
     for metric in metrics:
         if not isinstance(metric, EvalMetric):
             raise ValueError(f"given metric {metric!r}, expected an EvalMetric or a list of them")
@@ -122,7 +122,7 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
-    """Logs times and metrics, at the end of epochs and every so many batches."""
+    """Logs times and metrics, at the end of epochs and every so many batches, in the words that programs look for in logs."""
 
     def __init__(
         self, log_interval: Union[str, int] = "epoch", metrics: Any = None, priority: float = float("inf")
@@ -144,7 +144,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         self.train_start = time.time()
         optimizer, rate = type(estimator.trainer.optimizer).__name__, estimator.trainer.learning_rate
-        estimator.logger.info("Training with optimizer %s, learning rate %.4f", optimizer, rate)
+        estimator.logger.info("Training begin: using optimizer %s with current learning rate %.4f ", optimizer, rate)
         if estimator.max_epoch:
             estimator.logger.info("Train for %d epochs.", estimator.max_epoch)
         else:
@@ -170,21 +170,22 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         batch = kwargs["batch"]
         self.processed_samples += batch[0].shape[0] if hasattr(batch[0], "shape") else len(batch[0])
         if self.batch_index % self.log_interval == 0:
-            estimator.logger.info(
-                "[Epoch %d][Batch %d][Samples %d] time/interval: %.3fs %s",
-                self.current_epoch, self.batch_index, self.processed_samples, self.log_interval_time, self._shown(),
-            )
+            place = f"[Epoch {self.current_epoch}][Batch {self.batch_index}][Samples {self.processed_samples}]"
+            estimator.logger.info(f"{place} time/interval: {self.log_interval_time:.3f}s {self._shown()}".rstrip())
             self.log_interval_time = 0.0
         self.batch_index += 1
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         if any(metric.name.startswith("training") for metric in self.metrics):
-            estimator.logger.info("[Epoch %d] Begin, learning rate %.4f", self.current_epoch, estimator.trainer.learning_rate)
+            rate = estimator.trainer.learning_rate
+            estimator.logger.info("[Epoch %d] Begin, current learning rate: %.4f", self.current_epoch, rate)
+        else:
+            estimator.logger.info("Validation Begin")
         self.epoch_start = time.time()
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         took = time.time() - self.epoch_start
-        estimator.logger.info("[Epoch %d] Finished in %.3fs, %s", self.current_epoch, took, self._shown())
+        estimator.logger.info(f"[Epoch {self.current_epoch}] Finished in {took:.3f}s, {self._shown()}".rstrip(", "))
         self.current_epoch += 1
         self.batch_index = 0
 
