@@ -135,7 +135,8 @@ TEST(FusedPlan, ChannelsThatWouldBePaddingMayLieBehind) {
     const Value joined =
         apply("Concat", {relu(back), net.conv("c4", pool, 50, 20)}, {{"num_args", "2"}});
     const Network::Result result = net.check(net.conv("c5", joined, 40, 20));
-    EXPECT_EQ(result.steps("[plain]"), 0) << result.plan;
+    // Narrower blocks hold more of these channels, and where one is not full parts are copied.
+    EXPECT_EQ(result.steps("[plain]"), Network::blocks_of_16() ? 0 : 1) << result.plan;
   }
 }
 

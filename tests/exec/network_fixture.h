@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/simd.h"
 #include "exec/plan_fixture.h"
 
 namespace mxnet {
@@ -16,6 +17,9 @@ inline constexpr unsigned kSeed = 20261;
 class Network {
  public:
   explicit Network(const Shape& data) { data_ = input("data", data); }
+
+  // How many channels oneDNN keeps together, on which the layouts that it chooses depend.
+  static bool blocks_of_16() { return simd_level() == 2; }
 
   const Value& data() const { return data_; }
   Value input(const std::string& name, const Shape& shape, double least = -1) {
