@@ -14,8 +14,15 @@
 namespace mxnet::detect {
 namespace {
 
+// Boxes in half types have numbers beside them that tell thousands of rows apart.
+void infer_sources(InferArg boxes, InferArg sources) {
+  if (boxes.dtype() == DType::kUnknown) return;
+  sources.set_dtype(boxes.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
+}
+
 void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
-  infer.one_dtype();
+  infer.in(0).same_dtype(infer.out(0));
+  infer_sources(infer.in(0), infer.out(1));
   infer.out(0).same_shape(infer.in(0));
   if (!infer.in(0).known()) return;
   const Shape& shape = infer.in(0).shape();
@@ -165,7 +172,8 @@ OpBuilder<BoxNmsParams> with_params(const char* name) {
         .input("sources", "Rows of the input that they are.")
         .dtypes(kFloating)
         .infer([](const BoxNmsParams& params, Infer& infer) {
-          infer.one_dtype();
+          infer.in(0).same_dtype(infer.out(0));
+          infer_sources(infer.in(0), infer.in(1));
           infer.follow(infer_box_nms, params, {infer.in(0)}, {infer.in(0), infer.in(1)});
           infer.in(0).same_shape(infer.out(0));
         })

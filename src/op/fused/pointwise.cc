@@ -77,6 +77,7 @@ void run_chain(const PointwiseChain& chain, KernelContext& context) {
 
 // The inputs of such a node are complete where it is made.
 void infer(const PointwiseChain& chain, Infer& infer) {
+  if (chain.steps.empty()) infer.fail("given no operators, expected those of a compiled graph");
   for (std::size_t o = 0; o < chain.outputs.size(); ++o) {
     InferArg out = infer.out(static_cast<int>(o));
     out.set_shape(chain.shape);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "base/error.h"
 #include "op/generators/random_draws.h"
@@ -64,7 +65,11 @@ void multinomial_cpu(const MultinomialParams& params, KernelContext& context) {
         running_sums(probabilities, rows.categories, sums);
         for (int64_t i = row * rows.each; i < (row + 1) * rows.each; ++i) {
           const int64_t drawn = category(sums, rows.categories, draws.uniform<float>());
-          out.as<T>()[i] = static_cast<T>(static_cast<float>(drawn));
+          if constexpr (std::is_arithmetic_v<T>) {
+            out.as<T>()[i] = static_cast<T>(drawn);
+          } else {
+            out.as<T>()[i] = static_cast<T>(static_cast<float>(drawn));
+          }
           if (!params.get_prob) continue;
           using C = ComputeType<P>;
           context.out(1).as<P>()[i] =
@@ -98,12 +103,32 @@ void multinomial_backward_cpu(const MultinomialParams&, KernelContext& context) 
   });
 }
 
+// How many categories a type tells apart, from 0 on.
+int64_t most_categories(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8:
+      return 256;
+    case DType::kFloat16:
+      return 2049;
+    case DType::kFloat32:
+      return (int64_t{1} << 24) + 1;
+    default:
+      return int64_t{1} << 31;
+  }
+}
+
 void infer_multinomial(const MultinomialParams& params, Infer& infer) {
   const Shape& data = infer.in(0).shape();
   infer.out(0).set_dtype(params.dtype);
   if (params.get_prob) infer.in(0).same_dtype(infer.out(1));
   if (!data.rank_known()) return;
   if (data.ndim() == 0 || data.back() == 0) infer.in(0).fail("probabilities along the last axis");
+  if (data.back() > most_categories(params.dtype)) {
+    infer.in(0).fail(
+        fmt::format("at most {} probabilities along the last axis, whose places {} "
+                    "tells apart",
+                    most_categories(params.dtype), dtype_name(params.dtype)));
+  }
   Shape shape(data.dims().first(static_cast<std::size_t>(data.ndim() - 1)));
   for (int64_t dim : params.shape) shape.push_back(dim);
   if (shape.ndim() == 0) shape = Shape({1});

@@ -93,12 +93,15 @@ TEST(GpuBoxes, OfOverlappingBoxesTheBestStays) {
   Values sources(kSets * kCount, -1);
   for (std::size_t i = 0; i < 10; ++i) sources[i] = static_cast<float>(3 * i);
   for (std::size_t i = 0; i < 5; ++i) sources[kCount + i] = static_cast<float>(50 - i);
-  const Input from{sources, Shape{kSets, kCount, 1}};
-  const Input dout{random_values(kSets * kCount * 6, -1, 1), Shape{kSets, kCount, 6}};
-  for (const char* in : {"corner", "center"})
-    for (const char* out : {"corner", "center"})
-      expect_op("_backward_contrib_box_nms", {dout, from},
-                {{"in_format", in}, {"out_format", out}});
+  const Values slopes = random_values(kSets * kCount * 6, -1, 1);
+  for (const std::string dtype : {"float16", "float32", "float64"}) {
+    const Input from{sources, Shape{kSets, kCount, 1}, dtype == "float16" ? "float32" : dtype};
+    const Input dout{slopes, Shape{kSets, kCount, 6}, dtype};
+    for (const char* in : {"corner", "center"})
+      for (const char* out : {"corner", "center"})
+        expect_same_outputs("_backward_contrib_box_nms", {dout, from},
+                            {{"in_format", in}, {"out_format", out}});
+  }
 }
 
 TEST(GpuBoxes, Detections) {

@@ -60,6 +60,15 @@ def test_nms_leaves_out_exactly_the_background(mx):
     assert got[0, :, 0].tolist() == [0.5, 1, -1]  # a class between two numbers is not the lower one
 
 
+def test_gradients_of_nms_reach_each_of_thousands_of_boxes_in_half_precision(mx):
+    count = 4100
+    rows = np.zeros((1, count, 6), "float16")
+    rows[..., 1] = 1
+    slopes = np.arange(count * 6).reshape(rows.shape).astype("float16")
+    (gradient,) = mx.gradients("_contrib_box_nms", [rows], [slopes], overlap_thresh=1)
+    np.testing.assert_array_equal(gradient, slopes)
+
+
 @pytest.mark.parametrize("formats", [("corner", "corner"), ("corner", "center"), ("center", "corner")])
 def test_gradients_of_nms_are_those_of_finite_differences(mx, rng, formats):
     data = np.concatenate([rng.random((2, 6, 2)), boxes(rng, 2, 6)], axis=2)

@@ -215,6 +215,15 @@ def test_categories_follow_their_probabilities(mx):
         np.testing.assert_allclose(np.bincount(row, minlength=3) / MANY, expected, atol=0.015)
 
 
+@pytest.mark.parametrize("dtype, most", [("uint8", 256), ("float16", 2049)])
+def test_more_categories_than_a_type_tells_apart_are_refused(mx, dtype, most):
+    last = np.zeros(most, "float32")
+    last[-1] = 1
+    assert draw(mx, "_sample_multinomial", last, dtype=dtype) == most - 1
+    with pytest.raises(Failure, match=rf"given 'data'.*\({most + 1},\).*at most {most} probabilities.*{dtype}"):
+        draw(mx, "_sample_multinomial", np.full(most + 1, 1 / (most + 1), "float32"), dtype=dtype)
+
+
 def test_shuffle_moves_whole_slices(mx):
     data = np.arange(300, dtype="float32").reshape(100, 3)
     drawn = draw(mx, "_shuffle", data)
