@@ -24,12 +24,12 @@ namespace {
 
 }  // namespace
 
-bool fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale) {
-  return MX_SIMD_CALL(normals<>)(stream, out, n, loc, scale);
+void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale) {
+  MX_SIMD_CALL(normals<>)(stream, out, n, loc, scale);
 }
 
-bool fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
-  return MX_SIMD_CALL(exponentials<>)(stream, out, n, rate);
+void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
+  MX_SIMD_CALL(exponentials<>)(stream, out, n, rate);
 }
 
 bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta) {

@@ -9,10 +9,9 @@
 
 namespace mxnet {
 
-// Whether this CPU has the instructions; where not, nothing is drawn.
-bool fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale);
-bool fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);
-// Only of alpha >= 1.
+void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale);
+void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);
+// Whether alpha >= 1; of others nothing is drawn.
 bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta);
 
 }  // namespace mxnet

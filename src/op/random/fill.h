@@ -47,9 +47,9 @@ void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
   } else {
     if constexpr (std::is_same_v<T, float>) {
       if constexpr (std::is_same_v<Dist, samplers::Normal>)
-        if (fill_normal(stream, out, n, a, b)) return;
+        return fill_normal(stream, out, n, a, b);
       if constexpr (std::is_same_v<Dist, samplers::Exponential>)
-        if (fill_exponential(stream, out, n, a)) return;
+        return fill_exponential(stream, out, n, a);
       if constexpr (std::is_same_v<Dist, samplers::Gamma>)
         if (fill_gamma(stream, out, n, a, b)) return;
     }

@@ -21,7 +21,7 @@ void expect_same(const Fill& fill, const One& one) {
   for (const int64_t n : {0, 1, 2, 15, 16, 17, 511, 512, 513, 1025, 5000, 100000}) {
     Mt19937 bulk(kSeed), single(kSeed);
     std::vector<float> got(static_cast<std::size_t>(n));
-    if (!fill(bulk, got.data(), n)) GTEST_SKIP() << "this CPU has no such instructions";
+    fill(bulk, got.data(), n);
     {
       Draws draws(single);
       for (float value : got) {
@@ -38,14 +38,13 @@ void expect_same(const Fill& fill, const One& one) {
 }
 
 TEST(BulkDraws, NormalNumbersAreThoseDrawnOneByOne) {
-  expect_same(
-      [](Mt19937& stream, float* out, int64_t n) { return fill_normal(stream, out, n, 0.5f, 2); },
-      [](Draws& draws) { return draws.normal<float>() * 2 + 0.5f; });
+  expect_same([](Mt19937& stream, float* out, int64_t n) { fill_normal(stream, out, n, 0.5f, 2); },
+              [](Draws& draws) { return draws.normal<float>() * 2 + 0.5f; });
 }
 
 TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
   expect_same(
-      [](Mt19937& stream, float* out, int64_t n) { return fill_exponential(stream, out, n, 0.7f); },
+      [](Mt19937& stream, float* out, int64_t n) { fill_exponential(stream, out, n, 0.7f); },
       [](Draws& draws) { return static_cast<float>(draws.exponential<float>() / 0.7f); });
 }
 
@@ -53,7 +52,7 @@ TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
 TEST(BulkDraws, GammaNumbersAreThoseDrawnOneByOne) {
   for (const float alpha : {1.0f, 1.25f, 2.5f, 40.0f, 3e3f, 2e6f}) {
     expect_same([&](Mt19937& stream, float* out,
-                    int64_t n) { return fill_gamma(stream, out, n, alpha, 3.0f); },
+                    int64_t n) { EXPECT_TRUE(fill_gamma(stream, out, n, alpha, 3.0f)); },
                 [&](Draws& draws) { return draws.gamma<float>(alpha, 3.0f); });
   }
 }
