@@ -95,3 +95,15 @@ def test_a_file_cut_anywhere_is_an_error():
         for length in range(2, len(file), 7):
             with pytest.raises(mx.MXNetError):
                 image.imdecode(file[:length])
+
+
+def test_changed_headers_give_an_image_or_an_error():
+    for file in (*FILES.values(), bmp(8, packed(8), palette=PALETTE)):
+        for _ in range(300):
+            changed = bytearray(file)
+            for at in rng.integers(2, min(len(file), 70), rng.integers(1, 4)):
+                changed[at] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.integers(256)])
+            try:
+                assert image.imdecode(bytes(changed)).ndim == 3
+            except mx.MXNetError as error:
+                assert "given a BMP" in str(error) or "given an image" in str(error), error
