@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Anchors of several sizes and ratios at each place of a feature map.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "op/detect/multibox.h"
@@ -12,12 +14,18 @@ namespace {
 void infer_prior(const PriorParams& params, Infer& infer) {
   infer.one_dtype();
   infer.in(0).set_shape(Shape{-1, -1, -1, -1});
-  if (params.sizes.empty() || params.ratios.empty())
-    infer.fail("given no sizes or no ratios, expected one or more of each");
-  if (params.steps.size() != 2 || params.offsets.size() != 2)
-    infer.fail("expected two steps and two offsets: of y and of x");
-  if (params.steps[0] * params.steps[1] < 0)
-    infer.fail("given one step, expected both or none: of y and of x");
+  if (params.sizes.empty() || params.ratios.empty()) {
+    infer.fail(fmt::format("given {} sizes and {} ratios, expected one or more of each",
+                           params.sizes.size(), params.ratios.size()));
+  }
+  if (params.steps.size() != 2 || params.offsets.size() != 2) {
+    infer.fail(fmt::format("given {} steps and {} offsets, expected two of each: of y and of x",
+                           params.steps.size(), params.offsets.size()));
+  }
+  if (params.steps[0] * params.steps[1] < 0) {
+    infer.fail(fmt::format("given steps {} and {}, expected both or none: of y and of x",
+                           params.steps[0], params.steps[1]));
+  }
   const int64_t height = infer.in(0).dim(2), width = infer.in(0).dim(3);
   if (height < 0 || width < 0) return;
   const auto each = static_cast<int64_t>(params.sizes.size() + params.ratios.size()) - 1;

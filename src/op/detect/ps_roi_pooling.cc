@@ -19,10 +19,10 @@ Planes planes_of(const Shape& data) { return {data[0], data[1], data[2], data[3]
 
 // Rows of five numbers, the first of which is an image.
 template <class T>
-void check_images(const T* rois, int64_t count, const Planes& planes, const char* op) {
+void check_images(const T* rois, int64_t count, const Planes& planes) {
   for (int64_t n = 0; n < count; ++n) {
     if (!planes.has(rois[n * 5]))
-      throw Error(ErrorCode::kValue, op,
+      throw Error(ErrorCode::kValue,
                   fmt::format("rois: given image {}, expected 0 to {}",
                               static_cast<double>(rois[n * 5]), planes.images - 1));
   }
@@ -43,8 +43,10 @@ void each_bin(const P& params, int64_t n, const F& fn) {
 void infer_ps_roi(const PsRoiParams& params, Infer& infer, InferArg data, InferArg rois,
                   InferArg out) {
   infer.one_dtype();
-  if (params.output_dim <= 0 || params.pooled_size <= 0)
-    infer.fail("expected positive output_dim and pooled_size");
+  if (params.output_dim <= 0 || params.pooled_size <= 0) {
+    infer.fail(fmt::format("given output_dim {} and pooled_size {}, expected both to be positive",
+                           params.output_dim, params.pooled_size));
+  }
   data.set_shape(Shape{-1, params.output_dim * params.groups() * params.groups(), -1, -1});
   rois.set_shape(Shape{-1, 5});
   out.set_shape(Shape{rois.dim(0), params.output_dim, params.pooled_size, params.pooled_size});
@@ -57,7 +59,7 @@ void ps_roi_cpu(const PsRoiParams& params, KernelContext& context) {
     T* out = arrays.out(0);
     const Planes planes = planes_of(context.in(0).shape());
     const int64_t regions = context.in(1).dim(0);
-    check_images(rois, regions, planes, "_contrib_PSROIPooling");
+    check_images(rois, regions, planes);
     const auto average = [&](int64_t n) {
       each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
         const BinPixels bin = bin_pixels(params, planes, rois + n * 5, c, i, j);
@@ -87,7 +89,7 @@ void ps_roi_backward_cpu(const PsRoiParams& params, KernelContext& context) {
     T* dx = arrays.out(0);
     const Planes planes = planes_of(context.out(0).shape());
     const int64_t regions = context.in(1).dim(0);
-    check_images(rois, regions, planes, "_contrib_PSROIPooling");
+    check_images(rois, regions, planes);
     std::fill_n(dx, context.out(0).size(), T{0});
     for (int64_t n = 0; n < regions; ++n) {
       each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
@@ -146,8 +148,12 @@ OpBuilder<PsRoiParams> ps_roi_params(const char* name) {
 void infer_deformable(const DeformablePsRoiParams& p, Infer& infer, InferArg data, InferArg rois,
                       int trans, InferArg out) {
   infer.one_dtype();
-  if (p.output_dim <= 0 || p.pooled_size <= 0 || p.group_size <= 0 || p.sample_per_part <= 0)
-    infer.fail("expected positive output_dim, group_size, pooled_size and sample_per_part");
+  if (p.output_dim <= 0 || p.pooled_size <= 0 || p.group_size <= 0 || p.sample_per_part <= 0) {
+    infer.fail(fmt::format(
+        "given output_dim {}, group_size {}, pooled_size {} and sample_per_part {}, expected all "
+        "to be positive",
+        p.output_dim, p.group_size, p.pooled_size, p.sample_per_part));
+  }
   // Their square is how often a loop runs for each bin.
   constexpr int kMostSamples = 4096;
   if (p.sample_per_part > kMostSamples) {
@@ -178,7 +184,7 @@ void deformable_cpu(const DeformablePsRoiParams& params, KernelContext& context)
     const DeformedBins<T> bins{params, planes_of(context.in(0).shape()), rois, trans,
                                classes_of(params, context, 2)};
     const int64_t regions = context.in(1).dim(0);
-    check_images(rois, regions, bins.planes, "_contrib_DeformablePSROIPooling");
+    check_images(rois, regions, bins.planes);
     const auto average = [&](int64_t n) {
       each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
         const auto bin = bins.bin(n, c, i, j);
@@ -213,7 +219,7 @@ void deformable_backward_cpu(const DeformablePsRoiParams& params, KernelContext&
     const DeformedBins<T> bins{params, planes_of(context.in(1).shape()), rois, trans,
                                classes_of(params, context, 3)};
     const int64_t regions = context.in(2).dim(0), parts = params.parts();
-    check_images(rois, regions, bins.planes, "_contrib_DeformablePSROIPooling");
+    check_images(rois, regions, bins.planes);
     for (int64_t n = 0; n < regions; ++n) {
       each_bin(params, n, [&](int64_t at, int64_t c, int64_t i, int64_t j) {
         const auto bin = bins.bin(n, c, i, j);

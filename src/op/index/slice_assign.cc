@@ -21,7 +21,7 @@ SliceBox slice_box(const SliceParams& params, const Shape& data) {
   if (n != params.end.size() || static_cast<int>(n) > data.ndim() ||
       (!params.step.empty() && params.step.size() != n)) {
     throw Error(
-        ErrorCode::kValue, "slice",
+        ErrorCode::kValue,
         fmt::format("given {} begins, {} ends and {} steps for an array of shape {}, "
                     "expected equally many and at most {}",
                     n, params.end.size(), params.step.size(), to_string(data), data.ndim()));
@@ -29,8 +29,7 @@ SliceBox slice_box(const SliceParams& params, const Shape& data) {
   SliceBox box(data);
   for (std::size_t i = 0; i < n; ++i) {
     const int64_t step = params.step.empty() ? 1 : params.step[i].value_or(1);
-    if (step == 0)
-      throw Error(ErrorCode::kValue, "slice", "given step 0, expected a step other than 0");
+    if (step == 0) throw Error(ErrorCode::kValue, "given step 0, expected a step other than 0");
     const int axis = static_cast<int>(i);
     box.set(axis, python_range(params.begin[i], params.end[i], step, data[axis]));
   }

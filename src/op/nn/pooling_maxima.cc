@@ -235,7 +235,7 @@ void for_each_line_of_maxima(const PoolGeometry& g, const T* image, const Make& 
   const double cost =
       0.25 * static_cast<double>(g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2]);
   if (g.image_size() > std::numeric_limits<typename PoolLines<T>::Pixel>::max())
-    throw Error(ErrorCode::kValue, "Pooling", "given an image of more than 2^31 - 1 pixels");
+    throw Error(ErrorCode::kValue, "given an image of more than 2^31 - 1 pixels");
   parallel_for(
       g.batch * g.channels, cost,
       [&](int64_t first, int64_t last) {

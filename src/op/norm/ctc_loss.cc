@@ -29,9 +29,8 @@ std::vector<std::string> input_names(const CtcParams& params) {
 int64_t checked_length(const Tensor& lengths, int64_t example, int64_t most, const char* what) {
   const double length = read_element(lengths, example);
   if (length >= 0 && length <= static_cast<double>(most)) return static_cast<int64_t>(length);
-  throw Error(
-      ErrorCode::kValue, "CTCLoss",
-      fmt::format("given {} {} in example {}, expected at most {}", what, length, example, most));
+  throw Error(ErrorCode::kValue, fmt::format("given {} {} in example {}, expected at most {}", what,
+                                             length, example, most));
 }
 
 // The labels of one example as classes. Without lengths they end at padding: 0 where the blank is
@@ -50,7 +49,7 @@ std::vector<int64_t> labels_of(const CtcParams& params, const CtcSizes& sizes, c
     const double nearest = std::floor(given + 0.5);
     if (!(nearest >= 0 && nearest < static_cast<double>(sizes.classes)) ||
         nearest == static_cast<double>(blank)) {
-      throw Error(ErrorCode::kValue, "CTCLoss",
+      throw Error(ErrorCode::kValue,
                   fmt::format("given label {} in example {}, expected one of {} classes, not the "
                               "blank {}",
                               given, example, sizes.classes, blank));
@@ -260,7 +259,7 @@ MX_OP(CTCLoss, CtcParams)
     .cpu(forward)
     .grad([](const CtcParams&, Grad& grad) {
       if (grad.differentiable()) {
-        throw Error(ErrorCode::kValue, "CTCLoss",
+        throw Error(ErrorCode::kValue,
                     "given a gradient of a gradient, expected a gradient of the loss only");
       }
       Value dy = apply("expand_dims", {grad.dout(0)}, {{"axis", "0"}});

@@ -127,7 +127,7 @@ Gradients gradient(const SoftmaxParams& params, Grad& grad) {
     return result;
   }
   if (params.dtype != DType::kUnknown || has_length(params)) {
-    throw Error(ErrorCode::kValue, "softmax",
+    throw Error(ErrorCode::kValue,
                 "given a gradient of a gradient, expected a call without dtype and use_length");
   }
   const Value y = grad.out(0), dy = grad.dout(0);

@@ -45,8 +45,7 @@ AxisRows rows_of(const OrderParams& params, const Shape& shape) {
     rows.n = shape.size();
   }
   if (rows.n >= int64_t{1} << 32)
-    throw Error(ErrorCode::kValue, "topk",
-                "given an axis of 2^32 or more elements, expected fewer");
+    throw Error(ErrorCode::kValue, "given an axis of 2^32 or more elements, expected fewer");
   rows.k = params.k < 1 ? rows.n : params.k;
   return rows;
 }

@@ -50,9 +50,8 @@ struct RoiPooling {
     const int64_t rows = params.pooled_size[0], columns = params.pooled_size[1];
     const T* roi = rois + n * 5;
     if (!(roi[0] >= 0 && roi[0] < static_cast<T>(shape[0]))) {
-      throw Error(ErrorCode::kValue, "ROIPooling",
-                  fmt::format("rois: given image {}, expected 0 to {}", static_cast<double>(roi[0]),
-                              shape[0] - 1));
+      throw Error(ErrorCode::kValue, fmt::format("rois: given image {}, expected 0 to {}",
+                                                 static_cast<double>(roi[0]), shape[0] - 1));
     }
     const auto pixel = [&](T x) { return roi_place(x, params.spatial_scale); };
     for (int64_t i = 0; i < rows; ++i) {

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that share code with others complain under their own name, and say what was given.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_named_errors.py
+"""
+import numpy as np
+import pytest
+
+from op_calls import Failure
+
+IMAGE, REGION = np.zeros((1, 8, 6, 6), "float32"), np.array([[1, 0, 0, 2, 2]], "float32")
+SQUARE = np.zeros((4, 4), "float32")
+
+
+@pytest.mark.parametrize("op, arrays, attrs, text", [
+    ("_slice_assign_scalar", [SQUARE], {"begin": (0,), "end": (2,), "step": (0,)}, "given step 0, expected"),
+    ("slice", [SQUARE], {"begin": (0,), "end": (2,), "step": (0,)}, "given step 0, expected"),
+    ("_contrib_PSROIPooling", [IMAGE, REGION], {"spatial_scale": 1, "output_dim": 2, "pooled_size": 2}, "rois: given image 1, expected 0 to 0"),
+    ("_contrib_PSROIPooling", [IMAGE, REGION], {"spatial_scale": 1, "output_dim": 0, "pooled_size": 2}, "given output_dim 0 and pooled_size 2"),
+    ("_contrib_MultiBoxPrior", [IMAGE], {"steps": (1,)}, "given 1 steps and 2 offsets, expected two of each"),
+    ("_contrib_MultiBoxPrior", [IMAGE], {"steps": (1, -1)}, "given steps 1 and -1, expected both or none"),
+    ("SequenceLast", [np.zeros((3, 2, 1), "float32"), np.array([0, 1], "float32")], {"use_sequence_length": True},
+     "given length 0 of sequence 0 in 'sequence_length', expected at least one step"),
+    ("SequenceMask", [np.zeros((3, 2, 1), "float32"), np.array([1, 4], "float32")], {"use_sequence_length": True},
+     "given length 4 of sequence 1 in 'sequence_length', expected one from 0 to 3"),
+])  # fmt: skip
+def test_a_complaint_has_the_name_of_the_operator_that_was_called(mx, op, arrays, attrs, text):
+    with pytest.raises(Failure, match=rf"\[{op}\] ") as failure:
+        mx.run(op, *arrays, **attrs)
+    assert text in str(failure.value)
