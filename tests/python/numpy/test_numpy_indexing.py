@@ -5,12 +5,13 @@ import warnings
 
 import numpy as onp
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from turns import TURN
 
 from mxnet import autograd, np
 
-EXAMPLES = 2500  # expressions; each is tried in four ways
+EXAMPLES = 850  # expressions in each of three runs, others in each; each is tried in four ways
 
 
 def bound(size):
@@ -68,7 +69,8 @@ def seen(key):
     return f"key {key!r}"
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@seed(TURN)  # the same in every run
 @given(keys())
 def test_reading_and_assigning(drawn):
     shape, key = drawn
