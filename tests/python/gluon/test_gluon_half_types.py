@@ -200,6 +200,23 @@ def outputs(net, feed):
     return [numbers(array) for array in (found if isinstance(found, (list, tuple)) else [found])]
 
 
+def boxes(output):
+    """The boxes of each image. Rows of class -1 are none, and what numbers they have says nothing."""
+    return [rows[rows[:, 0] >= 0] for rows in output.reshape(2, -1, 6)]
+
+
+def boxes_apart(found, expected):
+    """Half types make scores equal that were not, and with them the places of boxes luck: each is compared with its like."""
+    distances = []
+    for found_rows, expected_rows in zip(boxes(found), boxes(expected)):
+        assert len(found_rows) == len(expected_rows) and (np.diff(found_rows[:, 1]) <= 0).all()
+        apart = np.linalg.norm(found_rows[:, None] - expected_rows[None], axis=2)
+        nearest = apart.argmin(axis=0)
+        assert len(set(nearest)) == len(nearest)  # each box is another one's
+        distances.append(apart.min(axis=0))
+    return np.linalg.norm(np.concatenate(distances))
+
+
 @pytest.mark.parametrize("dtype", HALF_TYPES)
 @pytest.mark.parametrize("name", GOLDEN)
 def test_networks_of_the_release_are_as_close_to_float32_as_operator_by_operator(name, dtype):
@@ -217,13 +234,15 @@ def test_networks_of_the_release_are_as_close_to_float32_as_operator_by_operator
     with mx.util.environment(PLAIN):
         net.hybridize(False)
         plain = outputs(net, feed)
-    for found, one_by_one, expected in zip(optimised, plain, exact):
-        size = np.linalg.norm(expected)
-        away, allowed = (np.linalg.norm(array - expected) for array in (found, one_by_one))
-        # Half of the last bit is no difference: results are of ten numbers, and which way each is rounded is luck. So is
-        # which of the boxes near a threshold stay where a network chooses among them: each is a row that is there or not.
-        share = 2 if name == "ssd" else 1.1
-        assert away <= share * allowed + ROUNDING[dtype] / 2 * size, (away, allowed, size)
+    for output, (found, one_by_one, expected) in enumerate(zip(optimised, plain, exact)):
+        if (name, output) == ("ssd", 3):
+            size = np.linalg.norm(np.concatenate(boxes(expected)))
+            away, allowed = (boxes_apart(array, expected) for array in (found, one_by_one))
+        else:
+            size = np.linalg.norm(expected)
+            away, allowed = (np.linalg.norm(array - expected) for array in (found, one_by_one))
+        # Half of the last bit is no difference: results are of ten numbers, and which way each is rounded is luck.
+        assert away <= 1.1 * allowed + ROUNDING[dtype] / 2 * size, (away, allowed, size)
 
 
 @pytest.mark.parametrize("dtype", HALF_TYPES)
