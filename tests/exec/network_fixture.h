@@ -19,7 +19,14 @@ class Network {
   explicit Network(const Shape& data) { data_ = input("data", data); }
 
   // How many channels oneDNN keeps together, on which the layouts that it chooses depend.
-  static bool blocks_of_16() { return simd_level() == 2; }
+  static int64_t block() { return simd_level() == 2 ? 16 : 8; }
+  // Channels of which a convolution in so many groups leaves no full blocks, and which oneDNN does
+  // not pad: where blocks are narrow it pads those of all that is one group.
+  struct Unblocked {
+    int64_t channels;
+    int groups;
+  };
+  static Unblocked unblocked() { return block() == 16 ? Unblocked{20, 1} : Unblocked{10, 2}; }
 
   const Value& data() const { return data_; }
   Value input(const std::string& name, const Shape& shape, double least = -1) {

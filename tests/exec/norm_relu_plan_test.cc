@@ -60,11 +60,12 @@ TEST(NormRelu, BlocksThatAreNotFullAreNoOther) {
 }
 
 TEST(NormRelu, RowsStayApart) {
-  if (!Network::blocks_of_16()) GTEST_SKIP() << "narrower blocks hold these channels";
-  Network net({2, 20, 9, 7});  // a convolution that leaves blocks
-  const Value norm = net.batch_norm("bn", net.conv("c0", net.data(), 20, 20), 20);
-  EXPECT_EQ(count(net.check_training(net.conv("c1", relu(norm), 20, 16, 1)), "BatchNormWithReLU"),
-            0);
+  const auto [channels, groups] = Network::unblocked();
+  Network net({2, channels, 9, 7});
+  const Value rows = net.conv("c0", net.data(), channels, channels, 3, false, groups);
+  const Value norm = net.batch_norm("bn", rows, channels);
+  const std::string plan = net.check_training(net.conv("c1", relu(norm), channels, 16, 1));
+  EXPECT_EQ(count(plan, "BatchNormWithReLU"), 0) << plan;
 }
 
 TEST(NormRelu, SumsAndJoinsMayBeInFront) {
@@ -110,9 +111,9 @@ TEST(NormRelu, FollowsConvolutionsOfEachChannelByItself) {
 }
 
 TEST(NormRelu, ImagesInRowsMayHaveGradientsInBlocks) {
-  if (!Network::blocks_of_16()) GTEST_SKIP() << "narrower blocks hold these channels";
   Network net({2, 16, 8, 8});
-  const Value grouped = net.conv("c0", net.conv("c", net.data(), 16, 32), 32, 32, 3, false, 4);
+  const auto groups = static_cast<int>(64 / Network::block());  // of half a block
+  const Value grouped = net.conv("c0", net.conv("c", net.data(), 16, 32), 32, 32, 3, false, groups);
   const Value apart = relu(net.batch_norm("bn", grouped, 32));
   EXPECT_EQ(count(net.check_training(net.conv("c1", apart, 32, 16, 1)), "BatchNormWithReLU"), 0);
   const Value one = apply("_contrib_BatchNormWithReLU",

@@ -58,8 +58,10 @@ AFTERWARDS = {
 @pytest.mark.parametrize("expression", AFTERWARDS)
 def test_the_stream_goes_on_as_it_does_in_the_reference(expression):
     npx.random.seed(7)
-    eval(expression, {"np": np})
-    onp.testing.assert_allclose(np.random.uniform(size=3).asnumpy(), AFTERWARDS[expression], rtol=2e-6)
+    drawn = eval(expression, {"np": np})
+    # Where it was drawn: each device has a stream of its own, and operators without `ctx` are the CPU's.
+    after = np.random.uniform(size=3, ctx=drawn.ctx)
+    onp.testing.assert_allclose(after.asnumpy(), AFTERWARDS[expression], rtol=2e-6)
 
 
 # Mean and standard deviation of 20000 draws.
