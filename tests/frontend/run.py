@@ -25,6 +25,7 @@ import sys
 
 import registry
 import relink
+import saturating
 import uncalled
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -226,7 +227,7 @@ def main():
 
     build = ROOT / "build"
     ours = run(python, build / "frontend-ours.pickle", MXNET_LIBRARY_PATH=str(options.lib.resolve()))
-    theirs = run(python, build / "frontend-theirs.pickle")
+    theirs = saturating.with_vnni(run(python, build / "frontend-theirs.pickle"), np)
     different = 0
     programs = [item for item in registry.load(HERE / "programs") if options.only in item.name]
     for item in programs:
