@@ -140,7 +140,8 @@ class Plan {
   // Whether anybody reads the values of output `o` of a step's operator: a step, or whoever wants
   // the results.
   bool is_read(const Step& step, int o) const {
-    return read_[static_cast<std::size_t>(graph_.first_entry(step.node) + o)];
+    const int entry = graph_.first_entry(step.node) + o;
+    return read_[static_cast<std::size_t>(entry)];
   }
   // Whether a run writes the array of an output as a whole.
   bool overwrites(int output) const;
