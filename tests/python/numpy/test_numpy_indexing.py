@@ -46,7 +46,7 @@ def check_an_expression(shape, key):
     assert (array.asnumpy() == changed).all()
 
 
-def test_reading_and_assigning():
+def test_what_is_read_and_assigned_by_an_index_is_numpys():
     check_cases(random_expression, check_an_expression, EXPRESSIONS)
 
 
@@ -147,7 +147,7 @@ def test_assigned_values_broadcast_and_are_converted(value):
     assert a.tolist() == [[7, 8, 9]] * 2
 
 
-def test_wrong_keys_and_values():
+def test_keys_and_values_that_do_not_fit_are_errors():
     a = np.zeros((2, 3))
     for key in (5, (0, 3), (0, 0, 0), "x", 1.5, np.array([5], dtype="int64"), (Ellipsis, Ellipsis)):
         with pytest.raises(IndexError):
