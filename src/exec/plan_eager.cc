@@ -13,6 +13,7 @@
 #include "graph/infer.h"
 #include "graph/subgraph_op.h"
 #include "op/inline_vector.h"
+#include "op/named_errors.h"
 
 namespace mxnet {
 
@@ -107,8 +108,8 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
         observer->input(node, static_cast<int>(i), *in[i]);
     try {
       imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), here);
-    } catch (const Error& error) {
-      throw error.retold(fmt::format("{}({})", node.name, node.op->name()), error.message());
+    } catch (...) {
+      rethrow_told_by(*node.op, fmt::format("{}({})", node.name, node.op->name()));
     }
     if (observer != nullptr && observer->output) {
       for (int o = 0; o < graph_.num_outputs(n); ++o)  // those that only backward reads as well

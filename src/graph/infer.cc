@@ -94,9 +94,10 @@ class Inference {
     for (const ArrayType& type : in) inputs_known &= type.complete();
     Infer infer(*node.op, node.params.get(), in, out);
     try {
-      told_by(*node.op, [&] { node.op->infer(node.params.get(), infer); });
-    } catch (const Error& error) {
-      throw error.retold(fmt::format("{}({})", node.name, node.op->name()), explain(n, error));
+      node.op->infer(node.params.get(), infer);
+    } catch (...) {
+      rethrow_told_by(*node.op, fmt::format("{}({})", node.name, node.op->name()),
+                      [&] { return history(n); });
     }
     if (inputs.empty() && zero_is_unknown_)
       for (ArrayType& type : out) forget_zeros(&type.shape);
@@ -117,9 +118,9 @@ class Inference {
       if ((*shape)[i] == 0) (*shape)[i] = Shape::kUnknownDim;
   }
 
-  // The complaint, and the values that led to it, nearest first.
-  std::string explain(int n, const Error& error) const {
-    std::string text = error.message();
+  // The values that led to the node, nearest first.
+  std::string history(int n) const {
+    std::string text;
     std::vector<int> open(graph_.inputs(n).begin(), graph_.inputs(n).end());
     for (std::size_t i = 0; i < open.size() && i < kShownValues; ++i) {
       const int entry = open[i];

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 #include "engine/engine.h"
@@ -27,19 +28,23 @@ bool says_more(const Error& error) {
 
 }  // namespace
 
-void rethrow_told_by(const OpDef& op, std::string_view name) {
+void rethrow_told_by(const OpDef& op, std::string_view name,
+                     const std::function<std::string()>& after_text) {
+  const auto explained = [&](std::string text) {
+    return after_text ? std::move(text) + after_text() : text;
+  };
   try {
     throw;
   } catch (const Error& error) {
     const bool own = answers_to(op, error.tag());
-    if (error.tag() == kEngineTag || (own && name == op.name())) throw;
-    throw error.retold(name, !own && says_more(error)
-                                 ? fmt::format("{}: {}", error.tag(), error.message())
-                                 : error.message());
+    if (error.tag() == kEngineTag || (own && name == op.name() && !after_text)) throw;
+    throw error.retold(name, explained(!own && says_more(error)
+                                           ? fmt::format("{}: {}", error.tag(), error.message())
+                                           : error.message()));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kOutOfMemory, name, "out of host memory");
   } catch (const std::exception& error) {
-    throw Error(ErrorCode::kGeneric, name, error.what());
+    throw Error(ErrorCode::kGeneric, name, explained(error.what()));
   }
 }
 

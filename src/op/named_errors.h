@@ -2,6 +2,8 @@
 // Errors of operators name their operator: whatever a rule, a kernel or what they call throws
 // passes here on its way to the caller, so that their own texts need no prefix.
 #pragma once
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "op/op_def.h"
@@ -10,9 +12,11 @@ namespace mxnet {
 
 // In a catch block: throws what is caught again, told by `op` under `name`, its own or that of its
 // node. Somebody else whom it names already (an operator within this one, a device without memory)
-// stays in the text. What the engine complains of, such as a wait that was broken off, is nothing
-// that the operator did and passes as it is.
-[[noreturn]] void rethrow_told_by(const OpDef& op, std::string_view name);
+// stays in the text, and what `after_text` says of the circumstances is added to it. What the
+// engine complains of, such as a wait that was broken off, is nothing that the operator did and
+// passes as it is.
+[[noreturn]] void rethrow_told_by(const OpDef& op, std::string_view name,
+                                  const std::function<std::string()>& after_text = nullptr);
 
 // fn(), a step of `op`.
 template <class F>

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "engine/engine.h"
 #include "exec/plan_fixture.h"
 #include "op/op_builder.h"
 
@@ -83,6 +84,26 @@ TEST(Plan, FailuresKeepTheirKindAndWhoElseTheyName) {
   EXPECT_TRUE(contains(told(-1), "ValueError: [picky(_test_fussy)] given a negative number"));
   EXPECT_TRUE(contains(told(-2), "[picky(_test_fussy)] cpu(0): given 8 bytes, expected less"));
   EXPECT_TRUE(contains(told(-3), "[picky(_test_fussy)] out of host memory"));
+}
+
+// A rule that complains of two elements; the engine, within it, of three.
+MX_OP(_test_fussy_rule, NoParams)
+.doc("Copies one number.")
+    .input("data", "Numbers.")
+    .infer([](const NoParams&, Infer& infer) {
+      if (infer.in(0).dim(0) == 3)
+        throw Error(ErrorCode::kGeneric, kEngineTag, "given an interrupt, expected none");
+      throw Error(ErrorCode::kValue, "given two elements, expected one");
+    })
+    .cpu(fussy_cpu);
+
+TEST(EagerGraph, ANodeIsBlamedForItsFailuresAndNotForAnInterrupt) {
+  const ir::Graph graph = graph_of({named("picky", apply("_test_fussy_rule", {variable("x")}))});
+  const auto told = [&](const Values& values) {
+    return error_of([&] { run_eagerly(graph, {array_of(values)}, false); });
+  };
+  EXPECT_TRUE(contains(told({1, 2}), "ValueError: [picky(_test_fussy_rule)] given two elements"));
+  EXPECT_TRUE(contains(told({1, 2, 3}), "MXNetError: [engine] given an interrupt"));
 }
 
 // Settings that change how a graph is compiled, and never what it computes.

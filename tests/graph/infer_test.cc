@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/engine.h"
 #include "graph/infer_symbol.h"
 #include "graph/symbol_attributes.h"
+#include "op/op_builder.h"
 #include "op/op_def.h"
 #include "symbols.h"
 
@@ -107,6 +109,18 @@ TEST(InferSymbol, ConflictsShowTheChainThatLedThere) {
   for (const char* part : {"two(FullyConnected)", "input e (exp): float32 (2,3)", "(3,9)",
                            "further back one (FullyConnected): float32 (2,3)"})
     EXPECT_NE(message.find(part), message.npos) << message;
+}
+
+// A rule in which a wait is broken off, as one of a shape that values decide may be.
+MX_OP(_test_waits, NoParams)
+.input("data", "").infer([](const NoParams&, Infer&) {
+  throw Error(ErrorCode::kGeneric, kEngineTag, "given an interrupt, expected the end of a wait");
+});
+
+TEST(InferSymbol, AnInterruptIsBlamedOnNoNode) {
+  const std::string message =
+      message_of([] { infer(call("_test_waits", "w", {var("x")}), "x", {{2}}); });
+  EXPECT_EQ(message, "MXNetError: [engine] given an interrupt, expected the end of a wait");
 }
 
 TEST(InferSymbol, PartsOfANetworkInANodeAreSeenThrough) {

@@ -80,6 +80,32 @@ TEST(NamedErrors, ANodeTellsUnderItsOwnName) {
   EXPECT_EQ(told_by_node("dot"), "ValueError: [first(relu)] dot: given x, expected y");
 }
 
+// What relu says as a node, with the circumstances of the failure behind it.
+template <class E>
+std::string told_with_circumstances(const E& thrown) {
+  try {
+    try {
+      throw thrown;
+    } catch (...) {
+      rethrow_told_by(relu(), "first(relu)", [] { return std::string(", after 3 steps"); });
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(NamedErrors, CircumstancesStandBehindWhatWasSaid) {
+  EXPECT_EQ(told_with_circumstances(Error(ErrorCode::kValue, "relu", "given x, expected y")),
+            "ValueError: [first(relu)] given x, expected y, after 3 steps");
+  EXPECT_EQ(told_with_circumstances(std::length_error("vector")),
+            "MXNetError: [first(relu)] vector, after 3 steps");
+}
+
+TEST(NamedErrors, WhatTheEngineComplainsOfHasNoCircumstances) {
+  EXPECT_EQ(told_with_circumstances(Error(ErrorCode::kGeneric, kEngineTag, "given an interrupt")),
+            "MXNetError: [engine] given an interrupt");
+}
+
 TEST(NamedErrors, AResultPassesThrough) {
   EXPECT_EQ(told_by(relu(), [] { return 7; }), 7);
 }

@@ -102,7 +102,7 @@ def test_detach_and_pause_stop_gradients():
     assert x.grad.asnumpy().tolist() == [2]
 
 
-def test_marked_variables():
+def test_gradients_are_added_to_the_buffer_that_a_variable_is_marked_with():
     x, grad = mx.nd.array([1.0]), mx.nd.array([7.0])
     autograd.mark_variables(x, grad, "add")
     with autograd.record():

@@ -25,7 +25,7 @@ def test_modules_are_loaded_when_used(run_python):
     assert done.stdout == "" and done.stderr == ""
 
 
-def test_unknown_attribute():
+def test_an_unknown_attribute_is_named():
     with pytest.raises(AttributeError, match="no_such_thing"):
         mx.no_such_thing  # pylint: disable=pointless-statement,no-member
 

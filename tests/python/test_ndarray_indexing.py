@@ -4,20 +4,11 @@
 import mxnet as mx
 import numpy as np
 import pytest
-from hypothesis import given, seed, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
+from index_expressions import numbered, random_key, random_shape
+from random_cases import check_cases
 from turns import TURN
 
-# Hypothesis names the shortest expression that fails, and takes ten times as long for each as NumPy's random numbers do:
-# it draws few, those many.
-EXAMPLES = 500 if TURN else 1500  # each is read and written
-SEEDS = range(20 * TURN, 20 * TURN + (6 if TURN else 15))  # of a thousand expressions each
-SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, max_side=4)
-
-
-def numbered(shape):
-    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+THOUSANDS = range(20 * TURN, 20 * TURN + (8 if TURN else 20))  # of expressions, each read and written
 
 
 def same(got, expected):
@@ -34,100 +25,37 @@ def as_given(values, kind):
     return {"array": values, "list": values.tolist(), "nd.array": mx.nd.array(values)}[kind]
 
 
-@st.composite
-def basic_cases(draw):
-    shape = draw(SHAPES)
-    return shape, draw(hnp.basic_indices(shape, allow_newaxis=True))
-
-
-@st.composite
-def advanced_cases(draw):
-    shape = draw(SHAPES)
-    count = draw(st.integers(1, len(shape)))
-    result = draw(hnp.array_shapes(min_dims=1, max_dims=2, max_side=3))
-    key = [
-        draw(hnp.arrays(np.int64, result, elements=st.integers(-size, size - 1)))
-        if draw(st.booleans())
-        else draw(st.one_of(st.integers(-size, size - 1), st.slices(size)))
-        for size in shape[:count]
-    ]
-    return shape, tuple(key)
-
-
-@st.composite
-def masks(draw):
-    shape = draw(SHAPES)
-    dims = draw(st.integers(1, len(shape)))
-    return shape, draw(hnp.arrays(np.bool_, shape[:dims]))
-
-
-CASES = st.one_of(basic_cases(), advanced_cases(), masks())
-
-
-def check_reading(shape, key):
-    values = numbered(shape)
-    array, expected = mx.nd.array(values), values[key]
-    advanced = any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
-    no_rows = np.shape(expected)[:1] == (0,) and not advanced  # these are an array, as in 1.9.1
-    if 0 in np.shape(expected) and not no_rows:
-        with pytest.raises(IndexError, match="set_np"):
-            array[key]  # pylint: disable=pointless-statement
-    else:
-        same(array[key], expected)
-
-
-def check_writing(shape, key, kind):
-    values = numbered(shape)
-    array, target = mx.nd.array(values), np.shape(values[key])
-    if 0 in target or len(set(np.arange(values.size).reshape(shape)[key].reshape(-1))) < np.prod(target):
-        return  # nothing is written, or it is not said which value wins
-    value = 100.5 if kind == "number" else -1 - numbered(target)
-    if kind == "row" and target:
-        value = value[..., -1:]
-    values[key] = value
-    array[key] = mx.nd.array(value) if kind in ("array", "row") else value
-    np.testing.assert_array_equal(array.asnumpy(), values)
-
-
-@settings(max_examples=EXAMPLES, deadline=None, database=None)
-@seed(TURN)  # the same in every run
-@given(CASES, st.sampled_from(["number", "numpy", "array", "row"]))
-def test_what_is_read_and_written_by_an_index_is_numpys(case, kind):
-    check_reading(*case)
-    check_writing(*case, kind)
-
-
-def random_key(random, shape):
-    """An index of integers, slices, new axes, an ellipsis, arrays or a mask."""
-    if random.randint(6) == 0:
-        return random.rand(*shape[: random.randint(1, len(shape) + 1)]) < 0.5
-    parts, ellipsis = [], random.randint(len(shape) + 3)
-    together = tuple(random.randint(1, 4, random.randint(1, 3)))  # shapes of arrays broadcast
-    for axis, size in enumerate(shape[: random.randint(len(shape) + 1)]):
-        if axis == ellipsis:
-            parts.append(Ellipsis)
-            break
-        kind = random.randint(7)
-        if kind == 0:
-            parts.append(None)
-        if kind < 3:
-            parts.append(int(random.randint(-size, size)))
-        elif kind < 6:
-            begin, end = (None if random.randint(3) == 0 else int(random.randint(-size - 1, size + 2)) for _ in range(2))
-            parts.append(slice(begin, end, [None, 1, 2, 3, 6, -1, -2, -5][random.randint(8)]))
-        else:
-            parts.append(random.randint(-size, size, together))
-    return tuple(parts) if len(parts) != 1 or random.randint(2) else parts[0]
-
-
-def value_for(random, shape):
+def random_value(random, shape):
     """A number, or new values of the shape or of one that fits it: the last of each row, or with axes in front."""
-    if random.randint(5) == 0:
-        return np.float32(100.5) if random.randint(2) else 100.5
+    if random.randrange(5) == 0:
+        return random.choice([100.5, np.float32(100.5)])
     value = -1 - numbered(shape)
-    if random.randint(3) == 0 and value.ndim:
+    if random.randrange(3) == 0 and value.ndim:
         value = value[..., -1:]
-    return value.reshape((1, 1, *value.shape)) if random.randint(4) == 0 else value
+    return value.reshape((1, 1, *value.shape)) if random.randrange(4) == 0 else value
+
+
+def random_expression(random):
+    """A shape, a key of it, a value for what it names, and whether that is an array of ours."""
+    shape = random_shape(random, range(1, 5))
+    key = random_key(random, shape)
+    return shape, key, random_value(random, np.shape(np.empty(shape)[key])), random.randrange(2) == 1
+
+
+def is_advanced(key):
+    return any(isinstance(part, (np.ndarray, list)) for part in (key if isinstance(key, tuple) else (key,)))
+
+
+def check_an_empty_selection(array, key, expected, values):
+    """mx.nd has arrays without elements only as slices along the first axis; to write to nothing is always allowed."""
+    if isinstance(array, mx.np.ndarray) or (expected.shape[0] == 0 and not is_advanced(key)):
+        assert array[key].asnumpy().shape == expected.shape
+    else:
+        with pytest.raises(IndexError, match="set_np"):
+            array[key]  # pylint: disable=expression-not-assigned
+    array[key] = 7
+    array[key] = np.ones(expected.shape)
+    assert np.array_equal(array.asnumpy(), values)
 
 
 def assigned(values, key, value):
@@ -139,46 +67,36 @@ def assigned(values, key, value):
         return False
 
 
-def check_an_empty_selection(array, key, expected, values, where):
-    """mx.nd has arrays without elements only as slices along the first axis; to write to nothing is always allowed."""
-    advanced = any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,)))
-    if isinstance(array, mx.np.ndarray) or (expected.shape[0] == 0 and not advanced):
-        assert array[key].asnumpy().shape == expected.shape, where
-    else:
-        with pytest.raises(IndexError):
-            array[key]  # pylint: disable=expression-not-assigned
-    array[key] = 7
-    array[key] = np.ones(expected.shape)
-    np.testing.assert_array_equal(array.asnumpy(), values, err_msg=where)
-
-
-def check_a_random_expression(random, make, where):
-    shape = tuple(random.randint(1, 5, random.randint(1, 5)))
-    key, values = random_key(random, shape), numbered(shape)
-    where = f"{where}: {shape}[{key!r}]"
-    array, expected = make(values), np.asarray(values[key])
+def check_an_expression(make, shape, key, value, is_ours):
+    values = numbered(shape)
+    array, expected = make(values), np.array(values[key])
     if 0 in expected.shape:
-        check_an_empty_selection(array, key, expected, values, where)
+        check_an_empty_selection(array, key, expected, values)
         return
     got = array[key].asnumpy()
-    assert got.dtype == expected.dtype, where
-    assert got.shape == expected.shape or (make is mx.nd.array and not expected.shape), where
-    np.testing.assert_array_equal(got.reshape(expected.shape), expected, err_msg=where)
-    if np.unique(expected).size < expected.size:  # it is not said which value wins
+    assert got.dtype == expected.dtype
+    assert got.shape == (expected.shape or ((1,) if make is mx.nd.array else ()))
+    assert np.array_equal(got.reshape(expected.shape), expected)
+    if np.ndim(value) and len(set(expected.ravel().tolist())) < expected.size:  # it is not said which value wins
         return
-    value = value_for(random, expected.shape)
     if assigned(values, key, value):
-        array[key] = make(value) if random.randint(2) and np.ndim(value) else value
-        np.testing.assert_array_equal(array.asnumpy(), values, err_msg=where)
+        array[key] = make(value) if is_ours and np.ndim(value) else value
+        assert np.array_equal(array.asnumpy(), values)
 
 
-@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
-@pytest.mark.parametrize("start", SEEDS)
-def test_a_thousand_random_expressions(start, make):
-    random = np.random.RandomState(start)
-    with mx.util.np_shape(make is mx.np.array):  # arrays may have no elements
-        for step in range(1000):
-            check_a_random_expression(random, make, f"seed {start}, step {step}")
+def check_an_expression_of_nd(*case):
+    check_an_expression(mx.nd.array, *case)
+
+
+def check_an_expression_of_np(*case):
+    check_an_expression(mx.np.array, *case)
+
+
+@pytest.mark.parametrize("check", [check_an_expression_of_nd, check_an_expression_of_np], ids=["nd", "np"])
+@pytest.mark.parametrize("thousand", THOUSANDS)
+def test_what_is_read_and_written_by_an_index_is_numpys(thousand, check):
+    with mx.util.np_shape(check is check_an_expression_of_np):  # arrays may have no elements
+        check_cases(random_expression, check, range(1000 * thousand, 1000 * (thousand + 1)))
 
 
 @pytest.mark.parametrize("index", [[0, 2], [True, False, True], ([0, 1], [1, 0]), slice(None, None, -1)])

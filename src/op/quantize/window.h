@@ -9,6 +9,7 @@
 #include "base/host_device.h"
 #include "base/shape.h"
 #include "op/windows/layout.h"
+#include "op/windows/spatial_dims.h"
 
 namespace mxnet::quantize {
 
@@ -50,17 +51,14 @@ struct WindowParams {
 };
 inline Windows windows(const WindowParams& params, const Shape& image, const Shape& map) {
   Windows w{image[0], image[1], {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
-  const int spatial = image.ndim() - 2;
-  for (int i = 0; i < spatial; ++i) {
-    const int from_front = 3 - spatial + i;
-    const auto d = static_cast<std::size_t>(from_front);
-    w.image[d] = image[2 + i];
-    w.map[d] = map[2 + i];
+  for_each_spatial_dim(image.ndim() - 2, false, [&](int i, std::size_t d, int axis) {
+    w.image[d] = image[axis];
+    w.map[d] = map[axis];
     w.kernel[d] = params.kernel.empty() ? 1 : params.kernel[i];
     w.stride[d] = params.stride.empty() ? 1 : params.stride[i];
     w.dilate[d] = params.dilate.empty() ? 1 : params.dilate[i];
     w.pad[d] = params.pad.empty() ? 0 : params.pad[i];
-  }
+  });
   return w;
 }
 

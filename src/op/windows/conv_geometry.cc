@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/simd.h"
+#include "op/windows/spatial_dims.h"
 #include "op/windows/window_list.h"
 
 namespace mxnet {
@@ -164,18 +165,15 @@ ConvGeometry conv_geometry(const ConvParams& params, const Shape& image, const S
   g.image_channels = image[channel];
   g.map_channels = map[channel];
   g.image = g.map = g.kernel = g.stride = g.dilate = {1, 1, 1};
-  const int first = g.channels_last ? 1 : 2;
-  for (int i = 0; i < g.spatial; ++i) {
-    const int from_front = 3 - g.spatial + i;
-    const auto d = static_cast<std::size_t>(from_front);
-    g.image[d] = image[first + i];
-    g.map[d] = map[first + i];
+  for_each_spatial_dim(g.spatial, g.channels_last, [&](int i, std::size_t d, int axis) {
+    g.image[d] = image[axis];
+    g.map[d] = map[axis];
     g.kernel[d] = params.kernel[i];
     g.stride[d] = params.stride_of(i);
     g.dilate[d] = params.dilate_of(i);
     g.pad[d] = transposed && params.target_of(i) > 0 ? pad_for_target(params, i, g.map[d])
                                                      : params.pad_of(i);
-  }
+  });
   return g;
 }
 

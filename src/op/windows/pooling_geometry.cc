@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "op/windows/spatial_dims.h"
 #include "op/windows/window_list.h"
 
 namespace mxnet {
@@ -86,15 +87,12 @@ PoolGeometry pool_geometry(const PoolParams& params, const Shape& image, const S
   g.zero_padding = params.zero_padding;
   g.include_pad = params.count_include_pad.value_or(true);
   g.image = g.map = g.kernel = g.stride = {1, 1, 1};
-  const int first = g.channels_last ? 1 : 2;
-  for (int i = 0; i < g.spatial; ++i) {
-    const int from_front = 3 - g.spatial + i;
-    const auto d = static_cast<std::size_t>(from_front);
-    g.image[d] = image[first + i];
-    g.map[d] = map[first + i];
+  for_each_spatial_dim(g.spatial, g.channels_last, [&](int i, std::size_t d, int axis) {
+    g.image[d] = image[axis];
+    g.map[d] = map[axis];
     if (params.global) {
       g.kernel[d] = g.image[d];
-      continue;
+      return;
     }
     g.kernel[d] = params.kernel[i];
     g.stride[d] = params.stride_of(i);
@@ -105,7 +103,7 @@ PoolGeometry pool_geometry(const PoolParams& params, const Shape& image, const S
       g.pad[d] = missing / 2;
       g.pad_behind[d] = missing - missing / 2;
     }
-  }
+  });
   return g;
 }
 

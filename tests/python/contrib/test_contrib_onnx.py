@@ -260,7 +260,7 @@ def test_an_operator_means_the_same_to_other_readers_and_to_ours(symbol, shapes,
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh", "rnn_relu"])
-def test_recurrent_layers(mode, bidirectional, layers, run, tmp_path):
+def test_recurrent_layers_are_exported_with_their_states(mode, bidirectional, layers, run, tmp_path):
     size, directions = 3, 1 + bidirectional
     states = [sym.var("h"), sym.var("c")][: 2 if mode == "lstm" else 1]
     symbol = sym.RNN(

@@ -171,7 +171,7 @@ def test_a_list_replaces_labels(files, tmp_path):
     assert batch.label[0].asnumpy()[:2].tolist() == [[100, 200], [101, 201]]
 
 
-def test_wrong_parameters(files):
+def test_a_wrong_parameter_is_named(files):
     for kwargs, what in (
         ({"label_width": 2}, "label_width 2"), ({"data_shape": (2, 8, 8)}, "data_shape"), ({"std_r": 0}, "std"),
         ({"aug_seq": "mine"}, "aug_seq"), ({"random_resized_crop": True, "rand_crop": True}, "random_resized_crop"),

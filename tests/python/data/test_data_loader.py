@@ -271,7 +271,7 @@ def test_arguments_that_contradict_each_other():
             data.DataLoader(Numbers(3), **kwargs)
 
 
-def test_interval_sampler():
+def test_interval_sampler_steps_and_begins_again_at_what_is_left():
     from mxnet.gluon.contrib.data import IntervalSampler
 
     assert list(IntervalSampler(7, 3)) == [0, 3, 6, 1, 4, 2, 5]

@@ -64,7 +64,7 @@ def test_activations_compute_their_formulas(name, x):
     np.testing.assert_allclose(run(nn.Activation(name), x), ACTIVATIONS[name](x), rtol=1e-5, atol=1e-6)
 
 
-def test_other_activations(x):
+def test_activations_with_parameters_are_their_formulas(x):
     positive, negative = np.maximum(x, 0), np.minimum(x, 0)
     erf = np.vectorize(math.erf)
     cases = {
@@ -219,7 +219,7 @@ def test_functions_as_layers(x):
 # --- contrib
 
 
-def test_concurrent_layers(x):
+def test_concurrent_layers_join_what_each_makes(x):
     for kind in (contrib.nn.Concurrent, contrib.nn.HybridConcurrent):
         net = kind(axis=1)
         net.add(contrib.nn.Identity(), nn.HybridLambda(lambda F, a: a * 2))

@@ -120,7 +120,7 @@ def test_poisson_is_the_likelihood_with_and_without_stirlings_term():
     np.testing.assert_allclose(found, [(rate - COUNTS * np.log(rate) + stirling).mean()], rtol=1e-4)
 
 
-def test_cosine_embedding():
+def test_cosine_embedding_is_the_angle_or_what_exceeds_the_margin():
     labels = np.array([1, -1, 1, -1], np.float32)
     cosine = (PRED * OTHER).sum(1) / np.linalg.norm(PRED, axis=1) / np.linalg.norm(OTHER, axis=1)
     expected = np.where(labels == 1, 1 - cosine, np.maximum(0, cosine - 0.1))[:, None]

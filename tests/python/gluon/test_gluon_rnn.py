@@ -339,7 +339,7 @@ def test_dynamic_unroll_gives_what_unroll_does(valid, layout, x):
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("kind, gates, states", [("RNN", 1, 1), ("LSTM", 4, 2), ("GRU", 3, 1)])
-def test_convolutional_cells(dims, kind, gates, states):
+def test_convolutional_cells_are_gates_of_convolutions(dims, kind, gates, states):
     size = (4,) * dims
     cell = ready(getattr(contrib.rnn, f"Conv{dims}D{kind}Cell")((3, *size), 2, 3, 3, i2h_pad=1))
     assert cell.i2h_weight.shape == (2 * gates, 3, *(3,) * dims) and cell.h2h_weight.shape == (2 * gates, 2, *(3,) * dims)

@@ -47,7 +47,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
-def test_colours(file, tmp_path):
+def test_colours_are_read_whatever_holds_them(file, tmp_path):
     np.testing.assert_array_equal(image.imdecode(file).asnumpy(), COLOURS)
     np.testing.assert_array_equal(image.imdecode(file, to_rgb=False).asnumpy(), COLOURS[:, :, ::-1])
     grey = np.rint(COLOURS @ [0.299, 0.587, 0.114])

@@ -210,7 +210,7 @@ def test_a_job_over_secure_shell(hosts, tmp_path):
         (["-n", "3", "-s", "2", "--launcher", "slurm", "a.out"], ["srun", "--ntasks 5"]),
     ],
 )
-def test_launcher_commands(arguments, expected):
+def test_each_launcher_gets_its_own_command(arguments, expected):
     done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=60)
     for part in expected:
         assert part in done.stdout

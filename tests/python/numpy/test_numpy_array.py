@@ -92,7 +92,7 @@ def test_legacy_operators_make_the_kind_that_they_are_given(a):
     assert type(a.softmax()) is np.ndarray
 
 
-def test_python_operators(a):
+def test_operators_of_python_give_numpys_values_and_types(a):
     values = a.asnumpy()
     for actual, expected in [
         (a + a, values + values), (1 - a, 1 - values), (a * 2, values * 2), (2 / (a + 1), 2 / (values + 1)), (a % 2, values % 2),

@@ -330,7 +330,7 @@ def test_svd_eig_and_eigh_rebuild_the_matrix(rng):
     onp.testing.assert_allclose(onp.sort(np.linalg.eigvals(np.array(symmetric)).asnumpy()), onp.linalg.eigvalsh(symmetric), atol=1e-4)
 
 
-def test_default_types():
+def test_arrays_are_float32_where_no_type_is_said():
     assert np.array([1, 2]).dtype == np.array([True]).dtype == np.array(3).dtype == onp.float32
     assert np.array(onp.array([1, 2])).dtype == onp.int64 and np.array(onp.float64(3)).dtype == onp.float64
     assert np.zeros(2).dtype == np.ones(2).dtype == np.arange(3).dtype == np.linspace(0, 1, 3).dtype == onp.float32

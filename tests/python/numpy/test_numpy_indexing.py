@@ -5,57 +5,18 @@ import warnings
 
 import numpy as onp
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
+from index_expressions import numbered, random_key, random_shape
+from random_cases import check_cases
 from turns import TURN
 
 from mxnet import autograd, np
 
-EXAMPLES = 850  # expressions in each of three runs, others in each; each is tried in four ways
+EXPRESSIONS = range(2500 * TURN, 2500 * (TURN + 1))  # each is tried in four ways
 
 
-def bound(size):
-    return st.one_of(st.none(), st.integers(-size - 2, size + 2))
-
-
-def slices(size):
-    return st.builds(slice, bound(size), bound(size), st.sampled_from([None, 1, 2, 3, -1, -2]))
-
-
-@st.composite
-def keys(draw):
-    """A shape, and a key that NumPy may take for it: integers, slices, new axes, dots, arrays, lists and masks."""
-    shape = tuple(draw(st.lists(st.integers(1, 5), min_size=0, max_size=4)))
-    if draw(st.integers(0, 9)) == 0 and shape:
-        return shape, onp.random.default_rng(draw(st.integers(0, 999))).integers(0, 2, shape).astype(bool)
-    count = draw(st.integers(0, len(shape)))
-    together = tuple(draw(st.lists(st.integers(1, 3), min_size=0, max_size=2)))
-    parts, axis = [], 0
-    dots = draw(st.integers(-1, count))
-    for place in range(count):
-        if draw(st.integers(0, 7)) == 0:
-            parts.append(None)
-        if place == dots:
-            parts.append(Ellipsis)
-            axis = len(shape) - (count - place)
-        size = shape[axis]
-        kind = draw(st.integers(0, 9))
-        if kind < 4:
-            parts.append(draw(slices(size)))
-        elif kind < 7:
-            parts.append(draw(st.integers(-size, size - 1)))
-        else:
-            source = onp.random.default_rng(draw(st.integers(0, 999)))
-            places = source.integers(-size, size, size=draw(st.sampled_from([together, together[-1:], ()])))
-            parts.append(places if kind < 9 else places.tolist())
-        axis += 1
-    if len(parts) == 1 and draw(st.booleans()):
-        return shape, parts[0]
-    return shape, tuple(parts)
-
-
-def values_of(shape):
-    return onp.arange(int(onp.prod(shape, dtype=int)), dtype="float32").reshape(shape)
+def random_expression(random):
+    shape = random_shape(random, range(5))
+    return shape, random_key(random, shape)
 
 
 def with_mx_arrays(key):
@@ -65,32 +26,28 @@ def with_mx_arrays(key):
     return np.array(key) if isinstance(key, onp.ndarray) else key
 
 
-def seen(key):
-    return f"key {key!r}"
-
-
-@settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@seed(TURN)  # the same in every run
-@given(keys())
-def test_reading_and_assigning(drawn):
-    shape, key = drawn
-    values = values_of(shape)
+def check_an_expression(shape, key):
+    values = numbered(shape)
     expected = values[key]
     for own in (key, with_mx_arrays(key)):
         picked = np.array(values)[own]
-        assert isinstance(picked, np.ndarray) and picked.shape == expected.shape, seen(key)
-        assert (picked.asnumpy() == expected).all(), seen(key)
+        assert isinstance(picked, np.ndarray) and picked.shape == expected.shape
+        assert (picked.asnumpy() == expected).all()
 
     changed, array = values.copy(), np.array(values)
     changed[key] = -1
     array[key] = -1
-    assert (array.asnumpy() == changed).all(), seen(key)
+    assert (array.asnumpy() == changed).all()
 
     # Places that are named twice take any of their values: assign what belongs there.
     new = (-2 - values)[key]
     changed[key] = new
     array[with_mx_arrays(key)] = np.array(new)
-    assert (array.asnumpy() == changed).all(), seen(key)
+    assert (array.asnumpy() == changed).all()
+
+
+def test_what_is_read_and_assigned_by_an_index_is_numpys():
+    check_cases(random_expression, check_an_expression, EXPRESSIONS)
 
 
 def test_one_element_has_no_dimensions():
@@ -190,7 +147,7 @@ def test_assigned_values_broadcast_and_are_converted(value):
     assert a.tolist() == [[7, 8, 9]] * 2
 
 
-def test_wrong_keys_and_values():
+def test_keys_and_values_that_do_not_fit_are_errors():
     a = np.zeros((2, 3))
     for key in (5, (0, 3), (0, 0, 0), "x", 1.5, np.array([5], dtype="int64"), (Ellipsis, Ellipsis)):
         with pytest.raises(IndexError):
@@ -212,7 +169,7 @@ def test_gradients_go_through_every_kind_of_index():
         y.backward()
         expected = onp.zeros_like(weights)
         onp.add.at(expected, key, 3)
-        assert x.grad.tolist() == expected.tolist(), seen(key)
+        assert x.grad.tolist() == expected.tolist(), f"key {key!r}"
 
 
 def test_indexing_where_there_is_nothing():

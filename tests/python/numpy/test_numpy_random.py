@@ -136,7 +136,7 @@ def test_shuffle_moves_rows_in_place():
     assert sorted(a.tolist()) == onp.arange(20).reshape(10, 2).tolist() and a[0].tolist() != [0, 1]
 
 
-def test_multinomial_counts():
+def test_multinomial_deals_out_all_that_is_drawn():
     made = np.random.multinomial(10, [0.2, 0.3, 0.5], size=(4,))
     assert made.shape == (4, 3) and made.sum(axis=1).tolist() == [10] * 4
     assert np.random.multinomial(3, np.array([1.0, 0.0])).tolist() == [3, 0]
@@ -152,7 +152,7 @@ def test_multivariate_normal_has_the_covariance():
     assert np.random.multivariate_normal(np.zeros(2), covariance).shape == (2,)
 
 
-def test_wrong_parameters():
+def test_a_wrong_parameter_is_an_error_that_says_which():
     with pytest.raises(TypeError, match="for low"):
         np.random.uniform([1, 2])
     with pytest.raises(ValueError, match="one of the two"):

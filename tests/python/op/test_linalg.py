@@ -86,7 +86,7 @@ def test_einsum_of_integers_is_exact(mx, rng):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("batch", BATCHES)
-def test_factorisations(mx, rng, batch, dtype):
+def test_factors_multiply_to_the_matrix_they_came_from(mx, rng, batch, dtype):
     a, spd = well_conditioned(rng, batch, 5, dtype), positive_definite(rng, batch, 5, dtype)
     eye = np.broadcast_to(np.eye(5), a.shape)
     close(mx.run("_linalg_inverse", a)[0] @ a, eye)

@@ -145,7 +145,7 @@ def test_angles_of_few_and_many_turns(mx, rng, op, dtype):
                                               ("float64", (1100, 1027), (1, 0)), ("float16", (2051, 2100), (1, 0)),
                                               ("uint8", (3001, 2999), (1, 0)), ("float32", (3, 900, 1001), (0, 2, 1)),
                                               ("int32", (40, 301, 11, 17), (3, 2, 1, 0))])
-def test_large_transposes(mx, rng, dtype, shape, axes):
+def test_large_transposes_are_numpys(mx, rng, dtype, shape, axes):
     values = rng.integers(0, 200, shape).astype(dtype)
     got = mx.run("transpose", values, axes=str(axes).replace(" ", ""))[0]
     np.testing.assert_array_equal(got, values.transpose(axes))
@@ -153,7 +153,7 @@ def test_large_transposes(mx, rng, dtype, shape, axes):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
 @pytest.mark.parametrize("spread", [(1, 2051), (2100, 1)])
-def test_large_broadcasts(mx, rng, dtype, spread):
+def test_large_broadcasts_are_numpys(mx, rng, dtype, spread):
     values, other = rng.integers(0, 50, (4200, 2051)).astype(dtype), rng.integers(0, 50, spread).astype(dtype)
     other = np.concatenate([other, other]) if spread[1] == 1 else other
     np.testing.assert_array_equal(mx.run("broadcast_add", values, other)[0], values + other)

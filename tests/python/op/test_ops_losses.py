@@ -55,7 +55,7 @@ def test_cross_entropy_of_a_label_that_is_no_class_is_an_error(mx, rng, label):
 @pytest.mark.parametrize("name,value,error", [
     ("LinearRegressionOutput", lambda x: x, lambda d: d), ("LogisticRegressionOutput", lambda x: 1 / (1 + np.exp(-x)), lambda d: d),
     ("MAERegressionOutput", lambda x: x, np.sign)])
-def test_regression_outputs(mx, rng, name, value, error):
+def test_regression_outputs_predict_and_give_back_the_error(mx, rng, name, value, error):
     x, label = normal(rng, (4, 2, 3)), normal(rng, (4, 6))
     agree(mx.run(name, x, label)[0], value(x))
     grad = mx.gradients(name, [x, label], [x], wanted=[0], grad_scale=2.5)[0]

@@ -304,7 +304,7 @@ def test_statistics_of_several_devices_are_refused_on_the_cpu(mx, rng):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("mode,over", [("instance", (1, 2, 3)), ("channel", (1,)), ("spatial", (2, 3))])
-def test_l2_normalization(mx, rng, mode, over, dtype):
+def test_l2_normalization_divides_by_the_length(mx, rng, mode, over, dtype):
     x = normal(rng, (3, 4, 5, 6), dtype)
     wide = x.astype("float64")
     want = wide / np.sqrt((wide ** 2).sum(over, keepdims=True) + 0.5)

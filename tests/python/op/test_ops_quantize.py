@@ -55,7 +55,7 @@ def test_requantization_maps_the_range_onto_bytes(mx, rng):
     assert least[0][0] == -127 and least[2][0] == pytest.approx(1)
 
 
-def test_asymmetric_ranges(mx, rng):
+def test_asymmetric_quantization_uses_the_whole_range_of_bytes(mx, rng):
     x = rng.uniform(2, 5, (1, 2, 40)).astype("float32")
     got, scale, shift = mx.run("_contrib_quantize_asym", x)
     assert got.min() == 0 and got.max() == 255

@@ -177,7 +177,7 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("op, attrs, function", FUNCTIONS, ids=[f"{op}-{i}" for i, (op, _, _) in enumerate(FUNCTIONS)])
-def test_distribution_function(mx, op, attrs, function):
+def test_drawn_numbers_follow_the_distribution_function(mx, op, attrs, function):
     drawn = np.sort(draw(mx, op, **attrs).astype("float64"))
     steps = np.arange(MANY + 1) / MANY
     distance = max(np.abs(function(drawn) - steps[1:]).max(), np.abs(function(drawn) - steps[:-1]).max())

@@ -322,7 +322,7 @@ def test_operators_on_graphs_keep_edges_and_numbers(mx):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sampled_neighbourhoods(mx, weighted):
+def test_sampled_neighbourhoods_are_parts_of_the_graph(mx, weighted):
     rng = np.random.default_rng(7)
     graph = np.where(rng.random((30, 30)) < 0.3, np.arange(1, 901).reshape(30, 30), 0).astype("int64")
     weights = (np.arange(30) % 3).astype("float32")  # every third vertex is never chosen

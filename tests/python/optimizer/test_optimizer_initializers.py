@@ -68,7 +68,7 @@ def test_orthogonal_rows_are_orthogonal():
     np.testing.assert_allclose(values @ values.T, 4 * np.eye(4), atol=1e-4)
 
 
-def test_bilinear_upsampling():
+def test_bilinear_weights_interpolate():
     values = filled(mx.init.Bilinear(), (1, 1, 4, 4))[0, 0]
     np.testing.assert_allclose(values[1], np.array([0.25, 0.75, 0.75, 0.25]) * 0.75)
 
