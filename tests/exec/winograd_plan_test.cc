@@ -81,11 +81,10 @@ TEST(WinogradConfig, LongKernelsToo) {
                         Case{"(7,1)", "(3,0)", 7, 1, true}, Case{"(3,5)", "(1,2)", 3, 5, false}}) {
     Network net({1, 32, 17, 17});
     const Value weight = net.input("c_weight", {48, 32, c.rows, c.columns});
-    const Value output = named("c", apply("Convolution", {net.data(), weight},
-                                          {{"kernel", c.kernel},
-                                           {"pad", c.pad},
-                                           {"num_filter", "48"},
-                                           {"no_bias", "True"}}));
+    const Value output = named(
+        "c",
+        apply("Convolution", {net.data(), weight},
+              {{"kernel", c.kernel}, {"pad", c.pad}, {"num_filter", "48"}, {"no_bias", "True"}}));
     EXPECT_EQ(net.check(output).steps("[winograd]"), c.chosen && only_avx2 ? 1 : 0) << c.kernel;
   }
 }

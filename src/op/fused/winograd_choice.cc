@@ -77,7 +77,8 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
   // multiplications for 9, of which bfloat16 computes twice as many in the same time.
   if (weights == WinogradWeights::kChanging || direct == DType::kBFloat16) return std::nullopt;
   desc.tile = 2;
-  return worth_while(g, kWinogradForms[winograd_form(desc)], least) ? std::optional(desc) : std::nullopt;
+  return worth_while(g, kWinogradForms[winograd_form(desc)], least) ? std::optional(desc)
+                                                                    : std::nullopt;
 }
 
 }  // namespace mxnet

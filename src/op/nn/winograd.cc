@@ -194,7 +194,7 @@ void WinogradConv::run_part(const Plan& plan, const Part& part, const float* inp
     }
     for (int64_t block = begin; block < end; ++block) {
       loops_.restore[shape_.form](shape_, output + (block - begin) * plan.output_line,
-                                       plan.output_point, block, part.tile, part.tiles, post, dst);
+                                  plan.output_point, block, part.tile, part.tiles, post, dst);
     }
   }
 }

@@ -96,12 +96,12 @@ struct Layer {
     const int64_t taps = desc.kernel_y * desc.kernel_x;
     for (int64_t c = 0; c < in.channels; ++c) {
       for (int64_t i = 0; i < taps; ++i) {
-        const int64_t v = y + i / desc.kernel_x - desc.pad_y, u = x + i % desc.kernel_x - desc.pad_x;
+        const int64_t v = y + i / desc.kernel_x - desc.pad_y,
+                      u = x + i % desc.kernel_x - desc.pad_x;
         if (v < 0 || v >= in.height || u < 0 || u >= in.width) continue;
-        value +=
-            static_cast<double>(src[static_cast<std::size_t>(index(in, n, c, v, u))]) *
-            static_cast<double>(
-                weights[static_cast<std::size_t>((f * in.channels + c) * taps + i)]);
+        value += static_cast<double>(src[static_cast<std::size_t>(index(in, n, c, v, u))]) *
+                 static_cast<double>(
+                     weights[static_cast<std::size_t>((f * in.channels + c) * taps + i)]);
       }
     }
     return value;
