@@ -44,6 +44,16 @@ TEST(FusedDense, LayersTooSmallToGainStayAsTheyAre) {
   EXPECT_EQ(net.check(relu(dense(net, "a", net.data(), 8, 8))).steps("_sg_onednn"), 0);
 }
 
+TEST(FusedDense, LongRowsAreLeftToBlasOnAvx2) {
+  const bool only_avx2 = WinogradConv::best_isa() == WinogradConv::Isa::kAvx2;
+  for (const auto& [rows, depth, left] :
+       {std::tuple{32, 4096, true}, {64, 3072, true}, {64, 2048, false}, {8, 16384, false}}) {
+    Network net({rows, depth});
+    const Network::Result result = net.check(relu(dense(net, "a", net.data(), depth, 16)));
+    EXPECT_EQ(result.steps("(_sg_onednn_dense)"), only_avx2 && left ? 0 : 1) << result.plan;
+  }
+}
+
 TEST(FusedDense, AFewRowsTakeOverWhatFollowsOnPlainWeights) {
   Network net({3, 1032});
   const Value a = relu(dense(net, "a", net.data(), 1032, 1032));

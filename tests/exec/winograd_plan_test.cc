@@ -67,6 +67,28 @@ TEST(WinogradConfig, SmallMapsHaveSmallTilesAndTheSmallestNone) {
   }
 }
 
+TEST(WinogradConfig, LongKernelsToo) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  const bool only_avx2 = WinogradConv::best_isa() == WinogradConv::Isa::kAvx2;
+  struct Case {
+    const char *kernel, *pad;
+    int rows, columns;
+    bool chosen;
+  };
+  for (const Case& c : {Case{"(5,5)", "(2,2)", 5, 5, true}, Case{"(1,3)", "(0,1)", 1, 3, true},
+                        Case{"(3,1)", "(1,0)", 3, 1, true}, Case{"(1,7)", "(0,3)", 1, 7, true},
+                        Case{"(7,1)", "(3,0)", 7, 1, true}, Case{"(3,5)", "(1,2)", 3, 5, false}}) {
+    Network net({1, 32, 17, 17});
+    const Value weight = net.input("c_weight", {48, 32, c.rows, c.columns});
+    const Value output = named(
+        "c",
+        apply("Convolution", {net.data(), weight},
+              {{"kernel", c.kernel}, {"pad", c.pad}, {"num_filter", "48"}, {"no_bias", "True"}}));
+    EXPECT_EQ(net.check(output).steps("[winograd]"), c.chosen && only_avx2 ? 1 : 0) << c.kernel;
+  }
+}
+
 TEST(ConvTrials, AFileKeepsThem) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
@@ -108,6 +130,9 @@ TEST(ConvTrials, TimesArePositiveAndKeysTellLayersApart) {
   };
   EXPECT_NE(key(desc, 1), key(other, 1));
   EXPECT_NE(key(desc, 1), key(desc, 2));
+  other = desc;
+  other.kernel_y = 1;
+  EXPECT_NE(key(desc, 1), key(other, 1));
   EXPECT_NE(key(desc, 1), trial_key(desc, DType::kBFloat16, 1));
 }
 

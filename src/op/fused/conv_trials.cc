@@ -70,9 +70,12 @@ void append(const std::filesystem::path& path, const std::string& key, int tile)
 }  // namespace
 
 std::string trial_key(const WinogradDesc& d, DType direct, int threads) {
-  return fmt::format("{}x{}x{}x{}:{}:pad{},{}:{}:simd{}:threads{}{}", d.batch, d.channels, d.height,
-                     d.width, d.filters, d.pad_y, d.pad_x, d.src_blocked ? "blocked" : "plain",
-                     simd_level(), threads, direct == DType::kBFloat16 ? ":bfloat16" : "");
+  const bool usual = d.kernel_y == 3 && d.kernel_x == 3;
+  return fmt::format("{}x{}x{}x{}:{}:{}pad{},{}:{}:simd{}:threads{}{}", d.batch, d.channels,
+                     d.height, d.width, d.filters,
+                     usual ? "" : fmt::format("kernel{}x{}:", d.kernel_y, d.kernel_x), d.pad_y,
+                     d.pad_x, d.src_blocked ? "blocked" : "plain", simd_level(), threads,
+                     direct == DType::kBFloat16 ? ":bfloat16" : "");
 }
 
 double seconds_of_winograd(const WinogradDesc& desc, int threads) {
@@ -83,8 +86,8 @@ double seconds_of_winograd(const WinogradDesc& desc, int threads) {
     return static_cast<std::size_t>(desc.batch * groups * block * rows * columns) * sizeof(float);
   };
   const PackedFloats src(bytes(blocks, desc.height, desc.width));
-  const PackedFloats dst(
-      bytes(map_blocks, desc.height + 2 * desc.pad_y - 2, desc.width + 2 * desc.pad_x - 2));
+  const PackedFloats dst(bytes(map_blocks, desc.height + 2 * desc.pad_y - desc.kernel_y + 1,
+                               desc.width + 2 * desc.pad_x - desc.kernel_x + 1));
   const PackedFloats packed(conv.packed_bytes()), workspace(conv.workspace_bytes(threads));
   std::fill_n(src.floats(), src.bytes() / sizeof(float), 1.0F);
   std::fill_n(packed.floats(), packed.bytes() / sizeof(float), 1.0F);
@@ -114,6 +117,7 @@ int fastest_tile(const ConvGeometry& g, const WinogradDesc& desc, DType direct) 
   for (const int candidate : {4, 2}) {
     WinogradDesc tried = desc;
     tried.tile = candidate;
+    if (!WinogradConv::supported(tried)) continue;
     const double time = seconds_of_winograd(tried, threads);
     if (time >= best) continue;
     best = time;

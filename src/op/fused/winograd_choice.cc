@@ -9,13 +9,13 @@
 namespace mxnet {
 namespace {
 
-bool is_3x3_step_1(const ConvGeometry& g) {
-  const auto all = [](const ConvGeometry::Sizes& sizes, int64_t value) {
-    return sizes[1] == value && sizes[2] == value;
-  };
-  return g.spatial == 2 && g.groups == 1 && all(g.kernel, 3) && all(g.stride, 1) &&
-         all(g.dilate, 1) && g.pad_behind(1) == g.pad[1] && g.pad_behind(2) == g.pad[2];
+bool is_dense_step_1(const ConvGeometry& g) {
+  const auto ones = [](const ConvGeometry::Sizes& sizes) { return sizes[1] == 1 && sizes[2] == 1; };
+  return g.spatial == 2 && g.groups == 1 && ones(g.stride) && ones(g.dilate) &&
+         g.pad_behind(1) == g.pad[1] && g.pad_behind(2) == g.pad[2];
 }
+
+bool is_3x3(const ConvGeometry& g) { return g.kernel[1] == 3 && g.kernel[2] == 3; }
 
 // Few tiles do not pay for reading weights that are four times as large, or for transforming them;
 // the less against bfloat16, whose weights have an eighth of the bytes and half the time.
@@ -26,11 +26,12 @@ int64_t least_tiles(WinogradWeights weights, DType direct) {
 
 // Transforms cost the more the fewer channels share them, and tiles that lie across the border
 // compute what nobody wants.
-bool worth_while(const ConvGeometry& g, int tile, int64_t least_tiles) {
+bool worth_while(const ConvGeometry& g, const WinogradForm& form, int64_t least_tiles) {
   constexpr int64_t kFewChannels = 32;
-  const int64_t rows = (g.map[1] + tile - 1) / tile, columns = (g.map[2] + tile - 1) / tile;
-  const double used =
-      static_cast<double>(g.map[1] * g.map[2]) / static_cast<double>(rows * columns * tile * tile);
+  const int64_t rows = winograd_units(g.map[1], form.tile_y),
+                columns = winograd_units(g.map[2], form.tile_x);
+  const double used = static_cast<double>(g.map[1] * g.map[2]) /
+                      static_cast<double>(rows * columns * form.tile_y * form.tile_x);
   return std::min(g.image_channels, g.map_channels) >= kFewChannels && used >= 0.6 &&
          g.batch * rows * columns >= least_tiles;
 }
@@ -40,7 +41,8 @@ bool worth_while(const ConvGeometry& g, int tile, int64_t least_tiles) {
 std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,
                                             WinogradWeights weights, DType direct) {
   const std::string& who = config().onednn.winograd;
-  if (who == "off" || !is_3x3_step_1(g) || WinogradConv::best_isa() == WinogradConv::Isa::kBaseline)
+  const WinogradConv::Isa isa = WinogradConv::best_isa();
+  if (who == "off" || !is_dense_step_1(g) || isa == WinogradConv::Isa::kBaseline)
     return std::nullopt;
   WinogradDesc desc{.batch = g.batch,
                     .channels = g.image_channels,
@@ -49,7 +51,9 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
                     .width = g.image[2],
                     .pad_y = g.pad[1],
                     .pad_x = g.pad[2],
-                    .tile = 4,
+                    .kernel_y = g.kernel[1],
+                    .kernel_x = g.kernel[2],
+                    .tile = g.kernel[1] == 5 ? 2 : 4,
                     .src_blocked = source_blocked,
                     .dst_blocked = true};
   if (!WinogradConv::supported(desc)) return std::nullopt;
@@ -61,14 +65,20 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
     desc.tile = fastest_tile(g, desc, direct);
     return desc.tile == 0 ? std::nullopt : std::optional(desc);
   }
+  // Other kernels than 3x3 were measured on AVX2, with weights that are kept.
+  const bool measured = isa == WinogradConv::Isa::kAvx2 && weights == WinogradWeights::kKept &&
+                        direct == DType::kFloat32;
+  if (!is_3x3(g) && !measured) return std::nullopt;
   const int64_t least = least_tiles(weights, direct);
-  if (worth_while(g, desc.tile, least)) return desc;
+  if (worth_while(g, kWinogradForms[winograd_form(desc)], least)) return desc;
+  if (!is_3x3(g)) return std::nullopt;
   // Small tiles where large ones would be few: their weights are less than half as large, and read
   // once a run. Transforming them at each run would cost what they gain; and they need 4
   // multiplications for 9, of which bfloat16 computes twice as many in the same time.
   if (weights == WinogradWeights::kChanging || direct == DType::kBFloat16) return std::nullopt;
   desc.tile = 2;
-  return worth_while(g, desc.tile, least) ? std::optional(desc) : std::nullopt;
+  return worth_while(g, kWinogradForms[winograd_form(desc)], least) ? std::optional(desc)
+                                                                    : std::nullopt;
 }
 
 }  // namespace mxnet

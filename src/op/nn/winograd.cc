@@ -32,15 +32,18 @@ WinogradConv::Isa WinogradConv::best_isa() { return static_cast<Isa>(simd_level(
 bool WinogradConv::has(Isa isa) { return static_cast<int>(isa) <= simd_level(); }
 
 bool WinogradConv::supported(const WinogradDesc& d) {
-  const auto pads = [](int64_t pad) { return pad >= 0 && pad <= 2; };
-  return d.batch > 0 && d.channels > 0 && d.filters > 0 && pads(d.pad_y) && pads(d.pad_x) &&
-         d.height > 0 && d.width > 0 && d.height + 2 * d.pad_y > 2 && d.width + 2 * d.pad_x > 2 &&
-         (d.tile == 2 || d.tile == 4) && (d.src_blocked || !d.src_narrow) &&
-         (d.dst_blocked || !d.dst_narrow);
+  const auto fits = [](int64_t size, int64_t pad, int64_t kernel) {
+    return size > 0 && pad >= 0 && pad < kernel && size + 2 * pad >= kernel;
+  };
+  return winograd_form(d) >= 0 && d.batch > 0 && d.channels > 0 && d.filters > 0 &&
+         fits(d.height, d.pad_y, d.kernel_y) && fits(d.width, d.pad_x, d.kernel_x) &&
+         (d.src_blocked || !d.src_narrow) && (d.dst_blocked || !d.dst_narrow);
 }
 
 WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
-    : loops_(winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
+    : loops_(winograd_loops(isa)),
+      shape_(winograd_shape(desc, loops_.lanes)),
+      kernel_size_(desc.kernel_y * desc.kernel_x) {
   MX_ASSERT(supported(desc));
 }
 
@@ -57,9 +60,9 @@ size_t WinogradConv::packed_bytes() const {
 
 void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
                         [[maybe_unused]] int threads) const {
-  const auto transform = loops_.weights[shape_.tile == 4];
+  const auto transform = loops_.weights[shape_.form];
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes;
-  const int64_t stored = shape_.filter_blocks * lanes, kernel = 9;
+  const int64_t stored = shape_.filter_blocks * lanes, kernel = kernel_size_;
   const int64_t filters = shape_.filters, channels = shape_.channels, point = weights_point();
   const int64_t panel_size = shape_.points() * point;
   const bool adjoint = order == WeightOrder::kAdjoint;
@@ -126,7 +129,7 @@ void WinogradConv::run_shared(const Plan& plan, const void* src, const float* pa
                               [[maybe_unused]] int threads) const {
   const int64_t parts = plan.cuts * plan.filter_parts,
                 pieces = winograd_units(shape_.tiles, kPieceTiles);
-  const auto transform = loops_.transform[shape_.tile == 4];
+  const auto transform = loops_.transform[shape_.form];
 #pragma omp parallel num_threads(threads)
   {
 #pragma omp for collapse(2) schedule(static)
@@ -154,7 +157,7 @@ void WinogradConv::run_shared(const Plan& plan, const void* src, const float* pa
 void WinogradConv::run_cuts(const Plan& plan, const void* src, const float* packed,
                             const LayerPost& post, void* dst, float* inputs, float* outputs,
                             int threads) const {
-  const auto transform = loops_.transform[shape_.tile == 4];
+  const auto transform = loops_.transform[shape_.form];
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int thread = 0; thread < threads; ++thread) {
     float* input = inputs + thread * plan.input_size;
@@ -190,8 +193,8 @@ void WinogradConv::run_part(const Plan& plan, const Part& part, const float* inp
       }
     }
     for (int64_t block = begin; block < end; ++block) {
-      loops_.restore[shape_.tile == 4](shape_, output + (block - begin) * plan.output_line,
-                                       plan.output_point, block, part.tile, part.tiles, post, dst);
+      loops_.restore[shape_.form](shape_, output + (block - begin) * plan.output_line,
+                                  plan.output_point, block, part.tile, part.tiles, post, dst);
     }
   }
 }

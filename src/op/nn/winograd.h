@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution with 3x3 kernels and step 1 by the minimal filtering of Winograd: F(4x4, 3x3) needs
-// 36 multiplications for what takes a direct convolution 144, F(2x2, 3x3) 16 for 36. Forward only,
-// float32; weights are transformed once and used many times.
+// Convolution with step 1 by the minimal filtering of Winograd: F(4x4, 3x3) needs 36
+// multiplications for what takes a direct convolution 144, F(2x2, 3x3) 16 for 36, F(2x2, 5x5) 36
+// for 100, F(4, 3) and F(4, 7) along rows or columns 6 for 12 and 10 for 28. Forward only, float32;
+// weights are transformed once and used many times.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -72,6 +73,7 @@ class WinogradConv {
 
   const WinogradLoops& loops_;
   WinogradShape shape_;
+  int64_t kernel_size_;
 };
 
 }  // namespace mxnet

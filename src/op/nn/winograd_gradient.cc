@@ -19,8 +19,8 @@ constexpr int64_t kLeastTiles = 192;
 
 WinogradWeightGradient::WinogradWeightGradient(const WinogradDesc& desc, WinogradConv::Isa isa)
     : loops_(winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
-  MX_ASSERT(WinogradConv::supported(desc) && desc.tile == 4 && desc.src_blocked &&
-            desc.dst_blocked);
+  MX_ASSERT(WinogradConv::supported(desc) && desc.tile == 4 && desc.kernel_y == 3 &&
+            desc.kernel_x == 3 && desc.src_blocked && desc.dst_blocked);
 }
 
 WinogradWeightGradient::Plan WinogradWeightGradient::plan(int threads) const {
@@ -95,8 +95,8 @@ void WinogradWeightGradient::sum_up(const Plan& plan, const Part& part, const fl
   for (int64_t tile = 0; tile < shape_.tiles; tile += plan.tiles) {
     const int64_t tiles = std::min(plan.tiles, shape_.tiles - tile);
     for (int64_t c = 0; c < part.channels; ++c) {
-      loops_.transform[1](shape_, src, part.first_channel + c, tile, tiles,
-                          memory.image + c * plan.image_line, plan.image_point);
+      loops_.transform[shape_.form](shape_, src, part.first_channel + c, tile, tiles,
+                                    memory.image + c * plan.image_line, plan.image_point);
     }
     for (int64_t f = 0; f < part.filters; ++f) {
       loops_.transform_map(shape_, dmap, part.first_filter + f, tile, tiles,

@@ -17,19 +17,21 @@ struct WinogradLoops {
   int rows;     // tiles that a product takes at once
 
   // Tiles [first, first + count) of group `block` of the source, to `to`: points are `point` floats
-  // apart. By size of the tile: [0] of 2, [1] of 4.
-  void (*transform[2])(const WinogradShape& shape, const void* src, int64_t block, int64_t first,
-                       int64_t count, float* to, int64_t point);
+  // apart. By place of the form in kWinogradForms.
+  void (*transform[kCountOfWinogradForms])(const WinogradShape& shape, const void* src,
+                                           int64_t block, int64_t first, int64_t count, float* to,
+                                           int64_t point);
   // output = input weights at one point, for `count` tiles and `vectors` groups of filters.
   void (*multiply)(int64_t count, int64_t channels, int64_t vectors, const float* input,
                    int64_t input_line, const float* weights, float* output, int64_t output_line);
   // The inverse transform of group `block` of filters, and what follows the convolution.
-  void (*restore[2])(const WinogradShape& shape, const float* from, int64_t point, int64_t block,
-                     int64_t first, int64_t count, const LayerPost& post, void* dst);
+  void (*restore[kCountOfWinogradForms])(const WinogradShape& shape, const float* from,
+                                         int64_t point, int64_t block, int64_t first, int64_t count,
+                                         const LayerPost& post, void* dst);
   // Transforms `count` kernels, at most a vector of them, `step` floats apart and turned by half a
   // circle if `turned`; points are `point` floats apart, and the rest of their vector is zeros.
-  void (*weights[2])(int64_t count, const float* from, int64_t step, bool turned, float* to,
-                     int64_t point);
+  void (*weights[kCountOfWinogradForms])(int64_t count, const float* from, int64_t step,
+                                         bool turned, float* to, int64_t point);
 
   // The gradient of the weights, with tiles of 4. Tiles of group `block` of the map's gradient, and
   // to `bias` the sum of the pixels of all tiles so far.

@@ -4,6 +4,17 @@
 
 namespace mxnet {
 
+int winograd_form(const WinogradDesc& desc) {
+  const auto tile = [&](int64_t kernel) { return kernel == 1 ? 1 : desc.tile; };
+  for (int i = 0; i < kCountOfWinogradForms; ++i) {
+    const WinogradForm& form = kWinogradForms[i];
+    if (form.kernel_y == desc.kernel_y && form.kernel_x == desc.kernel_x &&
+        form.tile_y == tile(desc.kernel_y) && form.tile_x == tile(desc.kernel_x))
+      return i;
+  }
+  return -1;
+}
+
 WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes) {
   WinogradShape s{};
   s.batch = desc.batch;
@@ -13,11 +24,11 @@ WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes) {
   s.width = desc.width;
   s.pad_y = desc.pad_y;
   s.pad_x = desc.pad_x;
-  s.out_height = desc.height + 2 * desc.pad_y - 2;
-  s.out_width = desc.width + 2 * desc.pad_x - 2;
-  s.tile = desc.tile;
-  s.tiles_y = winograd_units(s.out_height, s.tile);
-  s.tiles_x = winograd_units(s.out_width, s.tile);
+  s.out_height = desc.height + 2 * desc.pad_y - desc.kernel_y + 1;
+  s.out_width = desc.width + 2 * desc.pad_x - desc.kernel_x + 1;
+  s.form = winograd_form(desc);
+  s.tiles_y = winograd_units(s.out_height, kWinogradForms[s.form].tile_y);
+  s.tiles_x = winograd_units(s.out_width, kWinogradForms[s.form].tile_x);
   s.tiles = s.batch * s.tiles_y * s.tiles_x;
   s.channel_blocks = winograd_units(s.channels, lanes);
   s.filter_blocks = winograd_units(s.filters, lanes);

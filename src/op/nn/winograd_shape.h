@@ -7,27 +7,46 @@ namespace mxnet {
 
 // What to compute. "Blocked" is nChw16c with Isa::kAvx512, nChw8c with kAvx2, nChw4c below:
 // channels in groups of a vector, the last one filled up with zeros (written, and expected in
-// `sum`); plain is NCHW. The map has height + 2 pad_y - 2 rows. "Narrow" is bfloat16, of blocked
-// arrays; what is between is float32.
+// `sum`); plain is NCHW. The map has height + 2 pad_y - kernel_y + 1 rows. "Narrow" is bfloat16, of
+// blocked arrays; what is between is float32.
 struct WinogradDesc {
   int64_t batch = 0, channels = 0, filters = 0, height = 0, width = 0;
-  int64_t pad_y = 0, pad_x = 0;  // 0, 1 or 2, on both sides
-  int tile = 4;                  // 4 or 2: pixels of the map that a tile has in a row
+  int64_t pad_y = 0, pad_x = 0;  // less than the kernel, on both sides
+  int64_t kernel_y = 3, kernel_x = 3;
+  int tile = 4;  // pixels of the map that a tile has in a direction; one where the kernel is one
   bool src_blocked = false, dst_blocked = false;
   bool src_narrow = false, dst_narrow = false;
 };
+
+// F(tile_y x tile_x, kernel_y x kernel_x).
+struct WinogradForm {
+  int tile_y, tile_x, kernel_y, kernel_x;
+
+  // Of a transformed tile: rows, columns, all.
+  constexpr int points_y() const { return tile_y + kernel_y - 1; }
+  constexpr int points_x() const { return tile_x + kernel_x - 1; }
+  constexpr int points() const { return points_y() * points_x(); }
+};
+
+// All that there are loops for.
+inline constexpr WinogradForm kWinogradForms[] = {
+    {2, 2, 3, 3}, {4, 4, 3, 3}, {2, 2, 5, 5}, {1, 4, 1, 3},
+    {4, 1, 3, 1}, {1, 4, 1, 7}, {4, 1, 7, 1},
+};
+inline constexpr int kCountOfWinogradForms = sizeof(kWinogradForms) / sizeof(WinogradForm);
+// The place of a description's form among them, -1 if it is none of them.
+int winograd_form(const WinogradDesc& desc);
 
 // Derived once from a description.
 struct WinogradShape {
   int64_t batch, channels, filters, height, width, pad_y, pad_x;
   int64_t out_height, out_width;
-  int64_t tile;                           // m of F(m x m, 3 x 3)
+  int form;                               // place in kWinogradForms
   int64_t tiles_y, tiles_x, tiles;        // of an image; of all of them
   int64_t channel_blocks, filter_blocks;  // vectors, the last one perhaps not full
   bool src_blocked, dst_blocked, src_narrow, dst_narrow;
 
-  // Points of a transformed tile.
-  int64_t points() const { return (tile + 2) * (tile + 2); }
+  int64_t points() const { return kWinogradForms[form].points(); }
 };
 
 // Units that hold so many.

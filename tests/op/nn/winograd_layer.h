@@ -71,9 +71,10 @@ struct Layer {
   Layer(const WinogradDesc& d, std::mt19937& random)
       : desc(d),
         in{d.batch, d.channels, d.height, d.width},
-        out{d.batch, d.filters, d.height + 2 * d.pad_y - 2, d.width + 2 * d.pad_x - 2},
+        out{d.batch, d.filters, d.height + 2 * d.pad_y - d.kernel_y + 1,
+            d.width + 2 * d.pad_x - d.kernel_x + 1},
         src(normal(random, in.count())),
-        weights(normal(random, d.filters * d.channels * 9)),
+        weights(normal(random, d.filters * d.channels * d.kernel_y * d.kernel_x)),
         bias(normal(random, d.filters)),
         sum(normal(random, out.count())) {}
 
@@ -92,13 +93,15 @@ struct Layer {
   }
   double pixel(int64_t n, int64_t f, int64_t y, int64_t x) const {
     double value = 0;
+    const int64_t taps = desc.kernel_y * desc.kernel_x;
     for (int64_t c = 0; c < in.channels; ++c) {
-      for (int64_t i = 0; i < 9; ++i) {
-        const int64_t v = y + i / 3 - desc.pad_y, u = x + i % 3 - desc.pad_x;
+      for (int64_t i = 0; i < taps; ++i) {
+        const int64_t v = y + i / desc.kernel_x - desc.pad_y,
+                      u = x + i % desc.kernel_x - desc.pad_x;
         if (v < 0 || v >= in.height || u < 0 || u >= in.width) continue;
-        value +=
-            static_cast<double>(src[static_cast<std::size_t>(index(in, n, c, v, u))]) *
-            static_cast<double>(weights[static_cast<std::size_t>((f * in.channels + c) * 9 + i)]);
+        value += static_cast<double>(src[static_cast<std::size_t>(index(in, n, c, v, u))]) *
+                 static_cast<double>(
+                     weights[static_cast<std::size_t>((f * in.channels + c) * taps + i)]);
       }
     }
     return value;

@@ -54,6 +54,35 @@ TEST_P(Winograd, IsTheConvolutionForAnySizesAndLayouts) {
   }
 }
 
+TEST_P(Winograd, IsTheConvolutionWithEachFormOfKernel) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (const WinogradForm& form : kWinogradForms) {
+    for (int round = 0; round < 12; ++round) {
+      const WinogradDesc d{.batch = 1 + below(3),
+                           .channels = 1 + below(40),
+                           .filters = 1 + below(70),
+                           .height = form.kernel_y + below(20),
+                           .width = form.kernel_x + below(44),
+                           .pad_y = below(form.kernel_y),
+                           .pad_x = below(form.kernel_x),
+                           .kernel_y = form.kernel_y,
+                           .kernel_x = form.kernel_x,
+                           .tile = std::max(form.tile_y, form.tile_x),
+                           .src_blocked = below(2) == 0,
+                           .dst_blocked = below(2) == 0};
+      ASSERT_TRUE(WinogradConv::supported(d)) << text(d);
+      const Layer layer(d, random);
+      const int threads = 1 + static_cast<int>(below(3));
+      const WinogradConv conv(d, GetParam());
+      EXPECT_LE(error_of(layer.winograd(GetParam(), threads), layer.laid_out(layer.direct(), conv)),
+                1e-5)
+          << text(d) << " threads " << threads;
+    }
+  }
+}
+
 TEST_P(Winograd, NarrowArraysAreRoundedAndNothingElse) {
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
@@ -248,6 +277,12 @@ TEST(WinogradDescription, OthersAreNotSupported) {
   bad = good;
   bad.tile = 3;
   EXPECT_FALSE(WinogradConv::supported(bad));
+  bad = good;
+  bad.kernel_x = 5;
+  EXPECT_FALSE(WinogradConv::supported(bad)) << "5x5 and 3x3, but not 3x5";
+  bad = good;
+  bad.kernel_y = bad.kernel_x = 1;
+  EXPECT_FALSE(WinogradConv::supported(bad)) << "nothing to save";
   bad = good;
   bad.pad_x = 3;
   EXPECT_FALSE(WinogradConv::supported(bad));
