@@ -48,7 +48,7 @@ Kept kept_weights(const WeightHome& home, const WeightKey& key, std::size_t byte
   if (home.at == nullptr || !config().onednn.rnn_use_weight_cache)
     return kept_of_values(home, key, bytes, pack);
   if (auto found = cache().find(key)) return found;
-  const Kept packed = packed_by(pack, bytes);
+  Kept packed = packed_by(pack, bytes);
   cache().add(key, packed);
   return packed;
 }
@@ -61,7 +61,7 @@ Kept kept_of_values(const WeightHome& home, const WeightKey& key, std::size_t by
   if (auto found = home.made->find(home.version, numbers, &again))
     return std::static_pointer_cast<const std::byte>(found);
   if (!again) return nullptr;
-  const Kept packed = packed_by(pack, bytes);
+  Kept packed = packed_by(pack, bytes);
   home.made->add(home.version, numbers, packed);
   return packed;
 }
