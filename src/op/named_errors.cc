@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
+#include <string>
 
 #include "base/error.h"
 #include "engine/engine.h"
@@ -30,8 +30,8 @@ bool says_more(const Error& error) {
 
 void rethrow_told_by(const OpDef& op, std::string_view name,
                      const std::function<std::string()>& after_text) {
-  const auto explained = [&](std::string text) {
-    return after_text ? std::move(text) + after_text() : text;
+  const auto explained = [&](const std::string& text) {
+    return after_text ? text + after_text() : text;
   };
   try {
     throw;

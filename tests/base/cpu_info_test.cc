@@ -71,7 +71,7 @@ TEST_F(Cgroup, GroupOutsideTheContainersViewIsSkipped) {
   EXPECT_DOUBLE_EQ(cgroup_cpu_quota(root).value_or(0), 0.5);
 }
 
-TEST_F(Cgroup, Version1) {
+TEST_F(Cgroup, Version1OfAContainer) {
   file("/proc/self/cgroup", "12:memory:/docker/1\n4:cpu,cpuacct:/docker/1\n1:name=systemd:/\n");
   file("/sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "300000\n");
   file("/sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us", "100000\n");

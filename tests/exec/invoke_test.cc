@@ -113,7 +113,7 @@ TEST(Invoke, ArraysWithoutElements) {
   EXPECT_TRUE(values_of(y).empty());
 }
 
-TEST(Invoke, Scalars) {
+TEST(Invoke, ScalarsMakeScalars) {
   NDArray x = array_of({2}, Shape::scalar());
   NDArray y = call("elemwise_mul", {&x, &x});
   EXPECT_EQ(y.shape(), Shape::scalar());

@@ -66,7 +66,7 @@ TEST(Sparse, LayoutsNeedTheirDimensions) {
                Error);
 }
 
-TEST(SparseConvert, KnownExamples) {
+TEST(SparseConvert, WhatIsNotZeroIsKeptWithItsPlace) {
   const std::vector<float> dense_values{0, 1, 0, 2, 0, 3};
   const NDArray dense = make<float>(Shape{2, 3}, dense_values);
   const NDArray csr = cast_storage(dense, StorageType::kCSR);

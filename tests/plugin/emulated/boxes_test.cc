@@ -59,7 +59,7 @@ TEST(GpuBoxes, PositiveSamplesWithoutABoxHaveNoOffsets) {
   }
 }
 
-TEST(GpuBoxes, Priors) {
+TEST(GpuBoxes, PriorsAreTheCpus) {
   const Input map{Values(2 * 3 * 4), Shape{1, 2, 3, 4}};
   const Attrs sizes{{"sizes", "(0.5, 0.25, 0.75)"}, {"ratios", "(1, 2, 0.5)"}};
   expect_op("_contrib_MultiBoxPrior", {map}, sizes);
@@ -107,7 +107,7 @@ TEST(GpuBoxes, OfOverlappingBoxesTheBestStays) {
   }
 }
 
-TEST(GpuBoxes, Detections) {
+TEST(GpuBoxes, DetectionsAreTheCpus) {
   constexpr int64_t kImages = 2, kClasses = 4, kCount = 40;
   const Input scores{random_values(kImages * kClasses * kCount, 0, 1),
                      Shape{kImages, kClasses, kCount}};

@@ -132,7 +132,7 @@ TEST(GpuIndex, ShapesDiagonalsAndProducts) {
   }
 }
 
-TEST(GpuIndex, PaddedImages) {
+TEST(GpuIndex, PaddedImagesAreTheCpus) {
   for (const char* dtype : {"float32", "float16", "float64"}) {
     const Input image{random_values(2 * 3 * 4 * 5, -2, 2), Shape{2, 3, 4, 5}, dtype};
     const Input gradient{random_values(2 * 3 * 7 * 8, -2, 2), Shape{2, 3, 7, 8}, dtype};

@@ -112,7 +112,7 @@ TEST(GpuMatrices, InversesAndDeterminants) {
   expect_op("_backward_npi_tensorinv", {inverse, inverse, square}, {{"ind", "2"}});
 }
 
-TEST(GpuMatrices, Equations) {
+TEST(GpuMatrices, SolutionsOfEquationsAreTheCpus) {
   const Input a = filled(Shape{2, 4, 4}, -3, 3), b = filled(Shape{2, 4, 3});
   Input vectors = filled(Shape{2, 4});
   for (const Input& sides : {b, vectors}) {
@@ -151,7 +151,7 @@ TEST(GpuMatrices, NumbersOfMatrices) {
   expect_op("_backward_linalg_inner", {a, filled(Shape{2, 4, 4}), numbers});
 }
 
-TEST(GpuMatrices, EinsteinSums) {
+TEST(GpuMatrices, EinsteinSumsAreTheCpus) {
   const Input a = filled(Shape{2, 3, 4}), b = filled(Shape{2, 4, 5}), square = filled(Shape{4, 4});
   const auto sum = [](const char* subscripts, int arrays, std::vector<Input> inputs) {
     const Attrs attrs{{"subscripts", subscripts}, {"num_args", std::to_string(arrays)}};
@@ -174,7 +174,7 @@ TEST(GpuMatrices, EinsteinSums) {
   expect_op("_backward_npi_einsum", {filled(Shape{4}), square}, diagonal);
 }
 
-TEST(GpuMatrices, CholeskyFactors) {
+TEST(GpuMatrices, CholeskyFactorsAreTheCpus) {
   // Diagonally dominant.
   Input a = filled(Shape{2, 5, 5}, -1, 1);
   for (std::size_t m = 0; m < 2; ++m) {

@@ -33,7 +33,7 @@ TEST(GpuOperators, KernelsComeFromThePlugin) {
   EXPECT_STREQ(gpu_kernel(Registry::get().at("FullyConnected"))->name, "cuda");
 }
 
-TEST(GpuOperators, Elementwise) {
+TEST(GpuOperators, FunctionsOfElementsAreTheCpus) {
   for (const char* op : {"exp", "erf", "gammaln", "rsqrt", "floor", "relu", "erfinv", "arccos"})
     expect_same(op, {Shape{7, 33}});
   for (const char* op : {"elemwise_add", "_hypot", "_mod", "_power", "_greater"})
@@ -59,7 +59,7 @@ TEST(GpuOperators, ReductionsOfRowsColumnsAndAll) {
   expect_same("sum", {Shape{3, 9000}}, {{"axis", "0"}});
 }
 
-TEST(GpuOperators, Movement) {
+TEST(GpuOperators, MovedElementsLieWhereTheCpuPutsThem) {
   expect_same("transpose", {Shape{3, 4, 5}}, {{"axes", "(2,0,1)"}});
   expect_same("slice", {Shape{8, 9}}, {{"begin", "(1,8)"}, {"end", "(7,0)"}, {"step", "(2,-3)"}});
   expect_same("reverse", {Shape{4, 5}}, {{"axis", "(0,1)"}});

@@ -55,7 +55,7 @@ TEST(GpuOrder, GradientsComeToWhereElementsWereTaken) {
   expect_same_outputs("_topk_take", {{random_values(36, -3, 3), Shape{4, 9}}, data}, attrs);
 }
 
-TEST(GpuOrder, RunningSums) {
+TEST(GpuOrder, RunningSumsAreTheCpus) {
   for (const char* dtype : {"float32", "float16", "float64", "int32", "int8", "int64"}) {
     // Eighths: all sums are exact but those of half numbers.
     const double tolerance = std::string_view(dtype) == "float16" ? 2e-3 : 0;

@@ -23,7 +23,7 @@ void expect_op(const char* op, std::vector<Input> inputs, const Attrs& attrs = {
   }
 }
 
-TEST(GpuPortable, Padding) {
+TEST(GpuPortable, PaddingIsTheCpus) {
   const Input x = filled(Shape{3, 4, 2});
   for (const char* mode : {"constant", "edge", "reflect", "symmetric", "maximum", "minimum"}) {
     const Attrs attrs{{"pad_width", "((1,2),(0,3),(2,0))"}, {"mode", mode}};
@@ -88,7 +88,7 @@ TEST(GpuPortable, DeletionAndInsertion) {
   expect_op("_npi_insert_scalar", {x}, {{"int_ind", "4"}, {"val", "9"}});
 }
 
-TEST(GpuPortable, Membership) {
+TEST(GpuPortable, MembersAreFoundAsOnTheCpu) {
   const double nan = std::nan("");
   const Input values{{3, -0.0, nan, 3, 100}, Shape{5}}, none{{}, Shape{0}};
   const Input x{{0, 1, 3, 2, 5, 100}, Shape{2, 3}}, real{{0, -3, 3, nan}, Shape{4}};
@@ -103,7 +103,7 @@ TEST(GpuPortable, Membership) {
   }
 }
 
-TEST(GpuPortable, Masks) {
+TEST(GpuPortable, MasksChooseAsOnTheCpu) {
   const Input x = filled(Shape{3, 4, 2}), mask{{1, 0, 0, 2}, Shape{4}};
   const Attrs second{{"start_axis", "1"}};
   Attrs number = second;

@@ -74,7 +74,7 @@ TEST(GpuQuantized, ElementByElement) {
                       {{"input_dim", "5"}, {"output_dim", "7"}});
 }
 
-TEST(GpuQuantized, Products) {
+TEST(GpuQuantized, ProductsAreTheCpus) {
   for (const char* type : kBytes) {
     const Input data = bytes(Shape{3, 4, 9}, type), weight = bytes(Shape{5, 36}, "int8");
     const Input ends[] = {end(-2), end(3), end(-1), end(1.5f), end(-0.25f), end(0.5f)};

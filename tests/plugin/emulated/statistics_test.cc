@@ -86,7 +86,7 @@ TEST(GpuSeries, ColumnsOfImages) {
   expect_op(kNumbers, "im2col", {filled(Shape{1, 2, 9})}, {{"kernel", "(4,)"}, {"stride", "(3,)"}});
 }
 
-TEST(GpuStatistics, Averages) {
+TEST(GpuStatistics, AveragesAreTheCpus) {
   const Input a = filled(Shape{3, 4, 5}, 1, 6), weights = filled(Shape{3, 4, 5}, 1, 4);
   const Input list = filled(Shape{4}, 1, 4);
   for (const char* axis : {"None", "(1,)", "(0,2)"}) {
@@ -126,7 +126,7 @@ TEST(GpuStatistics, ProductsWithZerosHaveGradients) {
   expect_op(kReal, "_backward_prod", {dy, y, x}, {{"axis", "(0,)"}, {"exclude", "True"}});
 }
 
-TEST(GpuStatistics, Histograms) {
+TEST(GpuStatistics, HistogramsAreTheCpus) {
   const Input x = filled(Shape{7, 9}, -4, 8), edges{{-3, -1, 0, 0, 2, 7}, Shape{6}};
   expect_op(kReal, "_histogram", {x, edges});
   expect_op(kReal, "_histogram", {x}, {{"bin_cnt", "5"}, {"range", "(-3,7)"}});
@@ -134,7 +134,7 @@ TEST(GpuStatistics, Histograms) {
             {{"bin_cnt", "4"}, {"range", "(0,9)"}});
 }
 
-TEST(GpuStatistics, Closeness) {
+TEST(GpuStatistics, OneElementThatIsFarOrNoNumberIsSeen) {
   Input a = filled(Shape{50}), b = a;
   expect_op(kReal, "_contrib_allclose", {a, b});
   b.values[31] += 1;
@@ -144,7 +144,7 @@ TEST(GpuStatistics, Closeness) {
   expect_op(kReal, "_contrib_allclose", {a, b}, {{"equal_nan", "False"}});
 }
 
-TEST(GpuStatistics, Differences) {
+TEST(GpuStatistics, DifferencesAreTheCpus) {
   const Input x = filled(Shape{3, 5, 4}, 0, 9);
   for (const char* n : {"0", "1", "2", "3"}) {
     const int64_t left = 5 - (*n - '0');
@@ -161,7 +161,7 @@ TEST(GpuStatistics, Differences) {
   expect_op(kNumbers, "_npi_backward_ediff1d", {filled(Shape{59}, 0, 9), x});
 }
 
-TEST(GpuLosses, CrossEntropy) {
+TEST(GpuLosses, CrossEntropyIsTheCpus) {
   const Input data = filled(Shape{5, 7}, -9, 9), labels{{0, 6, 3, 3, 1}, Shape{5}};
   expect_op(kReal, "softmax_cross_entropy", {data, labels});
   expect_op(kReal, "_backward_softmax_cross_entropy", {{{2}, Shape{1}}, data, labels});
@@ -208,7 +208,7 @@ TEST(GpuFourier, TransformsOfAnyLength) {
   expect_op(kReal, "_contrib_fft", {filled(Shape{2, 1, 3, 4}, -1, 1)});
 }
 
-TEST(GpuFourier, CountSketches) {
+TEST(GpuFourier, CountSketchesAreTheCpus) {
   const Input x = filled(Shape{3, 6}), h{{0, 3, 1, 3, 2, 0}, Shape{1, 6}};
   const Input s{{1, -1, 1, 1, -1, -1}, Shape{1, 6}};
   const Attrs attrs{{"out_dim", "4"}};
@@ -229,7 +229,7 @@ TEST(GpuStatistics, CountsOfIntegers) {
   EXPECT_EQ(error(kGpu), error(Device::cpu()));
 }
 
-TEST(GpuStatistics, Percentiles) {
+TEST(GpuStatistics, PercentilesAreTheCpus) {
   Input x = filled(Shape{3, 4, 5}, -8, 8), q{{0, 12.5f, 50, 99, 100}, Shape{5}};
   for (const char* between : {"linear", "lower", "higher", "midpoint", "nearest"}) {
     for (const char* axis : {"None", "(1,)", "(0,-1)"})

@@ -40,7 +40,7 @@ TEST(GpuParametric, FunctionsOfOneNumber) {
   }
 }
 
-TEST(GpuParametric, BentLines) {
+TEST(GpuParametric, BentLinesAreTheCpus) {
   for (const char* dtype : kReal) {
     const double tolerance = dtype[5] == '1' ? 1e-2 : 1e-6;
     const Input x{random_values(2 * 3 * 25, -4, 4), Shape{2, 3, 5, 5}, dtype};

@@ -58,7 +58,7 @@ TEST_P(GpuVision, RegionsArePooledByPosition) {
   expect_op("_backward__contrib_DeformablePSROIPooling", {dout, data, rois}, still);
 }
 
-TEST_P(GpuVision, DeformableConvolutions) {
+TEST_P(GpuVision, DeformableConvolutionsAreTheCpus) {
   const Input data = filled(Shape{2, 4, 6, 5}), offset = filled(Shape{2, 24, 3, 3}, -1, 1);
   const Input mask = filled(Shape{2, 12, 3, 3}, 0, 1), weight = filled(Shape{6, 2, 3, 2});
   const Input bias = filled(Shape{6}), dout = filled(Shape{2, 6, 3, 3});
@@ -221,7 +221,7 @@ TEST_P(GpuVision, ImagesInOtherSizes) {
   }
 }
 
-TEST_P(GpuVision, Neighbours) {
+TEST_P(GpuVision, SumsOverNeighboursAreTheCpus) {
   const Input a = filled(Shape{2, 3, 7, 8}), b = filled(Shape{2, 3, 7, 8}, -1, 1);
   for (const char* multiply : {"True", "False"}) {
     const Attrs attrs{{"kernel_size", "3"}, {"max_displacement", "2"}, {"stride1", "2"},
@@ -239,7 +239,7 @@ TEST_P(GpuVision, Neighbours) {
   }
 }
 
-TEST(GpuColours, Change) {
+TEST(GpuColours, ChangeAsOnTheCpu) {
   for (const int64_t channels : {1, 3}) {
     Input images{random_values(2 * 4 * 5 * channels, 0, 255), Shape{2, 4, 5, channels}};
     for (const char* dtype : {"uint8", "float32", "float64", "int32"}) {
@@ -302,7 +302,7 @@ TEST(GpuImages, InAnotherSize) {
     expect_same_outputs("_image_resize", {infinite}, {{"size", "(4, 4)"}, {"interp", interp}});
 }
 
-TEST(GpuImages, WithBorders) {
+TEST(GpuImages, GetTheBordersOfTheCpu) {
   for (const char* dtype : {"uint8", "int32", "float32", "float16", "float64"}) {
     const Input image{random_values(3 * 4 * 2, 0, 30), Shape{3, 4, 2}, dtype};
     for (const char* type : {"0", "1", "2", "3", "4"}) {
