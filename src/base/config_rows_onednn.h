@@ -38,8 +38,9 @@
       "Skip the fusion of sums into convolutions.") \
   LIVE(winograd, std::string, "MXNET_ONEDNN_WINOGRAD", "heuristic", one_of("off heuristic measure"), \
       active("WinogradConfig.TheRowChoosesWhoDecides"), \
-      "Which 3x3 convolutions of compiled graphs are computed by Winograd's method: none; those that a model of the CPU " \
-      "chooses, the same at each run; or those that are faster when both are timed once.") \
+      "Which convolutions of compiled graphs (3x3; on AVX2 5x5, and rows and columns of 3 and 7) are computed by " \
+      "Winograd's method: none; those that a model of the CPU chooses, the same at each run; or those that are faster " \
+      "when both are timed once.") \
   LIVE(trials, std::string, "MXNET_ONEDNN_TRIALS", "~/.mxnet/convolution_trials.txt", any(), \
       active("ConvTrials.AFileKeepsThem"), \
       "File that keeps the choices of MXNET_ONEDNN_WINOGRAD=measure for later processes; empty: none.") \
