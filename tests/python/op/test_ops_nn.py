@@ -167,6 +167,18 @@ def test_a_target_shape_cuts_the_deconvolution_at_both_ends(mx, rng, target):
     close(got, full[(..., *cut)], depth=8)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("target", [(10, 10), (7, 8)])
+def test_a_target_shape_takes_the_place_of_pad_and_adj(mx, rng, target, dtype):
+    x, w, head = (rng.normal(size=s).astype(dtype) for s in ((1, 2, 4, 4), (2, 3, 4, 4), (1, 3, *target)))
+    shared = {"kernel": (4, 4), "stride": (2, 2), "target_shape": target, "num_filter": 3}
+    both = {**shared, "pad": (1, 0), "adj": (0, 1)}
+    close(mx.run("Deconvolution", x, w, **both)[0], mx.run("Deconvolution", x, w, **shared)[0], dtype, depth=8)
+    for got, wanted in zip(mx.gradients("Deconvolution", [x, w], [head], **both),
+                           mx.gradients("Deconvolution", [x, w], [head], **shared), strict=True):
+        close(got, wanted, dtype, depth=48)
+
+
 # ---- FullyConnected ----
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
