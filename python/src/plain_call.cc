@@ -2,12 +2,13 @@
 // PlainFunction and PlainMethod: functions of mx.np whose usual calls are one call of an operator.
 // A table (mxnet/_numpy/plain.py) says which of its parameters each argument is; calls with other
 // values than those that it names go to a Python function, which knows them all.
+#include "array.h"
+
 #include <structmember.h>
 
 #include <array>
 #include <utility>
 
-#include "array.h"
 #include "call_errors.h"
 #include "check.h"
 #include "operator.h"
