@@ -15,8 +15,6 @@ bool is_dense_step_1(const ConvGeometry& g) {
          g.pad_behind(1) == g.pad[1] && g.pad_behind(2) == g.pad[2];
 }
 
-bool is_3x3(const ConvGeometry& g) { return g.kernel[1] == 3 && g.kernel[2] == 3; }
-
 // Few tiles do not pay for reading weights that are four times as large, or for transforming them;
 // the less against bfloat16, whose weights have an eighth of the bytes and half the time.
 int64_t least_tiles(WinogradWeights weights, DType direct) {
@@ -41,8 +39,8 @@ bool worth_while(const ConvGeometry& g, const WinogradForm& form, int64_t least_
 std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,
                                             WinogradWeights weights, DType direct) {
   const std::string& who = config().onednn.winograd;
-  const WinogradConv::Isa isa = WinogradConv::best_isa();
-  if (who == "off" || !is_dense_step_1(g) || isa == WinogradConv::Isa::kBaseline)
+  if (who == "off" || !is_dense_step_1(g) ||
+      WinogradConv::best_isa() == WinogradConv::Isa::kBaseline)
     return std::nullopt;
   WinogradDesc desc{.batch = g.batch,
                     .channels = g.image_channels,
@@ -65,13 +63,13 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
     desc.tile = fastest_tile(g, desc, direct);
     return desc.tile == 0 ? std::nullopt : std::optional(desc);
   }
-  // Other kernels than 3x3 were measured on AVX2, with weights that are kept.
-  const bool measured = isa == WinogradConv::Isa::kAvx2 && weights == WinogradWeights::kKept &&
-                        direct == DType::kFloat32;
-  if (!is_3x3(g) && !measured) return std::nullopt;
+  // Other kernels than 3x3 were measured in float32, with weights that are kept.
+  const bool measured = weights == WinogradWeights::kKept && direct == DType::kFloat32;
+  const WinogradForm& form = kWinogradForms[winograd_form(desc)];
+  if (!form.is_3x3() && !measured) return std::nullopt;
   const int64_t least = least_tiles(weights, direct);
-  if (worth_while(g, kWinogradForms[winograd_form(desc)], least)) return desc;
-  if (!is_3x3(g)) return std::nullopt;
+  if (worth_while(g, form, least)) return desc;
+  if (!form.is_3x3()) return std::nullopt;
   // Small tiles where large ones would be few: their weights are less than half as large, and read
   // once a run. Transforming them at each run would cost what they gain; and they need 4
   // multiplications for 9, of which bfloat16 computes twice as many in the same time.

@@ -31,20 +31,22 @@ constexpr int64_t kPieceTiles = 32;
 WinogradConv::Isa WinogradConv::best_isa() { return static_cast<Isa>(simd_level()); }
 bool WinogradConv::has(Isa isa) { return static_cast<int>(isa) <= simd_level(); }
 
-bool WinogradConv::supported(const WinogradDesc& d) {
+bool WinogradConv::supported(const WinogradDesc& d, Isa isa) {
   const auto fits = [](int64_t size, int64_t pad, int64_t kernel) {
     return size > 0 && pad >= 0 && pad < kernel && size + 2 * pad >= kernel;
   };
-  return winograd_form(d) >= 0 && d.batch > 0 && d.channels > 0 && d.filters > 0 &&
-         fits(d.height, d.pad_y, d.kernel_y) && fits(d.width, d.pad_x, d.kernel_x) &&
-         (d.src_blocked || !d.src_narrow) && (d.dst_blocked || !d.dst_narrow);
+  const int form = winograd_form(d);
+  return form >= 0 && winograd_loops(isa).transform[form] != nullptr && d.batch > 0 &&
+         d.channels > 0 && d.filters > 0 && fits(d.height, d.pad_y, d.kernel_y) &&
+         fits(d.width, d.pad_x, d.kernel_x) && (d.src_blocked || !d.src_narrow) &&
+         (d.dst_blocked || !d.dst_narrow);
 }
 
 WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
     : loops_(winograd_loops(isa)),
       shape_(winograd_shape(desc, loops_.lanes)),
       kernel_size_(desc.kernel_y * desc.kernel_x) {
-  MX_ASSERT(supported(desc));
+  MX_ASSERT(supported(desc, isa));
 }
 
 int WinogradConv::block() const { return loops_.lanes; }

@@ -22,8 +22,9 @@ class WinogradConv {
   // Whether this CPU has it.
   static bool has(Isa isa);
 
-  static bool supported(const WinogradDesc& desc);
-  // REQUIRES supported(desc), has(isa).
+  // REQUIRES has(isa).
+  static bool supported(const WinogradDesc& desc, Isa isa = best_isa());
+  // REQUIRES supported(desc, isa).
   WinogradConv(const WinogradDesc& desc, Isa isa);
 
   // Channels that lie together in blocked layouts.

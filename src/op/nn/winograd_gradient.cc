@@ -19,7 +19,7 @@ constexpr int64_t kLeastTiles = 192;
 
 WinogradWeightGradient::WinogradWeightGradient(const WinogradDesc& desc, WinogradConv::Isa isa)
     : loops_(winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
-  MX_ASSERT(WinogradConv::supported(desc) && desc.tile == 4 && desc.kernel_y == 3 &&
+  MX_ASSERT(WinogradConv::supported(desc, isa) && desc.tile == 4 && desc.kernel_y == 3 &&
             desc.kernel_x == 3 && desc.src_blocked && desc.dst_blocked);
 }
 

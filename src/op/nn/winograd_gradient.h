@@ -12,7 +12,7 @@ namespace mxnet {
 class WinogradWeightGradient {
  public:
   // `desc` is that of the convolution, its image and map in blocks, its tiles of four.
-  // REQUIRES WinogradConv::supported(desc), WinogradConv::has(isa).
+  // REQUIRES WinogradConv::supported(desc, isa).
   WinogradWeightGradient(const WinogradDesc& desc, WinogradConv::Isa isa);
 
   // Aligned to 64 bytes.
