@@ -95,6 +95,8 @@ class Initializer:
         import numpy as np
 
         shape = arr.shape
+        if len(shape) != 4:
+            raise ValueError(f"given a weight of shape {shape} for bilinear upsampling, expected four dimensions")
         half = math.ceil(shape[3] / 2.0)
         center = (2 * half - 1 - half % 2) / (2.0 * half)
         rows = 1 - np.abs(np.arange(shape[2]) / half - center)

@@ -57,7 +57,9 @@ class EvalMetric:
         self.reset()
 
     def __str__(self) -> str:
-        return f"EvalMetric: {dict(self.get_name_value())}"
+        # A program's own metric may sum NumPy's numbers, which print as calls in a dict.
+        values = {name: value.item() if isinstance(value, numpy.generic) else value for name, value in self.get_name_value()}
+        return f"EvalMetric: {values}"
 
     def get_config(self) -> Dict[str, Any]:
         """What makes the same metric again: create(**config)."""

@@ -274,7 +274,7 @@ class PCC(EvalMetric):
         product = numpy.sum(across * (total - across)) * numpy.sum(down * (total - down))
         if product == 0:
             return float("nan")
-        return (matrix.trace() * total - numpy.sum(across * down)) / product**0.5
+        return float((matrix.trace() * total - numpy.sum(across * down)) / product**0.5)
 
     def update(self, labels: Any, preds: Any) -> None:
         labels, preds = check_label_shapes(labels, preds, True)

@@ -81,7 +81,7 @@ class _Moments:
 
     def correlation(self) -> float:
         """Pearson's."""
-        return self.products[0, 1] / math.sqrt(self.products[0, 0] * self.products[1, 1])
+        return float(self.products[0, 1] / math.sqrt(self.products[0, 0] * self.products[1, 1]))
 
 
 @register

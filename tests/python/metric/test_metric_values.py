@@ -91,6 +91,16 @@ def test_composites_of_names_and_functions():
     assert str(metric).startswith("EvalMetric: {'accuracy'")
 
 
+def test_values_print_as_plain_numbers():
+    labels, scores = mx.nd.array([0, 1, 1, 0]), mx.nd.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.6, 0.4]])
+    correlation, halves = mx.metric.PCC(), mx.metric.np(lambda label, pred: np.float32(0.5), name="halves")
+    for metric in correlation, halves:
+        metric.update([labels], [scores])
+    assert str(halves) == "EvalMetric: {'halves': 0.5}"
+    assert str(correlation) == f"EvalMetric: {{'pcc': {float(correlation.get()[1])!r}}}"
+    assert repr(correlation.get()) == f"('pcc', {float(correlation.get()[1])!r})"
+
+
 def test_a_function_may_return_sum_and_count():
     metric = mx.metric.np(lambda label, pred: (float((pred.argmax(1) == label).sum()), len(label)), name="mine")
     assert value(metric) == pytest.approx(4 / 6)

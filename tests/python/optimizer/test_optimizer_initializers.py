@@ -71,6 +71,8 @@ def test_orthogonal_rows_are_orthogonal():
 def test_bilinear_weights_interpolate():
     values = filled(mx.init.Bilinear(), (1, 1, 4, 4))[0, 0]
     np.testing.assert_allclose(values[1], np.array([0.25, 0.75, 0.75, 0.25]) * 0.75)
+    with pytest.raises(ValueError, match=r"given a weight of shape \(3, 1\) for bilinear upsampling, expected four dimensions"):
+        filled(mx.init.Bilinear(), (3, 1))
 
 
 def test_lstm_bias_opens_the_forget_gate():
