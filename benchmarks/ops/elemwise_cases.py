@@ -13,7 +13,7 @@ def unary(torch, op, dtype, values, memory_bound=False):
 
 
 def binary(torch, label, op, a, b, name):
-    return Case(label, op, [a, b], lambda x, y, o: getattr(np, name)(x, y, out=o),
+    return Case(label, op, [a, b], lambda x, y, o: getattr(np, {"pow": "power"}.get(name, name))(x, y, out=o),
                 lambda x, y, o: getattr(torch, name)(x, y, out=o), memory_bound=name != "pow")
 
 
