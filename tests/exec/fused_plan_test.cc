@@ -142,6 +142,29 @@ TEST(FusedPlan, ChannelsThatWouldBePaddingMayLieBehind) {
   }
 }
 
+// A network's first layer. Images whose last pixels no kernel reaches, and pads of more zeros than
+// the last kernel sees.
+TEST(FusedPlan, LargeKernelsMovedBySeveralPixelsAgreeAtTheBorders) {
+  struct Layer {
+    int64_t channels, height, width;
+    const char *kernel, *stride, *pad;
+    int64_t kernel_y, kernel_x;
+  };
+  for (const Layer& layer : {Layer{3, 47, 39, "(11,11)", "(4,4)", "(2,2)", 11, 11},
+                             Layer{4, 30, 41, "(9,12)", "(2,3)", "(4,1)", 9, 12},
+                             Layer{1, 20, 19, "(3,9)", "(1,5)", "(0,8)", 3, 9}}) {
+    Network net({2, layer.channels, layer.height, layer.width});
+    const Value weight = net.input("weight", {24, layer.channels, layer.kernel_y, layer.kernel_x});
+    const Value x = apply("Convolution", {net.data(), weight, net.input("bias", {24})},
+                          {{"kernel", layer.kernel},
+                           {"stride", layer.stride},
+                           {"pad", layer.pad},
+                           {"num_filter", "24"}});
+    const Network::Result result = net.check(relu(net.batch_norm("bn", x, 24)));
+    EXPECT_EQ(result.steps("[plain]"), 0) << result.plan;
+  }
+}
+
 TEST(FusedPlan, DropoutThatLetsEverythingPassIsGone) {
   Network net({2, 16, 6, 6});
   const Value x = apply("Dropout", {net.conv("c0", net.data(), 16, 16)});

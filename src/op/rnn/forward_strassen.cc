@@ -26,8 +26,6 @@ using strassen::kTile;
 
 constexpr int64_t kGates = 4;
 constexpr int64_t kGroup = 2 * kTile;  // samples that belong together
-// Rows of the input that are multiplied at once: their sums stay in the second-level cache.
-constexpr int64_t kRows = 64;
 // Rows of a whole input from which on the multiplications saved are more than making the sums of
 // the weights takes.
 constexpr int64_t kLeastRows = 512;
@@ -48,7 +46,9 @@ float largest_of(const float* numbers, int64_t count) {
 }
 
 // Steps that a thread with so many samples takes at once: an even number.
-int64_t chunk_of(int64_t samples) { return std::max<int64_t>(1, kRows / 2 / samples) * 2; }
+int64_t chunk_of(int64_t samples) {
+  return std::max<int64_t>(1, strassen::input_rows() / 2 / samples) * 2;
+}
 
 class StrassenDirection {
  public:
@@ -115,14 +115,14 @@ class StrassenDirection {
 
   // Makes the sums of the weights.
   void prepare(const ForwardArrays<float>& arrays, LayerScratch& scratch) {
-    const int64_t size =
-        strassen::input_sums(inputs_, hidden_) + strassen::state_sums(hidden_, hidden_);
+    const int64_t size = strassen::input_sums(inputs_, hidden_) + state_factors(hidden_);
     const float *input = input_weight(arrays), *state = state_weight(arrays);
     kept_ = kept_weights(
         arrays.home, key(arrays, WeightForm::kSums), static_cast<std::size_t>(size) * sizeof(float),
         [&](std::byte* to) { sum_weights(input, state, reinterpret_cast<float*>(to)); });
-    slot_gates_ = kRows * kGates * hidden_;
-    slot_scratch_ = std::max(strassen::input_scratch(kRows, inputs_),
+    const int64_t rows = strassen::input_rows();
+    slot_gates_ = rows * kGates * hidden_;
+    slot_scratch_ = std::max(strassen::input_scratch(rows, inputs_),
                              strassen::state_scratch(shares_.samples, hidden_));
     float* at = scratch.of(shares_.slots * (slot_gates_ + slot_scratch_) + 4 * batch_ * hidden_ +
                            kGates * hidden_ + (kept_ != nullptr ? 0 : size));
@@ -207,12 +207,18 @@ class StrassenDirection {
     return arrays.params + layout_.state_weight(layer_, direction_);
   }
 
+  // Numbers that the right factors of the state's products take, of some units.
+  int64_t state_factors(int64_t units) const {
+    return strassen::gains_on_state() ? strassen::state_sums(hidden_, units)
+                                      : kGates * hidden_ * units;
+  }
+
   int64_t time_of(int64_t step) const { return direction_ == 1 ? steps_ - 1 - step : step; }
 
   void sum_weights(const float* input, const float* state, float* to) const {
     const int64_t blocks = hidden_ / columns_;
     const int64_t input_block = strassen::input_sums(inputs_, columns_);
-    const int64_t state_block = strassen::state_sums(hidden_, columns_);
+    const int64_t state_block = state_factors(columns_);
     float* states = to + blocks * input_block;
     parallel_for(
         blocks, static_cast<double>(input_block + state_block),
@@ -223,7 +229,10 @@ class StrassenDirection {
             pack(input, inputs_, b, panels);
             strassen::sum_input_weights(panels.data(), inputs_, to + b * input_block);
             pack(state, hidden_, b, panels);
-            strassen::sum_state_weights(panels.data(), hidden_, states + b * state_block);
+            if (strassen::gains_on_state())
+              strassen::sum_state_weights(panels.data(), hidden_, states + b * state_block);
+            else
+              std::copy_n(panels.data(), state_block, states + b * state_block);
           }
           finish_stream_copies();
         },
@@ -272,18 +281,33 @@ class StrassenDirection {
       }
       strassen::multiply_input(tiles, inputs_, sums_, hidden_, apart, scratch);
       for (int64_t i = 0; i < count; ++i) {
-        tiles.clear();
-        const float* before = states_[(s + i) % 2] + first * hidden_;
-        for (int64_t half = 0; half < 2; ++half) {
-          for (int64_t r = half * kTile; r < samples; r += kGroup)
-            tiles.push_back({before + r * hidden_, gates + i * step_size + r * kGates * columns_});
-        }
-        strassen::multiply_state(tiles, hidden_, sums_ + strassen::input_sums(inputs_, hidden_),
-                                 hidden_, apart, scratch);
+        multiply_state(states_[(s + i) % 2] + first * hidden_, samples, gates + i * step_size,
+                       tiles, scratch);
         for (int64_t r = 0; r < samples; ++r)
           run_cells(s + i, first + r, gates + i * step_size + r * kGates * columns_, apart);
       }
     }
+  }
+
+  // The products of some samples' state are added to their gates.
+  void multiply_state(const float* before, int64_t samples, float* gates,
+                      std::vector<strassen::Tile>& tiles, float* scratch) const {
+    const float* const factors = sums_ + strassen::input_sums(inputs_, hidden_);
+    const int64_t width = kGates * columns_, apart = samples * width;
+    if (strassen::gains_on_state()) {
+      tiles.clear();
+      for (int64_t half = 0; half < 2; ++half) {
+        for (int64_t r = half * kTile; r < samples; r += kGroup)
+          tiles.push_back({before + r * hidden_, gates + r * width});
+      }
+      strassen::multiply_state(tiles, hidden_, factors, hidden_, apart, scratch);
+      return;
+    }
+    const int64_t panel = hidden_ * columns_, panels = kGates * hidden_ / columns_;
+    for (int64_t p = 0; p < panels; ++p)
+      packed_gemm::multiply_panel(samples, hidden_, before, hidden_, factors + p * panel,
+                                  factors + (p + 1) % panels * panel,
+                                  gates + p / kGates * apart + p % kGates * columns_, width, true);
   }
 
   // All units of a sample in one step, whose gates are block by block `apart` numbers from each

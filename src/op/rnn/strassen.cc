@@ -3,6 +3,7 @@
 // are summed while they are in the first-level cache.
 #include "op/rnn/strassen.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int kProducts = 7, kTwice = kProducts * kProducts;
 constexpr int kGates = 4;
+constexpr int64_t kWide = 32;  // columns of a panel of AVX-512
 
 // Rows of weights that are summed at once; they divide a quarter of k.
 constexpr int64_t kPiece = 8;
@@ -34,9 +36,19 @@ void sum_past_caches(const float* const (&quarters)[4], int64_t piece, float* to
     stream_copy(to + p * apart, sums + p * piece, static_cast<std::size_t>(piece) * sizeof(float));
 }
 
+// Where panels are narrower, registers are few, and so is what a second-level cache holds.
+bool has_wide_panels() { return columns() >= kWide; }
+
+// Columns that one reading of the rows' sums serves; they divide `hidden`.
+int64_t wide_columns() { return std::max(columns(), kWide); }
+
 }  // namespace
 
 int64_t columns() { return packed_gemm::panel_columns<float>(); }
+
+int64_t input_rows() { return has_wide_panels() ? 64 : 256; }
+
+bool gains_on_state() { return has_wide_panels(); }
 
 bool divides(int64_t batch, int64_t input_size, int64_t hidden) {
   // Below, sums take more than the eighth of the products that is saved.
@@ -94,7 +106,7 @@ void sum_state_weights(const float* panels, int64_t k, float* to) {
 
 int64_t input_scratch(int64_t rows, int64_t k) {
   // Sums of the rows and, of one row, those between; products, and quarters of their sums.
-  return (kTwice * rows / 4 + 4 * kProducts) * k / 4 + 5 * kProducts * rows / 4 * columns();
+  return (kTwice * rows / 4 + 4 * kProducts) * k / 4 + 5 * kProducts * rows / 4 * wide_columns();
 }
 int64_t state_scratch(int64_t rows, int64_t k) {
   return kProducts * rows / 2 * (k / 2 + columns());
@@ -122,7 +134,8 @@ void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, i
       for (int p = 0; p < kProducts; ++p) {
         const float* next = right + half * width;
         packed_gemm::multiply_panel(rows, half, left + p * rows * half, half, right,
-                                    next == end ? sums : next, products + p * rows * width);
+                                    next == end ? sums : next, products + p * rows * width, width,
+                                    false);
         right = next;
       }
       for (int64_t t = 0; t < pairs; ++t) {
@@ -138,9 +151,9 @@ void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, i
 
 void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
                     int64_t apart, float* scratch) {
-  const int64_t width = columns(), quarter = k / 4;
+  const int64_t width = columns(), quarter = k / 4, panels = wide_columns() / width;
   const auto count = static_cast<int64_t>(tiles.size()) / 4, rows = count * kTile;
-  const int64_t factor = rows * quarter, product = rows * width;
+  const int64_t factor = rows * quarter, panel = rows * width, product = panels * panel;
   float* left = scratch;
   float* once = left + kTwice * factor;  // of one row
   float* products = once + 4 * kProducts * quarter;
@@ -163,29 +176,37 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
       MX_SIMD_CALL(sum_left)(blocks, quarter, left + p * kProducts * factor + r * quarter, factor);
     }
   }
-  const float* const end = sums + input_sums(k, hidden);
-  const float* right = sums;
-  for (int64_t unit = 0; unit < hidden; unit += width) {
+  const int64_t of_panel = kTwice * quarter * width;  // sums of weights
+  for (int64_t unit = 0; unit < hidden; unit += panels * width) {
+    const float* const first_right = sums + unit / width * of_panel;
+    const float* const next_right =
+        unit + panels * width == hidden ? sums : first_right + panels * of_panel;
     for (int p = 0; p < kTwice; ++p) {
-      const float* next = right + quarter * width;
-      packed_gemm::multiply_panel(rows, quarter, left + p * factor, quarter, right,
-                                  next == end ? sums : next, products + p % kProducts * product);
-      right = next;
+      for (int64_t i = 0; i < panels; ++i) {
+        const float* right = first_right + i * of_panel + p * quarter * width;
+        const float* next = i + 1 < panels   ? right + of_panel
+                            : p + 1 < kTwice ? first_right + (p + 1) * quarter * width
+                                             : next_right;
+        packed_gemm::multiply_panel(rows, quarter, left + p * factor, quarter, right, next,
+                                    products + p % kProducts * product + i * panel, width, false);
+      }
       if (p % kProducts != kProducts - 1) continue;
       float* first = halves + p / kProducts * product;
       constexpr int kNext = kProducts;  // from quarter to quarter, each of seven products
       float* const to[4] = {first, first + kNext * product, first + 2 * kNext * product,
                             first + 3 * kNext * product};
-      MX_SIMD_CALL(sum_products<false>)(products, product, rows, width, to, width);
+      MX_SIMD_CALL(sum_products<false>)(products, product, panels * rows, width, to, width);
     }
-    for (int inner = 0; inner < 4; ++inner) {
-      for (int64_t t = 0; t < count; ++t) {
-        const int64_t at = unit / width * apart + inner % 2 * width;
-        float *a = tile(inner / 2, t).to + at, *b = tile(2 + inner / 2, t).to + at;
-        float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
-        MX_SIMD_CALL(sum_products<false>)
-        (halves + inner * kProducts * product + t * kTile * width, product, kTile, width, to,
-         kGates * width);
+    for (int64_t i = 0; i < panels; ++i) {
+      for (int inner = 0; inner < 4; ++inner) {
+        for (int64_t t = 0; t < count; ++t) {
+          const int64_t at = (unit / width + i) * apart + inner % 2 * width;
+          float *a = tile(inner / 2, t).to + at, *b = tile(2 + inner / 2, t).to + at;
+          float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
+          MX_SIMD_CALL(sum_products<false>)
+          (halves + inner * kProducts * product + i * panel + t * kTile * width, product, kTile,
+           width, to, kGates * width);
+        }
       }
     }
   }

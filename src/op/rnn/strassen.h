@@ -20,6 +20,14 @@ inline constexpr int64_t kTile = 8;
 bool divides(int64_t batch, int64_t input_size, int64_t hidden);
 // Columns, alike units of a gate, that are multiplied together; they divide `hidden`.
 int64_t columns();
+// Rows of the input that are best multiplied at once: of 64 all sums stay in a second-level cache
+// of 1 MiB; where it is half as large, neither those of the rows nor those of the weights would,
+// and of more rows the latter are read less often.
+int64_t input_rows();
+// Whether products with the state, of few rows, gain too. With 16 registers they do not: half of 16
+// rows are two tiles of four, a tenth slower than higher ones, and the sums, which come from the
+// third-level cache at each step, are seven quarters of the weights.
+bool gains_on_state();
 
 // The largest magnitude; NaN or infinite if one of the numbers is not finite.
 float largest(const float* numbers, int64_t count);
