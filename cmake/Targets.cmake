@@ -82,26 +82,27 @@ endif()
 
 include(GoogleTest)  # here, not in a function: it sets variables that its own functions read
 
-# mx_in_parts(engine): the program engine_test as a few processes, each of which runs its share of the tests. Under the
-# address sanitizer a process takes longer to start and end than most tests do: one for each of six thousand took most of
-# the time. That each test passes by itself is what other builds show. (The thread sanitizer takes a child's thread for one
-# of its parent's that has had the same address: there tests that fork are by themselves.)
+# mx_in_parts(engine 0 VARIABLE=value...): the program engine_test as a few processes, each of which runs its share of the
+# tests. Under a sanitizer a process takes longer to start and end than most tests do: one for each of thousands took most
+# of the time. That each test passes by itself is what other builds show.
 function(mx_in_parts name cost)
   set(parts 3)
   math(EXPR last "${parts} - 1")
   foreach(part RANGE ${last})
     add_test(NAME ${name}.part${part} COMMAND ${name}_test)
+    set(environment GTEST_TOTAL_SHARDS=${parts} GTEST_SHARD_INDEX=${part} ${MXNET_TEST_ENVIRONMENT} ${ARGN})
     set_tests_properties(${name}.part${part} PROPERTIES TIMEOUT 900 COST ${cost} LABELS ${name}
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}"
+      ENVIRONMENT "${environment}"
       FAIL_REGULAR_EXPRESSION "Running 0 tests")
   endforeach()
 endfunction()
 
 # mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. MXNET_TEST_DATA is the
 # folder tests/data. LINK all: every folder. LONG: some of its tests take seconds, and begin before others do, so that
-# nobody waits for the last of them.
+# nobody waits for the last of them. IN_PARTS: under the thread sanitizer too, but for FORKING, a filter of tests: there a
+# child's thread is taken for one of its parent's that has had the same address, and tests that fork are by themselves.
 function(mx_test name)
-  cmake_parse_arguments(T "LONG" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(T "LONG;IN_PARTS" "FORKING" "SOURCES;LINK" ${ARGN})
   if(T_LINK STREQUAL "all")
     get_property(T_LINK GLOBAL PROPERTY MX_FOLDERS)
   else()
@@ -121,10 +122,18 @@ function(mx_test name)
   endif()
   if(MXNET_SANITIZE MATCHES "address")
     mx_in_parts(${name} ${cost})
-  else()
-    gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
-                         PROPERTIES TIMEOUT 300 COST ${cost} LABELS ${name} ENVIRONMENT "${MXNET_TEST_ENVIRONMENT}")
+    return()
   endif()
+  set(filter "")
+  if(T_IN_PARTS AND MXNET_SANITIZE MATCHES "thread")
+    mx_in_parts(${name} ${cost} "GTEST_FILTER=-${T_FORKING}")
+    if(NOT T_FORKING)
+      return()
+    endif()
+    set(filter TEST_FILTER "${T_FORKING}")
+  endif()
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 ${filter}
+                       PROPERTIES TIMEOUT 300 COST ${cost} LABELS ${name} ENVIRONMENT "${MXNET_TEST_ENVIRONMENT}")
 endfunction()
 
 # mx_benchmark(engine SOURCES ... LINK base engine): a program of its own, never run by the tests.

@@ -53,18 +53,19 @@ TEST(PlanSavings, OfRandomNetworks) {
     const Shape data{2, 3, 12, 12};
     Network network(data);
     const Symbol symbol(graph_of({random_layers(network, random)}));
-    expect_savings([&] { return planned_bytes(symbol, data, Pass::kTraining).arena; }, round);
+    expect_savings(
+        plan_savings::PlanBytes([&] { return planned_bytes(symbol, data, Pass::kTraining).arena; }),
+        round);
   }
 }
 
 TEST(PlanSavings, OfNetworksOfPapers) {
   for (const Symbol& network : {resnet50_v1(), vgg16()}) {
-    const plan_savings::Bytes bytes = [&] {
-      return planned_bytes(network, images(32), Pass::kTraining).arena;
-    };
-    const std::size_t plain = bytes();
+    plan_savings::PlanBytes bytes(
+        [&] { return planned_bytes(network, images(32), Pass::kTraining).arena; });
+    const std::size_t plain = bytes.with({});
     for (const plan_savings::Row& saving : plan_savings::saving_rows(plain))
-      EXPECT_LE(plan_savings::bytes_with(saving, bytes), plain) << plan_savings::text_of(saving);
+      EXPECT_LE(bytes.with({saving}), plain) << plan_savings::text_of(saving);
   }
 }
 

@@ -27,7 +27,7 @@ TEST(PlanSavings, OfRandomGraphs) {
     const auto bytes = [&] {
       return training_bytes(Executor(graph, Device::cpu(), bind_arrays(args, Request::kWrite)));
     };
-    plan_savings::expect_savings(bytes, round);
+    plan_savings::expect_savings(plan_savings::PlanBytes(bytes), round);
   }
 }
 
