@@ -9,9 +9,16 @@
 namespace mxnet {
 namespace cuda {
 
-constexpr int kHeldElements = 16;                       // of an array, by a thread
-constexpr int64_t kHeldByWarp = kHeldElements * kWarp;  // longer rows are a block's
+constexpr int kHeldElements = 16;  // of an array, by a thread
+constexpr int64_t kHeldByWarp = kHeldElements * kWarp;
 constexpr int64_t kHeldByBlock = kHeldElements * kThreads;
+
+// Threads of a group that holds a row: as few warps as can, so that a device has many rows on their
+// way at once.
+inline int held_lanes(int64_t length) {
+  const int64_t warps = (length + kHeldByWarp - 1) / kHeldByWarp;
+  return static_cast<int>(warps < 1 ? 1 : warps) * kWarp;
+}
 
 // A thread's part of a row whose elements lie together: packs, one of each round of the group.
 template <class T>
@@ -96,32 +103,33 @@ __global__ void __launch_bounds__(kThreads)
   using V = decltype(f.take(int64_t{0}, 0, 1, static_cast<typename F::Held*>(nullptr)));
   __shared__ alignas(16) unsigned char storage[sizeof(V) * (kThreads / kWarp)];
   V* const of_warps = reinterpret_cast<V*>(storage);
-  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const int lanes = blockDim.x, lane = threadIdx.x;
   for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
     typename F::Held held;
-    const V value = merged_in_warp(f, f.take(i, threadIdx.x, kThreads, &held));
-    if (lane == 0) of_warps[warp] = value;
+    const V value = merged_in_warp(f, f.take(i, lane, lanes, &held));
+    if (lane % kWarp == 0) of_warps[lane / kWarp] = value;
     __syncthreads();
     V all = of_warps[0];
-#pragma unroll
-    for (int w = 1; w < kThreads / kWarp; ++w) all = f.merge(all, of_warps[w]);
+    for (int w = 1; w < lanes / kWarp; ++w) all = f.merge(all, of_warps[w]);
     __syncthreads();  // the next row's shares come into the same places
-    f.give(i, threadIdx.x, kThreads, held, all);
+    f.give(i, lane, lanes, held, all);
   }
 }
 
-// A group of threads for each i, a warp or (`wide`) a block: f.take(i, lane, lanes, &held) is a
-// thread's share and what it holds, f.merge(a, b) brings shares together as in for_each_group, and
-// f.give(i, lane, lanes, held, all) ends it in every thread, when all have taken.
+// A group of `lanes` threads for each i, whole warps and at most kThreads: f.take(i, lane, lanes,
+// &held) is a thread's share and what it holds, f.merge(a, b) brings shares together as in
+// for_each_group, and f.give(i, lane, lanes, held, all) ends it in every thread, when all have
+// taken.
 template <class F>
-void for_each_held(NativeStream* stream, const char* name, int64_t n, bool wide, const F& f) {
+void for_each_held(NativeStream* stream, const char* name, int64_t n, int lanes, const F& f) {
   if (n <= 0) return;
   const LaunchScope scope(stream);
-  const unsigned blocks = scope.blocks(n * (wide ? kThreads : kWarp), kThreads);
-  if (wide)
-    for_each_held_by_block_kernel<F><<<blocks, kThreads, 0, scope.stream()>>>(n, f);
+  if (lanes == kWarp)
+    for_each_held_by_warp_kernel<F>
+        <<<scope.blocks(n * kWarp, kThreads), kThreads, 0, scope.stream()>>>(n, f);
   else
-    for_each_held_by_warp_kernel<F><<<blocks, kThreads, 0, scope.stream()>>>(n, f);
+    for_each_held_by_block_kernel<F>
+        <<<scope.blocks(n * lanes, lanes), lanes, 0, scope.stream()>>>(n, f);
   scope.check(name);
 }
 

@@ -23,13 +23,30 @@ MX_DEVICE double unit(const PhiloxWords& words, int k, double) {
 template <class C>
 constexpr int kNumbers = 16 / static_cast<int>(sizeof(C));
 
+// Sine and cosine of a part of a turn. The GPU's function for that needs no memory for angles of
+// many turns.
+template <class C>
+MX_DEVICE void of_turn(C part, C* sine, C* cosine) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(C) == sizeof(float))
+    ::sincospif(2 * part, sine, cosine);
+  else
+    ::sincospi(2 * part, sine, cosine);
+#else
+  const C angle = C(6.283185307179586476925) * part;
+  *sine = row_words::sin(angle);
+  *cosine = row_words::cos(angle);
+#endif
+}
+
 // Box and Muller's pair out of two numbers.
 template <class C>
 MX_DEVICE void to_normal(C* pair) {
   const C radius = row_words::sqrt(C(-2) * row_words::log(C(1) - pair[0]));
-  const C angle = C(6.283185307179586476925) * pair[1];
-  pair[0] = radius * row_words::cos(angle);
-  pair[1] = radius * row_words::sin(angle);
+  C sine, cosine;
+  of_turn(pair[1], &sine, &cosine);
+  pair[0] = radius * cosine;
+  pair[1] = radius * sine;
 }
 
 template <class T>

@@ -80,7 +80,7 @@ void row_norm(NativeStream* stream, const RowNorm& norm, const Tensor& x, const 
     const C eps = static_cast<C>(norm.eps);
     if constexpr (kMayHold<T>) {
       if (fits(rows)) {
-        for_each_held(stream, "row_norm", count, rows.length > kHeldByWarp,
+        for_each_held(stream, "row_norm", count, held_lanes(rows.length),
                       HeldNorm<T>{x.as<T>(),
                                   gamma.as<T>(),
                                   beta.as<T>(),

@@ -195,7 +195,7 @@ void row_norm_slope(NativeStream* stream, const RowNorm& norm, const Tensor& dy,
       if constexpr (kMayHold<T>) {
         if (fits(rows)) {
           for_each_held(
-              stream, "row_norm_slope", count, rows.length > kHeldByWarp,
+              stream, "row_norm_slope", count, held_lanes(rows.length),
               HeldSlope<T>{dy.as<T>(), x.as<T>(), gamma.as<T>(), dx.as<T>(), moments, rows.length,
                            packs_are_aligned<T>(rows.length, dy.as<T>(), x.as<T>(), dx.as<T>())});
           return;

@@ -135,7 +135,7 @@ void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, con
     if constexpr (kMayHold<T, Out>) {
       if (fits(rows, kHeldByBlock)) {
         for_each_held(
-            stream, "softmax", count, rows.length > kHeldByWarp,
+            stream, "softmax", count, held_lanes(rows.length),
             HeldSoftmax<T>{x.as<T>(), y.as<T>(), rows.used, static_cast<float>(call.scale), log,
                            packs_are_aligned<T>(rows.length, x.as<T>(), y.as<T>())});
         return;
@@ -162,7 +162,7 @@ void softmax_slope(NativeStream* stream, const SoftmaxCall& call, const Tensor& 
     if constexpr (kMayHold<T, Out>) {
       if (fits(rows, kHeldByBlock)) {
         for_each_held(
-            stream, "softmax_slope", count, rows.length > kHeldByWarp,
+            stream, "softmax_slope", count, held_lanes(rows.length),
             HeldSoftmaxSlope<T>{
                 dy.as<T>(), y.as<T>(), dx.as<T>(), rows.used, static_cast<float>(call.scale), log,
                 packs_are_aligned<T>(rows.length, dy.as<T>(), y.as<T>(), dx.as<T>())});

@@ -132,13 +132,12 @@ void for_each_tile(NativeStream* stream, const char* name, int64_t n, const F& f
 
 // A group of threads for each i that holds what it has taken.
 template <class F>
-void for_each_held(NativeStream* stream, const char* name, int64_t n, bool wide, const F& f) {
+void for_each_held(NativeStream* stream, const char* name, int64_t n, int lanes, const F& f) {
   using Held = typename F::Held;
   using V = decltype(f.take(int64_t{0}, 0, 1, static_cast<Held*>(nullptr)));
   const LaunchScope scope(stream);
   if (n <= 0) return;
   const HostSchedule& schedule = HostSchedule::of_process();
-  const int lanes = wide ? kThreads : kWarp;
   const Turns groups(schedule, n, mixed(0, name));
   share_turns(schedule, n, [&](int64_t begin, int64_t end) {
     const F own = f;
