@@ -75,7 +75,8 @@ class CudaKernel:
     def __init__(self, handle: Any, name: str, is_ndarray: Sequence[bool], dtypes: Sequence[Any]) -> None:
         self.handle = handle
         self._name = name
-        self._is_ndarray, self._dtypes = list(is_ndarray), list(dtypes)
+        self._is_ndarray, self._dtypes = list(is_ndarray), [np.dtype(dtype) for dtype in dtypes]
+        self._pointers = ctypes.c_void_p * len(self._dtypes)
 
     def __del__(self) -> None:
         if getattr(self, "handle", None):
@@ -101,7 +102,7 @@ class CudaKernel:
                 number = np.array(arg, dtype=dtype)
                 kept.append(number)  # alive until the call is over
                 values.append(number.ctypes.data)
+        # Sizes are below 2^31 and go as they are: an object of ctypes for each costs as much as the launch.
         check_call(_LIB.MXRtcCudaKernelCall(
-            self.handle, ctx.device_id, c_array(ctypes.c_void_p, values),
-            *(ctypes.c_uint32(n) for n in (*grid_dims, *block_dims)), ctypes.c_uint32(shared_mem),
+            self.handle, ctx.device_id, self._pointers(*values), *map(int, grid_dims), *map(int, block_dims), int(shared_mem),
         ))

@@ -62,6 +62,11 @@ struct Value {
   }
 };
 
+}  // namespace
+template <>
+inline constexpr bool kTakesPacks<Value<true>> = true;
+namespace {
+
 // dy * slope, towards a (kLeft) or b.
 template <bool kLeft>
 struct Slope {

@@ -44,12 +44,13 @@ class Products {
            const ProductSteps& steps, KernelContext& context, cudaStream_t stream) {
     const GemmChoice choice = gemm_choice(config().cuda, request);
     const void* const vector = steps.sums_a != nullptr ? steps.sums_a : call.bias;
-    MutexLock lock(mutex_);
-    const Plan& found = plan_of({shape, choice}, vector);
+    const Plan found = plan_for({shape, choice}, vector);
+    // Asked for while nothing is locked: a full device makes whoever asks wait for others.
     const std::size_t bytes = found.plan->workspace_bytes();
+    void* const workspace = bytes == 0 ? nullptr : context.workspace(bytes);
+    MutexLock lock(mutex_);
     found.plan->run(handle_, call.alpha, call.a, call.b, 0.0, call.c,
-                    found.whole ? vector : nullptr, bytes == 0 ? nullptr : context.workspace(bytes),
-                    stream);
+                    found.whole ? vector : nullptr, workspace, stream);
     return found.whole;
   }
 
@@ -57,18 +58,19 @@ class Products {
   // Variables may change while a program runs: what they choose is part of the key.
   using Key = std::pair<GemmShape, GemmChoice>;
   struct Plan {
-    std::unique_ptr<GemmPlan> plan;
-    bool whole;  // with its epilogue
+    std::shared_ptr<GemmPlan> plan;  // the table may forget it meanwhile
+    bool whole;                      // with its epilogue
   };
 
-  const Plan& plan_of(const Key& key, const void* vector) MX_REQUIRES(mutex_) {
+  Plan plan_for(const Key& key, const void* vector) {
+    MutexLock lock(mutex_);
     if (const auto it = plans_.find(key); it != plans_.end()) return it->second;
     if (plans_.size() == kMostPlans) plans_.clear();
     return plans_.emplace(key, make_plan(key, vector)).first->second;
   }
   Plan make_plan(Key key, const void* vector) const {
     const auto make = [&](const void* with) {
-      return std::make_unique<GemmPlan>(handle_, key.first, key.second, kWorkspace, with);
+      return std::make_shared<GemmPlan>(handle_, key.first, key.second, kWorkspace, with);
     };
     if (!key.second.bare()) {
       try {

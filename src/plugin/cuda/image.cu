@@ -5,6 +5,7 @@
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/walk.h"
 
 namespace mxnet {
 namespace cuda {
@@ -15,17 +16,15 @@ using image::to_pixel;
 
 // Places in images with channels last, and with channels first.
 struct Layouts {
-  int64_t channels, pixels;
-  Layouts(const Tensor& last) : channels(0), pixels(0) {
-    const int n = last.ndim();
-    channels = last.dim(n - 1);
-    pixels = last.dim(n - 3) * last.dim(n - 2);
-  }
+  Divider channels, pixels;
+  explicit Layouts(const Tensor& last)
+      : channels(last.dim(last.ndim() - 1)),
+        pixels(last.dim(last.ndim() - 3) * last.dim(last.ndim() - 2)) {}
   // Of what has channels first: where its element i is with channels last.
   MX_DEVICE int64_t place(int64_t i) const {
-    const int64_t plane = i / pixels;
-    return plane / channels * pixels * channels + (i - plane * pixels) * channels +
-           plane % channels;
+    const int64_t plane = pixels.quotient(i), image = channels.quotient(plane);
+    return (image * pixels.by() + i - plane * pixels.by()) * channels.by() + plane -
+           image * channels.by();
   }
 };
 
@@ -72,10 +71,11 @@ struct Normalize {
   const T* in;
   T* out;
   float mean[kMostChannels], deviation[kMostChannels];
-  int64_t channels, pixels;
+  Divider channels, pixels;
   MX_DEVICE void operator()(int64_t i) const {
     using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    const int64_t channel = i / pixels % channels;
+    const int64_t plane = pixels.quotient(i),
+                  channel = plane - channels.quotient(plane) * channels.by();
     out[i] = to_pixel<T>((static_cast<C>(widen(in[i])) - static_cast<C>(mean[channel])) /
                              static_cast<C>(deviation[channel]),
                          true);
@@ -88,9 +88,13 @@ void normalize(const image::NormalizeParams& params, KernelContext& context) {
   if (in.size() == 0) return;
   for_dtype<kNumeric.bits_>(in.dtype, "_image_normalize", [&](auto type) {
     using T = decltype(type);
-    Normalize<T> work{in.as<T>(), out.as<T>(),   {},
-                      {},         in.dim(n - 3), in.dim(n - 2) * in.dim(n - 1)};
-    for (int64_t c = 0; c < work.channels; ++c) {
+    Normalize<T> work{in.as<T>(),
+                      out.as<T>(),
+                      {},
+                      {},
+                      Divider(in.dim(n - 3)),
+                      Divider(in.dim(n - 2) * in.dim(n - 1))};
+    for (int64_t c = 0; c < work.channels.by(); ++c) {
       work.mean[c] = gradient ? 0.0f : image::of_channel(params.mean, c);
       work.deviation[c] = image::of_channel(params.std, c);
     }

@@ -17,8 +17,11 @@ namespace mxnet {
 namespace cuda {
 
 // Counts in 32 bits, from a 64-bit beginning: half the arithmetic, and one kernel for all sizes.
+// Function objects stay where the launch has put them (__grid_constant__): of one whose members are
+// chosen by a number each thread would have a copy in its own, slow memory.
 template <class F>
-__global__ void __launch_bounds__(kThreads) for_each_kernel(int64_t first, int32_t n, F f) {
+__global__ void __launch_bounds__(kThreads)
+    for_each_kernel(int64_t first, int32_t n, const __grid_constant__ F f) {
   const int32_t stride = static_cast<int32_t>(gridDim.x) * kThreads;
   for (int32_t i = static_cast<int32_t>(blockIdx.x) * kThreads + static_cast<int32_t>(threadIdx.x);
        i < n; i += stride)
@@ -87,7 +90,8 @@ __device__ __forceinline__ void run_blocks(int64_t n, const F& f) {
   }
 }
 template <class F>
-__global__ void __launch_bounds__(kThreads) for_each_group_kernel(int64_t n, bool wide, F f) {
+__global__ void __launch_bounds__(kThreads)
+    for_each_group_kernel(int64_t n, bool wide, const __grid_constant__ F f) {
   if (wide)
     run_blocks(n, f);
   else

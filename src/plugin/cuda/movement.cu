@@ -5,6 +5,7 @@
 #include "op/moving/strided_copy.h"
 #include "plugin/cuda/map.cuh"
 #include "plugin/cuda/primitives.h"
+#include "plugin/cuda/turned_tiles.cuh"
 #include "plugin/cuda/walk.h"
 
 namespace mxnet {
@@ -22,7 +23,15 @@ template <class T>
 struct Fill {
   T* to;
   T value;
-  MX_DEVICE void operator()(int64_t i) const { to[i] = value; }
+  int64_t n;
+  bool aligned;
+  MX_DEVICE void operator()(int64_t pack) const {
+    constexpr int kSize = kPackSize<T>;
+    Pack<T, kSize> out;
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) out.values[k] = value;
+    store_pack(to, pack * kSize, n, aligned && (pack + 1) * kSize <= n, out);
+  }
 };
 
 // E has the size of an element.
@@ -40,6 +49,8 @@ struct StridedCopy {
 
 template <class E>
 void run_copy(NativeStream* stream, const Walk<2>& walk, int64_t n, const void* in, void* out) {
+  if constexpr (sizeof(E) < kVectorBytes)
+    if (copy_by_tiles<E>(stream, walk, n, in, out)) return;
   for_each(stream, "copy_strided", n,
            StridedCopy<E>{static_cast<const E*>(in), static_cast<E*>(out), walk});
 }
@@ -74,7 +85,9 @@ void convert(NativeStream* stream, const Tensor& from, const Tensor& to) {
 void fill(NativeStream* stream, const Tensor& to, double value) {
   for_dtype(to.dtype, "fill", [&](auto type) {
     using T = decltype(type);
-    for_each(stream, "fill", to.size(), Fill<T>{to.as<T>(), narrow<T>(value)});
+    const int64_t n = to.size();
+    for_each(stream, "fill", (n + kPackSize<T> - 1) / kPackSize<T>,
+             Fill<T>{to.as<T>(), narrow<T>(value), n, is_aligned(to.data)});
   });
 }
 

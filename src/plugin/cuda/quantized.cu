@@ -180,12 +180,14 @@ struct LookUp {
   Numbers<double> rows;
   const int8_t* table;
   int8_t* out;
-  int64_t width, count;
+  Divider width;
+  int64_t count;
   MX_DEVICE void operator()(int64_t i) const {
-    const double row = rows(i / width), last = static_cast<double>(count - 1);
+    const int64_t at = width.quotient(i);
+    const double row = rows(at), last = static_cast<double>(count - 1);
     // The nearest row for what lies outside; NaN is row 0.
     const int64_t k = row > 0 ? static_cast<int64_t>(row < last ? row : last) : 0;
-    out[i] = table[k * width + i % width];
+    out[i] = table[(k - at) * width.by() + i];
   }
 };
 void embedding(const EmbeddingParams& params, KernelContext& context) {
@@ -195,7 +197,7 @@ void embedding(const EmbeddingParams& params, KernelContext& context) {
            LookUp{{rows.data, rows.dtype},
                   context.in(1).as<int8_t>(),
                   out.as<int8_t>(),
-                  params.output_dim,
+                  Divider(params.output_dim),
                   params.input_dim});
   for (int i = 0; i < 2; ++i) convert(stream, context.in(2 + i), context.out(1 + i));
 }

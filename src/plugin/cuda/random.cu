@@ -3,6 +3,7 @@
 // words serve up to four elements, so that a number depends on its place alone.
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/map.cuh"
 #include "plugin/cuda/philox.h"
 #include "plugin/cuda/primitives.h"
 
@@ -22,13 +23,30 @@ MX_DEVICE double unit(const PhiloxWords& words, int k, double) {
 template <class C>
 constexpr int kNumbers = 16 / static_cast<int>(sizeof(C));
 
+// Sine and cosine of a part of a turn. The GPU's function for that needs no memory for angles of
+// many turns.
+template <class C>
+MX_DEVICE void of_turn(C part, C* sine, C* cosine) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(C) == sizeof(float))
+    ::sincospif(2 * part, sine, cosine);
+  else
+    ::sincospi(2 * part, sine, cosine);
+#else
+  const C angle = C(6.283185307179586476925) * part;
+  *sine = row_words::sin(angle);
+  *cosine = row_words::cos(angle);
+#endif
+}
+
 // Box and Muller's pair out of two numbers.
 template <class C>
 MX_DEVICE void to_normal(C* pair) {
   const C radius = row_words::sqrt(C(-2) * row_words::log(C(1) - pair[0]));
-  const C angle = C(6.283185307179586476925) * pair[1];
-  pair[0] = radius * row_words::cos(angle);
-  pair[1] = radius * row_words::sin(angle);
+  C sine, cosine;
+  of_turn(pair[1], &sine, &cosine);
+  pair[0] = radius * cosine;
+  pair[1] = radius * sine;
 }
 
 template <class T>
@@ -39,15 +57,22 @@ struct Draw {
   C a, b;
   T* out;
   int64_t n;
+  bool aligned;
   MX_DEVICE void operator()(int64_t group) const {
+    constexpr int kSize = kNumbers<C>;
     const PhiloxWords words = philox(key, static_cast<uint64_t>(group));
-    C numbers[kNumbers<C>];
-    for (int k = 0; k < kNumbers<C>; ++k) numbers[k] = unit(words, k, C());
-    if (distribution == GpuDistribution::kNormal)
-      for (int k = 0; k < kNumbers<C>; k += 2) to_normal(numbers + k);
-    const int64_t first = group * kNumbers<C>;
-    for (int k = 0; k < kNumbers<C> && first + k < n; ++k)
-      out[first + k] = narrow<T>(ended(numbers[k]));
+    C numbers[kSize];
+    Pack<T, kSize> pack;
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) numbers[k] = unit(words, k, C());
+    if (distribution == GpuDistribution::kNormal) {
+#pragma unroll
+      for (int k = 0; k < kSize; k += 2) to_normal(numbers + k);
+    }
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) pack.values[k] = narrow<T>(ended(numbers[k]));
+    const int64_t first = group * kSize;
+    store_pack(out, first, n, aligned && first + kSize <= n, pack);
   }
   MX_DEVICE C ended(C number) const {
     switch (distribution) {
@@ -72,14 +97,23 @@ struct KeepMask {
   const T* in;
   T* out;
   int64_t n;
+  bool aligned;
   MX_DEVICE void operator()(int64_t group) const {
+    constexpr int kSize = kNumbers<float>;
     const PhiloxWords words = philox(key, static_cast<uint64_t>(group));
-    const int64_t first = group * kNumbers<float>;
-    for (int k = 0; k < kNumbers<float> && first + k < n; ++k) {
-      const T m = narrow<T>(unit(words, k, 0.0f) < keep ? factor : C(0));
-      mask[first + k] = m;
-      if (in != nullptr) out[first + k] = narrow<T>(widen(in[first + k]) * widen(m));
-    }
+    const int64_t first = group * kSize;
+    const bool whole = aligned && first + kSize <= n;
+    Pack<T, kSize> factors;
+#pragma unroll
+    for (int k = 0; k < kSize; ++k)
+      factors.values[k] = narrow<T>(unit(words, k, 0.0f) < keep ? factor : C(0));
+    store_pack(mask, first, n, whole, factors);
+    if (in == nullptr) return;
+    Pack<T, kSize> kept = load_pack<kSize>(in, first, n, whole);
+#pragma unroll
+    for (int k = 0; k < kSize; ++k)
+      kept.values[k] = narrow<T>(widen(kept.values[k]) * widen(factors.values[k]));
+    store_pack(out, first, n, whole, kept);
   }
 };
 
@@ -92,7 +126,8 @@ void random(NativeStream* stream, GpuDistribution distribution, uint64_t key, do
     using C = Compute<T>;
     const int64_t n = out.size();
     for_each(stream, "random", (n + kNumbers<C> - 1) / kNumbers<C>,
-             Draw<T>{distribution, key, static_cast<C>(a), static_cast<C>(b), out.as<T>(), n});
+             Draw<T>{distribution, key, static_cast<C>(a), static_cast<C>(b), out.as<T>(), n,
+                     is_aligned(out.data)});
   });
 }
 
@@ -103,9 +138,11 @@ void keep_mask(NativeStream* stream, uint64_t key, float keep, const Tensor& mas
     using C = Compute<T>;
     const C factor = keep > 0.0f ? C(1) / static_cast<C>(keep) : C(0);
     const int64_t n = mask.size();
+    const bool aligned = is_aligned(mask.data) && (in == nullptr || is_aligned(in->data)) &&
+                         (out == nullptr || is_aligned(out->data));
     for_each(stream, "keep_mask", (n + kNumbers<float> - 1) / kNumbers<float>,
              KeepMask<T>{key, keep, factor, mask.as<T>(), in == nullptr ? nullptr : in->as<T>(),
-                         out == nullptr ? nullptr : out->as<T>(), n});
+                         out == nullptr ? nullptr : out->as<T>(), n, aligned});
   });
 }
 

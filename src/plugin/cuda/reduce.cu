@@ -129,16 +129,24 @@ struct Reduce {
   int64_t extent, slices;
   Divider outputs;
   Ending<A> ending;
+  bool packed;  // the elements of an output are whole packs
 
   MX_DEVICE A part(int64_t i, int lane, int lanes) const {
-    constexpr int kAtOnce = 4;  // loads that a thread has on their way
+    const int64_t slice = slice_of(i), k = slice * lanes + lane, step = lanes * slices;
+    const T* const from = first_of(i, slice);
+    if (packed) return of_packs(reinterpret_cast<const Pack<T, kPackSize<T>>*>(from), k, step);
+    return of_elements(from, k, step);
+  }
+  MX_DEVICE int64_t slice_of(int64_t i) const { return slices == 1 ? 0 : outputs.quotient(i); }
+  MX_DEVICE const T* first_of(int64_t i, int64_t slice) const {
     int64_t base[1];
-    const int64_t slice = slices == 1 ? 0 : outputs.quotient(i);
     kept.offsets(i - slice * outputs.by(), base);
-    const T* const from = x + base[0];
-    const int64_t step = lanes * slices;
+    return x + base[0];
+  }
+  // Every `step`-th element from number k on.
+  MX_DEVICE A of_elements(const T* from, int64_t k, int64_t step) const {
+    constexpr int kAtOnce = sizeof(T) < 4 ? 8 : 4;  // loads that a thread has on their way
     A value = row.identity;
-    int64_t k = slice * lanes + lane;
     for (; k + (kAtOnce - 1) * step < extent; k += kAtOnce * step) {
       A elements[kAtOnce];
 #pragma unroll
@@ -148,6 +156,25 @@ struct Reduce {
     for (; k < extent; k += step) {
       const A elements[1] = {element(from, k)};
       value = row.with(value, elements);
+    }
+    return value;
+  }
+  // Every `step`-th pack from number k on.
+  MX_DEVICE A of_packs(const Pack<T, kPackSize<T>>* from, int64_t k, int64_t step) const {
+    constexpr int kSize = kPackSize<T>, kAtOnce = 2;
+    const int64_t count = extent / kSize;
+    A value = row.identity;
+    for (; k < count; k += kAtOnce * step) {
+      A elements[kAtOnce][kSize];
+      const bool two = k + step < count;
+      const Pack<T, kSize> first = from[k], second = from[two ? k + step : k];
+#pragma unroll
+      for (int e = 0; e < kSize; ++e) {
+        elements[0][e] = static_cast<A>(widen(first.values[e]));
+        elements[1][e] = static_cast<A>(widen(second.values[e]));
+      }
+      value = row.with(value, elements[0]);
+      if (two) value = row.with(value, elements[1]);
     }
     return value;
   }
@@ -166,7 +193,10 @@ struct Reduce {
     y[(i - slice * outputs.by()) * slices + slice] = value;
   }
   // One thread a number: where neighbouring outputs are neighbours in memory.
-  MX_DEVICE void operator()(int64_t i) const { finish(i, part(i, 0, 1)); }
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t slice = slice_of(i);
+    finish(i, of_elements(first_of(i, slice), slice, slices));
+  }
 };
 
 template <class A>
@@ -208,6 +238,15 @@ Walks walks_of(const Shape& shape, uint32_t axes) {
   return w;
 }
 
+// Whether the elements of each output are whole packs of `size`, in an array that is aligned to
+// packs.
+bool packs(const Walks& w, int64_t size) {
+  if (w.reduced.ndim != 1 || w.reduced.steps[0][0] != 1 || w.extent % size != 0) return false;
+  for (int d = 0; d < w.kept.ndim; ++d)
+    if (w.kept.steps[d][0] % size != 0) return false;
+  return true;
+}
+
 // How one reduction is spread over the device.
 struct Spreading {
   bool threads;    // else a group of threads has a number
@@ -239,8 +278,11 @@ void run(NativeStream* stream, const char* name, const ReduceCall& call, const T
   const int64_t numbers = w.outputs * by.slices;
   A* const to = by.slices == 1 ? out.as<A>() : context.workspace_of<A>(numbers);
   const AnyRow<A> row(call.reduction);
-  const Reduce<A, T> f{row,       in.as<T>(),         to,    w.kept, w.reduced, w.extent,
-                       by.slices, Divider(w.outputs), ending};
+  const Reduce<A, T> f{row,       in.as<T>(),
+                       to,        w.kept,
+                       w.reduced, w.extent,
+                       by.slices, Divider(w.outputs),
+                       ending,    !by.threads && is_aligned(in.data) && packs(w, kPackSize<T>)};
   if (by.threads)
     for_each(stream, name, numbers, f);
   else

@@ -9,7 +9,8 @@ namespace mxnet {
 namespace cuda {
 
 template <class F>
-__global__ void __launch_bounds__(kThreads) for_each_in_rounds_kernel(int64_t n, F f) {
+__global__ void __launch_bounds__(kThreads)
+    for_each_in_rounds_kernel(int64_t n, const __grid_constant__ F f) {
   for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
     const int64_t rounds = f.rounds(i);  // before a thread of the block writes anything
     __syncthreads();

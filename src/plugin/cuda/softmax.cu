@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and its gradient along rows of any layout: a group of threads finds what a row has in
 // common (in one pass: the largest element so far and the sum of exponentials below it), then every
-// element is computed by itself.
+// element is computed by itself. Rows that a group can hold are read once (softmax_held.cuh).
 #include "op/norm/softmax_kernel.h"
 
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/peak.cuh"
 #include "plugin/cuda/primitives.h"
+#include "plugin/cuda/softmax_held.cuh"
 
 namespace mxnet {
 namespace cuda {
@@ -17,22 +18,14 @@ constexpr int64_t kWide = 1024;  // rows from here on are a block's, shorter one
 
 // How a row's elements lie, and how many of them take part.
 struct Rows : Lines {
-  const int32_t* lengths32;
-  const int64_t* lengths64;
-
-  MX_DEVICE int64_t used(int64_t row) const {
-    int64_t n = lengths32 != nullptr   ? lengths32[row]
-                : lengths64 != nullptr ? lengths64[row]
-                                       : length;
-    return n < 0 ? 0 : n > length ? length : n;
-  }
+  UsedLengths used;
 };
 Rows rows_of(const SoftmaxCall& call) {
-  Rows rows{{call.rows.length, call.rows.inner}, nullptr, nullptr};
+  Rows rows{{call.rows.length, call.rows.inner}, {call.rows.length, nullptr, nullptr}};
   if (call.lengths != nullptr && call.lengths->dtype == DType::kInt64)
-    rows.lengths64 = call.lengths->as<int64_t>();
+    rows.used.lengths64 = call.lengths->as<int64_t>();
   else if (call.lengths != nullptr)
-    rows.lengths32 = call.lengths->as<int32_t>();
+    rows.used.lengths32 = call.lengths->as<int32_t>();
   return rows;
 }
 
@@ -123,6 +116,11 @@ void for_types(DType a, DType b, const F& fn) {
   });
 }
 
+// Whether a group of threads can hold a row, in the types that the kernels for that have.
+template <class T, class Out>
+constexpr bool kMayHold = std::is_same_v<T, Out> && !std::is_same_v<T, double>;
+bool fits(const Rows& rows, int64_t most) { return rows.inner == 1 && rows.length <= most; }
+
 }  // namespace
 
 void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, const Tensor& y,
@@ -133,13 +131,22 @@ void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, con
     using T = decltype(in);
     using Out = decltype(out);
     using C = decltype(compute);
+    const bool log = call.kind == SoftmaxKind::kLog;
+    if constexpr (kMayHold<T, Out>) {
+      if (fits(rows, kHeldByBlock)) {
+        for_each_held(
+            stream, "softmax", count, held_lanes(rows.length),
+            HeldSoftmax<T>{x.as<T>(), y.as<T>(), rows.used, static_cast<float>(call.scale), log,
+                           packs_are_aligned<T>(rows.length, x.as<T>(), y.as<T>())});
+        return;
+      }
+    }
     auto* peaks = context.workspace_of<Peak<C>>(count);
     const C scale = static_cast<C>(call.scale);
     for_each_group(stream, "softmax_peaks", count, rows.length >= kWide,
                    FindPeak<T, C>{x.as<T>(), peaks, rows, scale});
     for_each(stream, "softmax", y.size(),
-             Forward<T, Out, C>{x.as<T>(), y.as<Out>(), peaks, rows, scale,
-                                call.kind == SoftmaxKind::kLog});
+             Forward<T, Out, C>{x.as<T>(), y.as<Out>(), peaks, rows, scale, log});
   });
 }
 
@@ -152,6 +159,16 @@ void softmax_slope(NativeStream* stream, const SoftmaxCall& call, const Tensor& 
     using T = decltype(in);
     using Out = decltype(out);
     using C = decltype(compute);
+    if constexpr (kMayHold<T, Out>) {
+      if (fits(rows, kHeldByBlock)) {
+        for_each_held(
+            stream, "softmax_slope", count, held_lanes(rows.length),
+            HeldSoftmaxSlope<T>{
+                dy.as<T>(), y.as<T>(), dx.as<T>(), rows.used, static_cast<float>(call.scale), log,
+                packs_are_aligned<T>(rows.length, dy.as<T>(), y.as<T>(), dx.as<T>())});
+        return;
+      }
+    }
     auto* dots = context.workspace_of<C>(count);
     for_each_group(stream, "softmax_dots", count, rows.length >= kWide,
                    FindDot<T, C>{dy.as<T>(), y.as<T>(), dots, rows, log});

@@ -180,6 +180,19 @@ TEST(RecurrentLayout, TextHoldsAllThatAPlanDependsOn) {
   }
 }
 
+TEST(Recurrent, TensorCoresComputeWhatTheVariablesAllow) {
+  CudaConfig config{};
+  config.allow_tensor_core = true;
+  config.tensor_op_math_allow_conversion = false;
+  EXPECT_EQ(recurrent_math(config, DType::kFloat16), CUDNN_TENSOR_OP_MATH);
+  EXPECT_EQ(recurrent_math(config, DType::kFloat32), CUDNN_DEFAULT_MATH);
+  config.tensor_op_math_allow_conversion = true;
+  EXPECT_EQ(recurrent_math(config, DType::kFloat32), CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION);
+  config.allow_tensor_core = false;
+  EXPECT_EQ(recurrent_math(config, DType::kFloat16), CUDNN_FMA_MATH);
+  EXPECT_EQ(recurrent_math(config, DType::kFloat32), CUDNN_FMA_MATH);
+}
+
 TEST(Recurrent, CudnnTakesTheNetworksOfAllCellsAndTypes) {
   for (RnnParams params : {network(Mode::kRelu), network(Mode::kTanh, 1, false),
                            network(Mode::kGru, 3), network(Mode::kLstm), projected(4)}) {

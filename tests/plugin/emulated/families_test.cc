@@ -89,6 +89,18 @@ TEST(GpuFamilies, RowsAreNormalised) {
   expect_same("LayerNorm", {Shape{4, 8, 5}, Shape{8}, Shape{8}}, {{"axis", "1"}});
   expect_same("GroupNorm", {Shape{3, 6, 7}, Shape{2}, Shape{2}}, {{"num_groups", "2"}});
   expect_same("InstanceNorm", {Shape{3, 4, 1500}, Shape{4}, Shape{4}});
+  // Rows that a warp, a block and none of these can hold, with and without whole packs.
+  for (const int64_t length : {1, 64, 513, 4096, 4100}) {
+    const auto of_place = [](int64_t count) { return random_values(count, 0, 2); };
+    for (const char* dtype : {"float32", "float16"}) {
+      const double tolerance = std::string_view(dtype) == "float16" ? 4e-3 : 2e-5;
+      expect_same_outputs("LayerNorm",
+                          {{random_values(3 * length, -4, 4), Shape{3, length}, dtype},
+                           {of_place(length), Shape{length}, dtype},
+                           {of_place(length), Shape{length}, dtype}},
+                          {}, tolerance);
+    }
+  }
   // Gradients of the data and of both parameters.
   struct Case {
     const char* op;
@@ -96,6 +108,8 @@ TEST(GpuFamilies, RowsAreNormalised) {
     Attrs attrs;
   };
   for (const Case& c : {Case{"LayerNorm", Shape{100, 20}, Shape{20}, {}},
+                        Case{"LayerNorm", Shape{40, 600}, Shape{600}, {}},
+                        Case{"LayerNorm", Shape{2, 5000}, Shape{5000}, {}},
                         Case{"LayerNorm", Shape{5, 6, 7}, Shape{6}, {{"axis", "1"}}},
                         Case{"InstanceNorm", Shape{4, 3, 9}, Shape{3}, {}}}) {
     const auto gradients = [&](Device device) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of plugin/cuda/launch.cuh and rounds.cuh on the host, for kernels that are compiled
-// with MX_CUDA_EMULATED. Groups and blocks have as many threads as on a GPU and bring their shares
-// together in the same order; whose turn it is between two barriers, HostSchedule says.
+// The launches of plugin/cuda/launch.cuh, rounds.cuh, tiles.cuh and held_rows.cuh on the host, for
+// kernels that are compiled with MX_CUDA_EMULATED. Groups and blocks have as many threads as on a
+// GPU and bring their shares together in the same order; whose turn it is between two barriers,
+// HostSchedule says.
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "host_schedule.h"
@@ -100,6 +103,58 @@ void for_each_in_rounds(NativeStream* stream, const char* name, int64_t n, const
       if (std::ssize(running) == schedule.blocks_at_once()) finish();
     });
     finish();
+  });
+  scope.check(name);
+}
+
+// A block of threads for each i, with a barrier between what they load and what they store. What
+// none has loaded is poison.
+template <class F>
+void for_each_tile(NativeStream* stream, const char* name, int64_t n, const F& f) {
+  const LaunchScope scope(stream);
+  if (n <= 0) return;
+  const HostSchedule& schedule = HostSchedule::of_process();
+  const Turns tiles(schedule, n, mixed(0, name));
+  share_turns(schedule, n, [&](int64_t begin, int64_t end) {
+    const F own = f;
+    const auto tile = std::make_unique<typename F::Tile>();
+    tiles.each(begin, end, [&](int64_t i) {
+      const Turns threads(schedule, kThreads, mixed(static_cast<uint64_t>(i), name));
+      std::memset(tile.get(), 0xA5, sizeof(*tile));
+      threads.each(0, kThreads,
+                   [&](int64_t thread) { own.load(i, static_cast<int>(thread), tile.get()); });
+      threads.each(0, kThreads,
+                   [&](int64_t thread) { own.store(i, static_cast<int>(thread), *tile); });
+    });
+  });
+  scope.check(name);
+}
+
+// A group of threads for each i that holds what it has taken.
+template <class F>
+void for_each_held(NativeStream* stream, const char* name, int64_t n, int lanes, const F& f) {
+  using Held = typename F::Held;
+  using V = decltype(f.take(int64_t{0}, 0, 1, static_cast<Held*>(nullptr)));
+  const LaunchScope scope(stream);
+  if (n <= 0) return;
+  const HostSchedule& schedule = HostSchedule::of_process();
+  const Turns groups(schedule, n, mixed(0, name));
+  share_turns(schedule, n, [&](int64_t begin, int64_t end) {
+    const F own = f;
+    std::vector<Held> held(static_cast<std::size_t>(lanes));
+    std::vector<V> values(static_cast<std::size_t>(lanes));
+    groups.each(begin, end, [&](int64_t i) {
+      const Turns turns(schedule, lanes, mixed(static_cast<uint64_t>(i), name));
+      std::memset(static_cast<void*>(held.data()), 0xA5, held.size() * sizeof(Held));
+      turns.each(0, lanes, [&](int64_t lane) {
+        const auto at = static_cast<std::size_t>(lane);
+        values[at] = own.take(i, static_cast<int>(lane), lanes, &held[at]);
+      });
+      const V all = merged_in_group(own, values);
+      turns.each(0, lanes, [&](int64_t lane) {
+        own.give(i, static_cast<int>(lane), lanes, held[static_cast<std::size_t>(lane)], all);
+      });
+    });
   });
   scope.check(name);
 }

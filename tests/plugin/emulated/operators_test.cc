@@ -47,6 +47,20 @@ TEST(GpuOperators, BroadcastInEveryDimension) {
   expect_same("broadcast_mul", {Shape{3, 4, 1}, Shape{3, 1, 2}});
   expect_same("broadcast_power", {Shape{1}, Shape{6, 5}});
   expect_same("broadcast_lesser", {Shape{2, 1, 3, 1}, Shape{1, 4, 1, 5}});
+  // Lines that are whole packs of 16 bytes, and that are not; one element that meets a line.
+  struct Case {
+    Shape a, b;
+  };
+  for (const Case& c :
+       {Case{Shape{5, 48}, Shape{1, 48}}, Case{Shape{1, 48}, Shape{5, 48}},
+        Case{Shape{2, 3, 16}, Shape{1, 3, 1}}, Case{Shape{3, 1}, Shape{3, 32}},
+        Case{Shape{2, 3, 1, 16}, Shape{2, 1, 4, 16}}, Case{Shape{4, 1, 16}, Shape{1, 7, 1}},
+        Case{Shape{5, 20}, Shape{1, 20}}, Case{Shape{16, 1}, Shape{1, 3}}}) {
+    for (const char* dtype : {"uint8", "float16", "float32", "float64"})
+      for (const char* op : {"broadcast_sub", "broadcast_maximum"})
+        expect_same_outputs(op, {{random_values(c.a.size(), 4, 9), c.a, dtype},
+                                 {random_values(c.b.size(), 0, 4), c.b, dtype}});
+  }
 }
 
 TEST(GpuOperators, ReductionsOfRowsColumnsAndAll) {
@@ -68,6 +82,25 @@ TEST(GpuOperators, MovedElementsLieWhereTheCpuPutsThem) {
   expect_same("Concat", {Shape{2, 3}, Shape{2, 5}}, {{"num_args", "2"}, {"dim", "1"}});
   expect_same("diag", {Shape{4, 6}}, {{"k", "1"}});
   expect_same("take", {Shape{6, 4}, Shape{3}}, {{"axis", "1"}, {"mode", "wrap"}});
+}
+
+// By tiles: whole ones, what is left over of them, several matrices, elements of each size, two of
+// which move as one, and lines that are too short for tiles.
+TEST(GpuOperators, TransposedElementsOfEverySizeLieWhereTheCpuPutsThem) {
+  struct Case {
+    Shape shape;
+    const char* axes;
+  };
+  for (const Case& c : {Case{Shape{64, 64}, "(1,0)"}, Case{Shape{100, 67}, "(1,0)"},
+                        Case{Shape{16, 200}, "(1,0)"}, Case{Shape{3, 33, 5, 19}, "(0,2,3,1)"},
+                        Case{Shape{2, 70, 3, 40}, "(3,2,1,0)"}, Case{Shape{40, 3, 17}, "(2,1,0)"},
+                        Case{Shape{35, 40, 2}, "(1,0,2)"}, Case{Shape{15, 100}, "(1,0)"}}) {
+    for (const char* dtype : {"uint8", "float16", "float32", "float64"})
+      expect_same_outputs("transpose", {{random_values(c.shape.size(), 0, 100), c.shape, dtype}},
+                          {{"axes", c.axes}});
+  }
+  expect_same("SwapAxis", {Shape{20, 3, 50}}, {{"dim1", "0"}, {"dim2", "2"}});
+  expect_same("space_to_depth", {Shape{2, 3, 64, 32}}, {{"block_size", "2"}});
 }
 
 // The kernel of MXNET_ENFORCE_DETERMINISM, which adds in the order of the host: bit for bit.
@@ -294,6 +327,30 @@ TEST(GpuOperators, SoftmaxAlongAnyAxis) {
   expect_same("softmax", {Shape{4, 5, 6}}, {{"axis", "1"}, {"temperature", "0.5"}});
   expect_same("log_softmax", {Shape{3, 2000}});
   expect_same("softmin", {Shape{3, 7}});
+}
+
+// Rows that a warp, a block and none of these can hold, with and without whole packs of 16 bytes.
+TEST(GpuOperators, SoftmaxOfRowsOfAnyLength) {
+  for (const int64_t length : {1, 9, 64, 200, 512, 513, 2000, 4096, 5000}) {
+    for (const char* dtype : {"float32", "float16", "bfloat16", "float64"}) {
+      const double tolerance = std::string_view(dtype) == "bfloat16"  ? 1e-2
+                               : std::string_view(dtype) == "float16" ? 1e-3
+                                                                      : 1e-6;
+      const Input x{random_values(3 * length, -4, 4), Shape{3, length}, dtype};
+      const Input y{random_values(3 * length, 0, 1), Shape{3, length}, dtype};
+      const Input dy{random_values(3 * length, -1, 1), Shape{3, length}, dtype};
+      for (const char* op : {"softmax", "log_softmax"})
+        expect_same_outputs(op, {x}, {{"temperature", "1.5"}}, tolerance);
+      // Sums of the gradient are of as many terms as a row has: in float on both devices.
+      for (const char* op : {"_backward_softmax", "_backward_log_softmax"})
+        expect_same_outputs(op, {dy, y, x}, {}, std::max(tolerance, 1e-4));
+    }
+  }
+  // Rows of which a part is used, from none to all.
+  const Input lengths{{0, 1, 33, 70, 100}, Shape{5}, "int32"};
+  for (const char* dtype : {"float32", "float16"})
+    expect_same_outputs("softmax", {{random_values(500, -4, 4), Shape{5, 100}, dtype}, lengths},
+                        {{"use_length", "1"}}, 1e-3);
 }
 
 // As attention has them; parts of a row of which one has nothing else meet wherever the row is cut.

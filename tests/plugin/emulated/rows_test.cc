@@ -67,10 +67,11 @@ TEST(GpuRows, NanPassesRowsThatAreNotComparisons) {
   }
 }
 
-// One kernel has all rows, and takes four elements at once.
+// One kernel has all rows. It takes several elements at once, and 16 bytes where those of a line
+// are whole packs: of 16, 264 and 2056 elements, one or two by one thread.
 TEST(GpuRows, ReductionsOfEveryTypeAndLength) {
   for (const char* dtype : {"float32", "float16", "float64", "int32", "int64", "uint8"}) {
-    for (const int64_t size : {1, 3, 4, 5, 31, 33, 130, 2050}) {
+    for (const int64_t size : {1, 3, 4, 5, 16, 31, 33, 130, 264, 2050, 2056}) {
       const Input lines{random_values(3 * size, 1, 4), Shape{3, size}, dtype};
       const Input columns{random_values(3 * size, 1, 4), Shape{size, 3}, dtype};
       for (const char* op : {"sum", "max", "min", "nansum", "mean"}) {
@@ -78,6 +79,12 @@ TEST(GpuRows, ReductionsOfEveryTypeAndLength) {
         expect_same_outputs(op, {columns}, {{"axis", "0"}}, 1e-2);
       }
     }
+    const Input middle{random_values(5 * 40 * 16, 1, 4), Shape{5, 40, 16}, dtype};
+    expect_same_outputs("sum", {middle}, {{"axis", "1"}}, 1e-2);
+    expect_same_outputs("max", {middle}, {{"axis", "(0,2)"}}, 1e-2);
+    // In slices, of whole packs and not.
+    for (const int64_t size : {40000, 40001})
+      expect_same_outputs("max", {{random_values(size, 1, 4), Shape{size}, dtype}});
     const Input few{random_values(18, 1, 2), Shape{2, 3, 3}, dtype};
     for (const char* op : {"prod", "nanprod", "_np_any", "_np_all"})
       expect_same_outputs(op, {few}, {{"axis", "(0,2)"}}, 1e-2);

@@ -30,18 +30,16 @@ cudnnRNNMode_t cell_of(rnn::Mode mode) {
   throw Error(ErrorCode::kValue, "RNN", "given a mode that is none, expected a kind of cell");
 }
 
-// As the products of gemm_choice.h: tensor cores where they are allowed, float32 through other
-// types only where that is.
-cudnnMathType_t math_of(const CudaConfig& config, DType dtype) {
-  if (!config.allow_tensor_core) return CUDNN_FMA_MATH;
-  if (dtype == DType::kFloat16 || dtype == DType::kBFloat16) return CUDNN_TENSOR_OP_MATH;
-  return config.tensor_op_math_allow_conversion ? CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION
-                                                : CUDNN_FMA_MATH;
-}
-
 int narrow(int64_t size) { return static_cast<int>(size); }  // not_for_cudnn() has looked
 
 }  // namespace
+
+cudnnMathType_t recurrent_math(const CudaConfig& config, DType dtype) {
+  if (!config.allow_tensor_core) return CUDNN_FMA_MATH;
+  if (dtype == DType::kFloat16 || dtype == DType::kBFloat16) return CUDNN_TENSOR_OP_MATH;
+  return config.tensor_op_math_allow_conversion ? CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION
+                                                : CUDNN_DEFAULT_MATH;
+}
 
 const CudnnRecurrent& CudnnRecurrent::get() {
   static const CudnnRecurrent* const loaded = new CudnnRecurrent();  // never closed, see Library
@@ -108,7 +106,7 @@ RecurrentNetwork::RecurrentNetwork(const RecurrentShape& shape, cudnnHandle_t ha
   check(cudnn.set_rnn(get(), CUDNN_RNN_ALGO_STANDARD, cell_of(shape.mode), CUDNN_RNN_DOUBLE_BIAS,
                       shape.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
                       CUDNN_LINEAR_INPUT, cudnn_dtype(shape.dtype), cudnn_sum_dtype(shape.dtype),
-                      math_of(config().cuda, shape.dtype), narrow(shape.input),
+                      recurrent_math(config().cuda, shape.dtype), narrow(shape.input),
                       narrow(shape.hidden), narrow(shape.out), narrow(shape.layers),
                       handle != nullptr ? dropout_.get() : nullptr, CUDNN_RNN_PADDED_IO_ENABLED),
         "cudnnSetRNNDescriptor_v8");

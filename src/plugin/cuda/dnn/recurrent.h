@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/config.h"
 #include "plugin/cuda/dnn/cudnn.h"
 #include "plugin/cuda/dnn/recurrent_layout.h"
 
@@ -84,6 +85,10 @@ class RecurrentSequences : public RecurrentHandle<cudnnRNNDataDescriptor_t> {
   RecurrentSequences(const RecurrentShape& shape, int64_t width,
                      const std::vector<int32_t>& lengths);
 };
+
+// How products may be computed, as those of convolutions: on tensor cores where they are allowed
+// (float32 as TF32), and float32 through half types only where that is.
+cudnnMathType_t recurrent_math(const CudaConfig& config, DType dtype);
 
 // Bytes that a network needs, and where it has the parts of its weights, in elements.
 struct RecurrentSizes {
