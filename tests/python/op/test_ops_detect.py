@@ -60,6 +60,14 @@ def test_nms_leaves_out_exactly_the_background(mx):
     assert got[0, :, 0].tolist() == [0.5, 1, -1]  # a class between two numbers is not the lower one
 
 
+def test_nms_leaves_out_rows_of_class_minus_one_unless_the_background_is_another(mx):
+    rows = np.array([[[-1, 0.9, 0, 0, 1, 1], [0, 0.8, 2, 2, 3, 3], [1, 0.7, 4, 4, 5, 5]]])
+    got = mx.run("_contrib_box_nms", rows, id_index=0)[0]
+    assert got[0, :, 1].tolist() == [0.8, 0.7, -1]
+    got = mx.run("_contrib_box_nms", rows, id_index=0, background_id=0)[0]
+    assert got[0, :, 1].tolist() == [0.9, 0.7, -1]
+
+
 def test_gradients_of_nms_reach_each_of_thousands_of_boxes_in_half_precision(mx):
     count = 4100
     rows = np.zeros((1, count, 6), "float16")
