@@ -12,6 +12,7 @@
 #include "exec/plan_run.h"
 #include "exec/tape.h"
 #include "graph/partition.h"
+#include "op/named_errors.h"
 
 namespace mxnet {
 namespace {
@@ -180,7 +181,7 @@ class CachedOp::Impl {
       if (node.is_variable() ||
           (!node.op->uses_random(node.params.get(), key.training) && whole.mutated(n).empty()))
         continue;
-      throw Error(ErrorCode::kValue, fmt::format("{}({})", node.name, node.op->name()),
+      throw Error(ErrorCode::kValue, title_of(node),
                   "given create_graph=True through a compiled graph in which this operator draws "
                   "random numbers or changes a state, expected the block not to be hybridized");
     }

@@ -2,8 +2,6 @@
 // Node after node; values are let go after their last use.
 #include "exec/plan_eager.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <climits>
 
@@ -109,7 +107,7 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
     try {
       imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), here);
     } catch (...) {
-      rethrow_told_by(*node.op, fmt::format("{}({})", node.name, node.op->name()));
+      rethrow_told_by(*node.op, title_of(node));
     }
     if (observer != nullptr && observer->output) {
       for (int o = 0; o < graph_.num_outputs(n); ++o)  // those that only backward reads as well

@@ -71,7 +71,7 @@ class GradientBuilder {
     }
     if (!any_wanted || !any_given) return;
     if (!node->op->has_gradient()) {
-      throw Error(ErrorCode::kValue, fmt::format("{}({})", node->name, node->op->name()),
+      throw Error(ErrorCode::kValue, title_of(*node),
                   "given a gradient to pass on, expected a differentiable operator: this one has "
                   "no gradient");
     }

@@ -96,8 +96,7 @@ class Inference {
     try {
       node.op->infer(node.params.get(), infer);
     } catch (...) {
-      rethrow_told_by(*node.op, fmt::format("{}({})", node.name, node.op->name()),
-                      [&] { return history(n); });
+      rethrow_told_by(*node.op, title_of(node), [&] { return history(n); });
     }
     if (inputs.empty() && zero_is_unknown_)
       for (ArrayType& type : out) forget_zeros(&type.shape);

@@ -14,6 +14,7 @@
 #include "graph/symbol_node.h"
 #include "graph/upgrade.h"
 #include "ir/saved_graph.h"
+#include "op/named_errors.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -102,8 +103,7 @@ class Loader {
     try {
       parse_node(node);
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}({})", node->name, node->op->name()),
-                  error.message());
+      throw Error(error.code(), title_of(*node), error.message());
     }
   }
 
@@ -123,8 +123,7 @@ class Loader {
     const int expected = expected_inputs(node);
     if (static_cast<int>(node.inputs.size()) == expected) return;
     throw Error(
-        ErrorCode::kValue,
-        fmt::format("{}({})", node.name, node.is_variable() ? "null" : node.op->name()),
+        ErrorCode::kValue, title_of(node),
         fmt::format("given {} inputs in a file, expected {}", node.inputs.size(), expected));
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/symbol_attributes.h"
+#include "op/named_errors.h"
 #include "op/op_def.h"
 #include "op/value_count.h"
 
@@ -53,7 +54,7 @@ int expected_inputs(const ir::Node& node) {
   const int count = node.op->num_inputs(node.params.get()) - num_graph_args(*node.op);
   const int outputs = node.op->num_outputs(node.params.get());
   if (count < 0 || count > kMostValues || outputs < 0 || outputs > kMostValues) {
-    throw Error(ErrorCode::kValue, fmt::format("{}({})", node.name, node.op->name()),
+    throw Error(ErrorCode::kValue, title_of(node),
                 fmt::format("given {} inputs and {} outputs, expected 0 to {} of each", count,
                             outputs, kMostValues));
   }

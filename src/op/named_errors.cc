@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "engine/engine.h"
@@ -20,13 +21,25 @@ bool answers_to(const OpDef& op, const std::string& name) {
   return name == op.name() || std::find(aliases.begin(), aliases.end(), name) != aliases.end();
 }
 
-// Whether the tag is more than the name of a helper: that of an operator within this one, or of a
-// device whose memory does not suffice.
+// Whether the tag is a node's title, such as that of one in the body of a loop.
+bool is_title(std::string_view tag) {
+  const std::size_t open = tag.rfind('(');
+  return open != std::string_view::npos && tag.ends_with(')') &&
+         Registry::get().find(tag.substr(open + 1, tag.size() - open - 2)) != nullptr;
+}
+
+// Whether the tag is more than the name of a helper: that of an operator or a node within this one,
+// or of a device whose memory does not suffice.
 bool says_more(const Error& error) {
-  return error.code() == ErrorCode::kOutOfMemory || Registry::get().find(error.tag()) != nullptr;
+  return error.code() == ErrorCode::kOutOfMemory || Registry::get().find(error.tag()) != nullptr ||
+         is_title(error.tag());
 }
 
 }  // namespace
+
+std::string title_of(const ir::Node& node) {
+  return fmt::format("{}({})", node.name, node.is_variable() ? "null" : node.op->name());
+}
 
 void rethrow_told_by(const OpDef& op, std::string_view name,
                      const std::function<std::string()>& after_text) {
@@ -36,7 +49,7 @@ void rethrow_told_by(const OpDef& op, std::string_view name,
   try {
     throw;
   } catch (const Error& error) {
-    const bool own = answers_to(op, error.tag());
+    const bool own = error.tag() == name || answers_to(op, error.tag());
     if (error.tag() == kEngineTag || (own && name == op.name() && !after_text)) throw;
     throw error.retold(name, explained(!own && says_more(error)
                                            ? fmt::format("{}: {}", error.tag(), error.message())

@@ -48,6 +48,28 @@ TEST(NamedErrors, AnOperatorWithinThisOneIsStillNamed) {
   EXPECT_STREQ(error.what(), "ValueError: [relu] dot: given x, expected y");
 }
 
+TEST(NamedErrors, ANodeWithinThisOneIsStillNamed) {
+  const Error error = told(Error(ErrorCode::kValue, "hidden(dot)", "given x, expected y"));
+  EXPECT_STREQ(error.what(), "ValueError: [relu] hidden(dot): given x, expected y");
+}
+
+TEST(NamedErrors, ParenthesesAloneAreNoNode) {
+  const Error error = told(Error(ErrorCode::kValue, "a helper(of nothing)", "given x, expected y"));
+  EXPECT_STREQ(error.what(), "ValueError: [relu] given x, expected y");
+}
+
+TEST(NamedErrors, ANodeIsNamedOnce) {
+  try {
+    try {
+      throw Error(ErrorCode::kValue, "hidden(relu)", "given x, expected y");
+    } catch (...) {
+      rethrow_told_by(relu(), "hidden(relu)");
+    }
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "ValueError: [hidden(relu)] given x, expected y");
+  }
+}
+
 TEST(NamedErrors, ADeviceWithoutMemoryIsStillNamed) {
   const Error error = told(Error(ErrorCode::kOutOfMemory, "cpu(0)", "out of memory"));
   EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);

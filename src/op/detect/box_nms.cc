@@ -140,7 +140,7 @@ OpBuilder<BoxNmsParams> with_params(const char* name) {
       .param("score_index", &BoxNmsParams::score_index, 1, "Where its score is.")
       .param("id_index", &BoxNmsParams::id_index, -1, "Where its class is, if not negative.")
       .param("background_id", &BoxNmsParams::background_id, -1,
-             "Boxes of this class are dropped, if not negative.")
+             "Boxes of this class are dropped: -1 marks those that are none.")
       .param("force_suppress", &BoxNmsParams::force_suppress, false,
              "Whether boxes of other classes suppress too.")
       .choice("in_format", &BoxNmsParams::in_format, formats, "corner", "Format of the input.")

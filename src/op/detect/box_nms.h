@@ -15,8 +15,8 @@ struct BoxNmsParams {
 // Whether a row is a box good enough, and not background.
 template <class T>
 MX_HOST_DEVICE bool takes_part(const BoxNmsParams& params, const T* row) {
-  const bool background = params.id_index >= 0 && params.background_id >= 0 &&
-                          row[params.id_index] == static_cast<T>(params.background_id);
+  const bool background =
+      params.id_index >= 0 && row[params.id_index] == static_cast<T>(params.background_id);
   return row[params.score_index] > static_cast<T>(params.valid_thresh) && !background;
 }
 

@@ -76,12 +76,14 @@ struct PriorParams {
 };
 
 // Halves of width and height: all sizes with the first ratio, then the first size with the others.
+// In the release's order of operations: anchors that overlap a box equally are told apart by the
+// last bit.
 template <class T>
-std::vector<std::pair<T, T>> half_extents(const PriorParams& params, T aspect) {
+std::vector<std::pair<T, T>> half_extents(const PriorParams& params, T height, T width) {
   std::vector<std::pair<T, T>> extents;
   const auto add = [&](float size, float ratio) {
     const T root = std::sqrt(static_cast<T>(ratio));
-    extents.emplace_back(T(size) * aspect * root / 2, T(size) / root / 2);
+    extents.emplace_back(T(size) * height / width * root / 2, T(size) / root / 2);
   };
   for (const float size : params.sizes) add(size, params.ratios[0]);
   for (std::size_t i = 1; i < params.ratios.size(); ++i) add(params.sizes[0], params.ratios[i]);

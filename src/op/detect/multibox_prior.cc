@@ -38,7 +38,7 @@ void prior_cpu(const PriorParams& params, KernelContext& context) {
   compute(context.out(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     T* out = arrays.out(0);
-    const auto extents = half_extents(params, static_cast<T>(height) / static_cast<T>(width));
+    const auto extents = half_extents(params, static_cast<T>(height), static_cast<T>(width));
     const AnchorPlaces<T> rows(params, 0, height), columns(params, 1, width);
     for (int64_t i = 0; i < height; ++i) {
       const T y = rows(i);

@@ -98,7 +98,7 @@ void multibox_prior(const PriorParams& params, KernelContext& context) {
   if (height == 0 || width == 0) return;
   compute(context.out(0).dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);
-    const auto extents = half_extents(params, static_cast<T>(height) / static_cast<T>(width));
+    const auto extents = half_extents(params, static_cast<T>(height), static_cast<T>(width));
     const AnchorPlaces<T> rows(params, 0, height), columns(params, 1, width);
     T* const out = arrays.out(0);
     int64_t kind = 0;

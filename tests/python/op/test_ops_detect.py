@@ -60,6 +60,14 @@ def test_nms_leaves_out_exactly_the_background(mx):
     assert got[0, :, 0].tolist() == [0.5, 1, -1]  # a class between two numbers is not the lower one
 
 
+def test_nms_leaves_out_rows_of_class_minus_one_unless_the_background_is_another(mx):
+    rows = np.array([[[-1, 0.9, 0, 0, 1, 1], [0, 0.8, 2, 2, 3, 3], [1, 0.7, 4, 4, 5, 5]]])
+    got = mx.run("_contrib_box_nms", rows, id_index=0)[0]
+    assert got[0, :, 1].tolist() == [0.8, 0.7, -1]
+    got = mx.run("_contrib_box_nms", rows, id_index=0, background_id=0)[0]
+    assert got[0, :, 1].tolist() == [0.9, 0.7, -1]
+
+
 def test_gradients_of_nms_reach_each_of_thousands_of_boxes_in_half_precision(mx):
     count = 4100
     rows = np.zeros((1, count, 6), "float16")
@@ -210,3 +218,14 @@ def test_deformable_pooling_gradients(mx, rng):
     check_gradients(mx, rng, "_contrib_DeformablePSROIPooling", [data, rois], wanted=[0], no_trans=True, **attrs)
     trans = rng.standard_normal((2, 4, 2, 2))
     check_gradients(mx, rng, "_contrib_DeformablePSROIPooling", [data, rois, trans], wanted=[0, 2], trans_std=0.1, **attrs)
+
+
+def test_anchors_are_equal_to_the_last_bit_whatever_the_sides_of_the_feature_map(mx):
+    size, half = np.float32(0.3), np.float32(0.5)
+    for height in range(1, 9):
+        for width in range(1, 9):
+            got = mx.run("_contrib_MultiBoxPrior", np.zeros((1, 1, height, width), "float32"), sizes=(0.3,))[0]
+            across = size * np.float32(height) / np.float32(width) / 2
+            centres = (np.arange(width, dtype="float32") + half) * (np.float32(1) / np.float32(width))
+            np.testing.assert_array_equal(got.reshape(height, width, 4)[0, :, 0], centres - across)
+            np.testing.assert_array_equal(got.reshape(height, width, 4)[0, :, 2], centres + across)

@@ -138,3 +138,12 @@ def test_what_does_not_fit_is_refused():
         mx.sym.contrib.cond(x, lambda: y, lambda: [y, y])
     with pytest.raises(TypeError, match="given int"):
         mx.sym.contrib.foreach(lambda a, b: (1, b), x, y)
+
+
+def test_an_error_in_the_body_names_the_loop_and_the_node_in_it():
+    def body(row, states):
+        return mx.sym.reshape(row, shape=(7,), name="inner"), states
+
+    outputs, _ = mx.sym.contrib.foreach(body, mx.sym.var("rows"), [mx.sym.var("state")])
+    with pytest.raises(ValueError, match=r"\[_foreach\d+\(_foreach\)\] inner\(Reshape\): given 'data' of shape \(4,\)"):
+        outputs.infer_shape(rows=(3, 4), state=(1,))
