@@ -72,21 +72,22 @@ class Lattice {
     states_.push_back(blank);
     width_ = static_cast<int64_t>(states_.size());
     blank_ = blank;
+    has_path_ = least_steps(states_.data(), width_) <= time_;
   }
 
-  // Minus log of the probability of the labels; infinite where there are too few steps.
+  // Minus log of the probability of the labels; 0 where there are too few steps.
   double loss() {
+    if (time_ == 0 || !has_path_) return 0.0;
     forward();
-    if (time_ == 0) return width_ == 1 ? 0.0 : -kCtcNever;
     const double* last = alpha_.data() + (time_ - 1) * width_;
     return -add_logs(last[width_ - 1], width_ > 1 ? last[width_ - 2] : kCtcNever);
   }
 
   // d loss / d scores at each step, after loss(): softmax minus the share of paths through a class.
-  // Zero where no path exists.
+  // Zero where there is no path, or none that is possible.
   template <class C>
   void gradient(double loss, C* out) const {
-    if (!(loss < -kCtcNever)) {
+    if (!has_path_ || !(loss < -kCtcNever)) {
       std::fill_n(out, time_ * classes_, C(0));
       return;
     }
@@ -154,6 +155,7 @@ class Lattice {
   const std::vector<double> log_p_;
   std::vector<int64_t> states_;
   int64_t width_ = 0, blank_ = 0;
+  bool has_path_ = false;
   std::vector<double> alpha_;
 };
 

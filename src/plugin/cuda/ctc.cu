@@ -22,7 +22,7 @@ struct Lattice {
   Numbers<double> labels, data_lengths, label_lengths;  // null where there are none
   const double* log_p;                                  // (time, batch, classes)
   int64_t* states;                                      // (batch, most)
-  int64_t* widths;                                      // states of an example; -1: wrong labels
+  int64_t* widths;                                      // states of an example; 0: no path, -1: wrong labels
   double *alpha, *beta;                                 // (batch, time, most)
   double* losses;
 
@@ -86,7 +86,7 @@ struct Lattice {
       to[width++] = static_cast<int64_t>(label);
     }
     to[width++] = blank;
-    return width;
+    return least_steps(to, width) <= time(n) ? width : 0;
   }
   // Log probability of reaching state s with what is said at step t.
   MX_DEVICE double forward(int64_t n, int64_t t, int64_t s) const {
@@ -100,7 +100,7 @@ struct Lattice {
     return reach + score(n, t, s);
   }
   MX_DEVICE double loss(int64_t n, int64_t steps, int64_t width) const {
-    if (steps == 0) return width == 1 ? 0.0 : -kCtcNever;
+    if (steps == 0 || width == 0) return 0.0;
     const double* last = alpha + at(n, steps - 1);
     return -add_logs(last[width - 1], width > 1 ? last[width - 2] : kCtcNever);
   }
@@ -115,7 +115,7 @@ struct Lattice {
     return rest;
   }
   MX_DEVICE bool has_gradient(int64_t n, int64_t t) const {
-    return widths[n] >= 0 && t < time(n) && losses[n] < -kCtcNever;
+    return widths[n] > 0 && t < time(n) && losses[n] < -kCtcNever;
   }
 };
 

@@ -100,8 +100,20 @@ def test_ctc_loss_sums_over_all_paths(mx, rng, blank):
     check_gradients(mx, rng, "CTCLoss", [x, label, times], [0], **lengths)
 
 
-def test_ctc_loss_without_a_path_is_infinite_and_has_no_gradient(mx, rng):
-    x, label = normal(rng, (2, 1, 3)), np.array([[1.0, 1]])  # equal labels need a blank between them
+@pytest.mark.parametrize("steps, label", [(2, [1, 1]), (4, [1, 1, 1]), (3, [1, 1, 2])])
+def test_ctc_labels_for_which_there_are_too_few_steps_have_neither_loss_nor_gradient(mx, rng, steps, label):
+    x, label = normal(rng, (steps, 1, 3)), np.array([label, label], "float64")  # equal labels need a blank between them
+    x = np.concatenate([x, x], axis=1)
+    lengths = np.array([len(label[0]), 1.0])
+    losses = mx.run("CTCLoss", x, label, lengths, use_label_lengths=True)[0]
+    assert losses[0] == 0 and losses[1] > 0
+    slope = mx.gradients("CTCLoss", [x, label, lengths], [np.ones(2)], wanted=[0], use_label_lengths=True)[0]
+    assert not slope[:, 0].any() and slope[:, 1].all()
+
+
+def test_a_ctc_loss_whose_only_paths_have_no_probability_is_infinite_and_has_no_gradient(mx, rng):
+    x, label = normal(rng, (2, 1, 3)), np.array([[1.0]])
+    x[:, 0, 1] = -np.inf
     assert np.isinf(mx.run("CTCLoss", x, label)[0]).all()
     assert not mx.gradients("CTCLoss", [x, label], [np.ones(1)], wanted=[0])[0].any()
 
