@@ -26,9 +26,9 @@ struct CtcSizes {
   int64_t time, batch, classes, longest;
 };
 
-// Steps that labels take at least, `states` of which has blanks around each: one a label, and one for
-// the blank between equal neighbours. With fewer there is no path, and as in 1.x no loss: one such
-// example leaves the mean of its batch finite.
+// Steps that labels take at least, `states` of which has blanks around each: one a label, and one
+// for the blank between equal neighbours. With fewer there is no path, and as in 1.x no loss: one
+// such example leaves the mean of its batch finite.
 MX_HOST_DEVICE inline int64_t least_steps(const int64_t* states, int64_t width) {
   int64_t steps = width / 2;
   for (int64_t s = 3; s < width; s += 2) steps += states[s] == states[s - 2] ? 1 : 0;

@@ -22,8 +22,8 @@ struct Lattice {
   Numbers<double> labels, data_lengths, label_lengths;  // null where there are none
   const double* log_p;                                  // (time, batch, classes)
   int64_t* states;                                      // (batch, most)
-  int64_t* widths;                                      // states of an example; 0: no path, -1: wrong labels
-  double *alpha, *beta;                                 // (batch, time, most)
+  int64_t* widths;       // states of an example; 0: no path, -1: wrong labels
+  double *alpha, *beta;  // (batch, time, most)
   double* losses;
 
   MX_DEVICE int64_t time(int64_t n) const {

@@ -108,10 +108,15 @@ TEST(GpuFamilies, RowsAreNormalised) {
     Attrs attrs;
   };
   for (const Case& c : {Case{"LayerNorm", Shape{100, 20}, Shape{20}, {}},
+                        Case{"LayerNorm", Shape{40, 33}, Shape{33}, {}},
+                        Case{"LayerNorm", Shape{5, 513}, Shape{513}, {}},
                         Case{"LayerNorm", Shape{40, 600}, Shape{600}, {}},
+                        Case{"LayerNorm", Shape{2, 4096}, Shape{4096}, {}},
                         Case{"LayerNorm", Shape{2, 5000}, Shape{5000}, {}},
                         Case{"LayerNorm", Shape{5, 6, 7}, Shape{6}, {{"axis", "1"}}},
-                        Case{"InstanceNorm", Shape{4, 3, 9}, Shape{3}, {}}}) {
+                        Case{"LayerNorm", Shape{2, 200, 3}, Shape{200}, {{"axis", "1"}}},
+                        Case{"InstanceNorm", Shape{4, 3, 9}, Shape{3}, {}},
+                        Case{"InstanceNorm", Shape{2, 3, 200}, Shape{3}, {}}}) {
     const auto gradients = [&](Device device) {
       std::mt19937 rng(kSeed);
       std::normal_distribution<float> normal(1.0f, 2.0f);

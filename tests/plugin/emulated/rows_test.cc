@@ -68,7 +68,7 @@ TEST(GpuRows, NanPassesRowsThatAreNotComparisons) {
 }
 
 // One kernel has all rows. It takes several elements at once, and 16 bytes where those of a line
-// are whole packs: of 16, 264 and 2056 elements, one or two by one thread.
+// are whole packs: of 16, 264 and 2056 elements, one or several by one thread.
 TEST(GpuRows, ReductionsOfEveryTypeAndLength) {
   for (const char* dtype : {"float32", "float16", "float64", "int32", "int64", "uint8"}) {
     for (const int64_t size : {1, 3, 4, 5, 16, 31, 33, 130, 264, 2050, 2056}) {
