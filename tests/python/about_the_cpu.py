@@ -9,7 +9,6 @@ MEMORY = "memory of simulated GPUs is the process's, and grows with what is push
 NUMBERS = "GPUs draw other numbers"
 NAN = "kernels of GPUs cannot throw: what is wrong is NaN there"
 FORKS = "a forked process cannot use the GPUs of its parent"
-APART = "what it says is said by processes of their own, on the CPU"
 
 REASONS = {
     "contrib/test_contrib_onnx.py::test_a_network_of_the_zoo_and_batches_of_any_size": LOADS,
@@ -33,15 +32,6 @@ REASONS = {
     "gluon/test_gluon_rnn.py::test_files_of_layers_and_cells_are_alike": LOADS,
     "gluon/test_gluon_trainer.py::test_frozen_parameters_stay": ASKS,
     "gluon/test_gluon_trainer.py::test_seeded_training_gives_the_losses_of_the_reference": NUMBERS,
-    "kvstore/test_kvstore_bandwidth.py": APART,
-    "kvstore/test_kvstore_dist.py": APART,
-    "kvstore/test_kvstore_faults.py": APART,
-    "kvstore/test_kvstore_launch.py": APART,
-    "kvstore/test_kvstore_security.py": APART,
-    "kvstore/test_kvstore_servers.py": APART,
-    "kvstore/test_kvstore_shared.py": APART,
-    "kvstore/test_kvstore_trace.py": APART,
-    "kvstore/test_kvstore_training.py": APART,
     "library/test_library_extension.py::test_state_lives_from_a_call_to_its_gradient": HOST,
     "ndarray/test_ndarray_exchange.py::test_buffers_show_values_and_types": HOST,
     "ndarray/test_ndarray_exchange.py::test_dlpack_shares_memory_both_ways": HOST,
@@ -57,8 +47,7 @@ REASONS = {
     "test_mirroring.py": MEMORY,
     "test_ndarray.py::test_dlpack_shares_memory": HOST,
     "test_ndarray.py::test_an_array_prints_values_shape_and_context": TEXT,
-    "test_pages.py": APART,
-    "test_signals.py": APART,
+    "test_pages.py": "each block runs in an interpreter of its own, on the CPU",
     "op/test_ops_detect.py::test_a_sample_that_is_matched_with_no_box_is_an_error": NAN,
     "op/test_ops_image.py::test_seeded_coins_jitters_and_lights_are_those_of_the_release": NUMBERS,
     "op/test_ops_losses.py::test_cross_entropy_of_a_label_that_is_no_class_is_an_error": NAN,
