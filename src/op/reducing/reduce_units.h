@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/simd.h"
 #include "op/loops/convert.h"
 #include "op/moving/past_caches.h"
 #include "op/moving/strided_kernels.h"
@@ -204,10 +205,11 @@ class Units {
     Cascade<L, A> cascade(loops_);
     std::array<L, kLeaf> buffer;
     int64_t filled = 0;  // short runs are gathered
+    const int64_t most = streams_ ? kChunk : kDirect ? kDirectLeaf : kLeaf;
     for (int64_t at = from; at < to;) {
       const int64_t row = at / run, within = at % run;
       const T* x = base + reduced.offset(row) + within;
-      int64_t n = std::min({run - within, to - at, kDirect ? kDirectLeaf : kLeaf});
+      int64_t n = std::min({run - within, to - at, most});
       if (kDirect && n >= kLeaf / 8) {
         // Whole short runs of one stride are one leaf.
         const int64_t stride = run <= kLeaf ? inner.stride : 0;
@@ -354,6 +356,8 @@ class Units {
   const Question question_;
   const bool adds_bytes_;
   const bool from_memory_;  // more than the caches hold
+  const bool streams_ =
+      kDirect && kStreams<L, A> && question_ == Question::kNone && simd_level() == 1;
   const StridedKernel turn_ = tile_kernel(sizeof(L));
   const T* x_;
   const ReducePlan& plan_;

@@ -97,6 +97,28 @@ TEST(Reduce, ColumnsOfAnyWidthAreSummedExactly) {
   expect_sums_of_columns<float16, float>();
 }
 
+// About the lengths from which a run is read as four streams, whole lines of them and not, and of
+// several chunks.
+template <class T, class A>
+void expect_sums_of_runs() {
+  std::mt19937 random(12);
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  for (const int64_t length : {16383, 16384, 16385, 16471, 65535, 65536, 65537, 131073, 200003}) {
+    std::vector<T> x(static_cast<std::size_t>(2 * length));
+    std::vector<A> expected(2, A(0));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<T>(number(random));
+      expected[i / static_cast<std::size_t>(length)] += static_cast<A>(x[i]);
+    }
+    EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{2, length}, axes({1}))), expected) << length;
+  }
+}
+TEST(Reduce, LongRunsOfAnyLengthAreSummedExactly) {
+  expect_sums_of_runs<float, double>();
+  expect_sums_of_runs<double, double>();
+  expect_sums_of_runs<int32_t, int64_t>();
+}
+
 TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
