@@ -119,6 +119,25 @@ TEST(Reduce, LongRunsOfAnyLengthAreSummedExactly) {
   expect_sums_of_runs<int32_t, int64_t>();
 }
 
+// More than the caches hold, in blocks of rows of which the last has a few.
+template <class T, class A>
+void expect_sums_of_large_columns() {
+  constexpr int64_t kRows = 4099, kWidth = 1031;
+  std::vector<T> x(kRows * kWidth);
+  std::vector<A> expected(kWidth, A(0));
+  std::mt19937 random(13);
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<T>(number(random));
+    expected[i % kWidth] += static_cast<A>(x[i]);
+  }
+  EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{kRows, kWidth}, axes({0}))), expected);
+}
+TEST(Reduce, ColumnsOutOfMemoryMissNoRow) {
+  expect_sums_of_large_columns<float, double>();
+  expect_sums_of_large_columns<double, double>();
+}
+
 TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
