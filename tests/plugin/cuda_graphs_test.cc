@@ -63,6 +63,23 @@ TEST_F(CudaGraphs, UpdatesKeepWhatIsReadyUnlessTheShapeDiffers) {
   EXPECT_EQ(fake_cuda::graph_counts().graphs, 1);
 }
 
+TEST_F(CudaGraphs, UpdatesGoBackAndForthBetweenTwoCaptures) {
+  {
+    DeviceGraph graph = captured(3), other = captured(3);
+    graph.launch(stream_.native());
+    for (const int expected : {2, 1, 2, 1}) {
+      EXPECT_TRUE(graph.update(other));
+      graph.launch(stream_.native());
+      EXPECT_EQ(fake_cuda::graph_counts().launched, expected);
+    }
+    EXPECT_EQ(fake_cuda::graph_counts().captures, 2);
+    EXPECT_EQ(fake_cuda::graph_counts().instantiations, 1);
+    EXPECT_EQ(fake_cuda::graph_counts().updates, 4);
+  }
+  EXPECT_EQ(fake_cuda::graph_counts().graphs, 0);
+  EXPECT_EQ(fake_cuda::graph_counts().execs, 0);
+}
+
 TEST_F(CudaGraphs, KeepWhatTheirCallsUse) {
   const auto other = std::make_shared<int>(0);
   const auto first = std::make_shared<int>(1), second = std::make_shared<int>(2);

@@ -34,7 +34,8 @@ int peer_copies();
 // Of fake_cudart_graphs.cc. Not thread-safe.
 struct GraphCounts {
   int graphs = 0, execs = 0;  // alive
-  int instantiations = 0, launches = 0, libraries = 0;
+  int captures = 0, instantiations = 0, updates = 0, launches = 0, libraries = 0;
+  int launched = 0;  // number of the capture whose work was launched last
 };
 GraphCounts& graph_counts();
 void set_captured_nodes(std::size_t nodes);  // of graphs from now on

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs and loaded kernels of the faked runtime. Graphs hold nothing but the number of their
-// nodes, which a test sets; a launch of a kernel is remembered and does nothing.
+// nodes, which a test sets, and which capture they are; a launch of a kernel is remembered and does
+// nothing.
 #include <atomic>
 #include <fstream>
 
@@ -10,9 +11,11 @@ using namespace mxnet::testing::fake_cuda;
 
 struct CUgraph_st {
   std::size_t nodes;
+  int capture;
 };
 struct CUgraphExec_st {
   std::size_t nodes;
+  int capture;
 };
 
 namespace {
@@ -40,7 +43,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode mode) {
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
   if (!g_capturing.exchange(false)) return cudaErrorIllegalState;
-  *graph = new CUgraph_st{g_nodes};
+  *graph = new CUgraph_st{g_nodes, ++g_counts.captures};
   ++g_counts.graphs;
   return cudaSuccess;
 }
@@ -50,7 +53,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
-  *exec = new CUgraphExec_st{graph->nodes};
+  *exec = new CUgraphExec_st{graph->nodes, graph->capture};
   ++g_counts.execs;
   ++g_counts.instantiations;
   return cudaSuccess;
@@ -63,9 +66,13 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   *info = {};
-  return exec->nodes == graph->nodes ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
+  if (exec->nodes != graph->nodes) return cudaErrorGraphExecUpdateFailure;
+  exec->capture = graph->capture;
+  ++g_counts.updates;
+  return cudaSuccess;
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
+  g_counts.launched = exec->capture;
   ++g_counts.launches;
   return cudaSuccess;
 }
