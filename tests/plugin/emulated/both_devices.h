@@ -51,8 +51,9 @@ struct Input {
   NDArray on(Device device) const {
     Values all(static_cast<std::size_t>(behind));
     all.insert(all.end(), values.begin(), values.end());
-    NDArray plain = array_of(all, {}, device);
+    NDArray plain = array_of(all, behind == 0 ? shape : Shape{}, device);
     const NDArray cast = call("Cast", {&plain}, {{"dtype", dtype}});
+    if (behind == 0) return cast;
     return cast.slice(behind, cast.shape()[0]).reshape(shape);
   }
 };
