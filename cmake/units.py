@@ -20,8 +20,9 @@ MOST_LINES = 1800
 
 TEMPLATE = re.compile(r"template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>\s*(requires\s*\(.*?\)\s*)?")
 TYPE = re.compile(r"(?:typedef )?(?:struct|class|union|concept|enum(?: class| struct)?)\s+(\w+)")
-ALIAS = re.compile(r"using (\w+)\s*=|namespace (\w+) =")
-USED = re.compile(r"^using ((?:\w+::)+(\w+));", re.MULTILINE)
+ALIAS = re.compile(r"using (\w+)\s*=")
+USED = re.compile(r"^using (?:\w+::)*(\w+)::(\w+);", re.MULTILINE)
+SHORTENED = re.compile(r"^namespace (\w+) = ([\w:]+);", re.MULTILINE)
 ANNOUNCED = re.compile(r"(?:struct|class|enum(?: class| struct)?)\s+\w+(?:\s*:\s*\w+)?;")
 MEMBER = re.compile(r"(?:\.|->)\s*(?:template\s+)?[A-Za-z_]\w*")
 NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.DOTALL)
@@ -38,8 +39,8 @@ def declared(head: str):
     if found := TYPE.match(head):
         return found[1]
     if found := ALIAS.match(head):
-        return found[1] or found[2]
-    if head.startswith(("using ", "static_assert", "extern ", "operator")):
+        return found[1]
+    if head.startswith(("using ", "namespace ", "static_assert", "extern ", "operator")):
         return None
     name = re.search(r"(::\s*)?(\w+)$", re.split(r"[(={;\[]|\boperator\b", head)[0].rstrip())
     # Qualified: the member of something declared elsewhere. Without a type before it: a macro's row, TEST(...), say.
@@ -96,8 +97,8 @@ class Source:
 
     @functools.cached_property
     def used(self) -> dict:
-        """Names that are taken over from other namespaces: from which."""
-        return dict((found[2], found[1].split("::")[-2]) for found in USED.finditer(self.text))
+        """Names that are taken over from other namespaces, or short for one: from which, for which."""
+        return {name: space for space, name in USED.findall(self.text)} | dict(SHORTENED.findall(self.text))
 
     @functools.cached_property
     def shown(self) -> set:

@@ -36,6 +36,8 @@ PARTED = {
     "an alias": ("using Rows = std::vector<int>;", "class Rows final {};"),
     "what one takes over": ("using dnnl::memory;", "struct memory {};"),
     "two that are taken over": ("using dnnl::memory;", "using onednn::memory;"),
+    "a short name of two namespaces": ("namespace py = pybind11;", "namespace py = python;"),
+    "a short name and a variable": ("namespace py = pybind11;", "int py = 0;"),
     "a declaration on two lines": ("const std::vector<std::pair<int, int>>\n    kTable = {{1, 2}};", "int kTable[3] = {};"),
 }
 KEPT = {
@@ -43,6 +45,7 @@ KEPT = {
     "members and variables of functions": ("struct A {\n  int rows = 0;\n};", "int b() {\n  int rows = 0;\n  return rows;\n}"),
     "text and comments": ("int rows = 0;", '// int rows = 0;\nconst char* b = "rows";\n/*\nint rows = 0;\n*/'),
     "the same taken over": ("using dnnl::memory;", "using dnnl::memory;"),
+    "a namespace's short name": ("namespace py = pybind11;", "namespace py = pybind11;"),
     "members of other classes": ("void Matrix::rows() {\n}", "int rows() { return 1; }"),
     "what is called, not declared": ("const int columns = rows(7);", "int rows() { return 1; }"),
 }

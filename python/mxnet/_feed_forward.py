@@ -74,7 +74,8 @@ class FeedForward:
 
     def _evaluation(self, data: Any) -> Any:
         if isinstance(data, (tuple, list)) and len(data) == 2:
-            return self._iterator(data[0], data[1], False)
+            # Shuffled as training data is, which seeded programs feel: both draw from the same numbers.
+            return self._iterator(data[0], data[1], True)
         return data
 
     def _for(self, data: Any) -> Any:
@@ -170,6 +171,7 @@ class FeedForward:
         data = self._iterator(X, y, True)
         if self.epoch_size is not None:
             data = ResizeIter(data, self.epoch_size, reset_internal=False)
+        evaluation = self._evaluation(eval_data)
         data.reset()  # so that seeded programs see their rows in the order that they always had
         module = self._for(data)
         if logger is not None:
@@ -178,7 +180,7 @@ class FeedForward:
             module._work_load_list = work_load_list
         module.fit(
             data,
-            eval_data=self._evaluation(eval_data),
+            eval_data=evaluation,
             eval_metric=eval_metric,
             epoch_end_callback=epoch_end_callback,
             batch_end_callback=batch_end_callback,

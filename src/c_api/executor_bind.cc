@@ -165,9 +165,8 @@ int reshape_call(const char* function, int partial_shaping, int allow_up_sizing,
                   fmt::format("given {}, expected the executor's device {}", to_string(device),
                               to_string(from.device())));
     }
-    if (device_groups(function, num_map_keys, map_keys, map_dev_types, map_dev_ids) !=
-            from.groups() &&
-        num_map_keys > 0) {
+    if (num_map_keys > 0 && !from.runs_in(device_groups(function, num_map_keys, map_keys,
+                                                        map_dev_types, map_dev_ids))) {
       throw Error(ErrorCode::kValue, function,
                   "given other groups than the executor has, expected the same or none");
     }

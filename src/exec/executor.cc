@@ -22,6 +22,19 @@
 
 namespace mxnet {
 
+namespace {
+
+// Of any type: programs give a float16 network float32 gradients, which are converted.
+void check_head_grad(std::size_t o, const NDArray& given, const NDArray& output) {
+  require_data(given, "head gradient");
+  if (given.shape() == output.shape()) return;
+  throw Error(ErrorCode::kValue, "backward",
+              fmt::format("given head gradient {} of shape {}, expected {} as the output", o,
+                          to_string(given.shape()), to_string(output.shape())));
+}
+
+}  // namespace
+
 void fill_array(const char* op_name, const NDArray& array) {
   const OpDef& op = Registry::get().at(op_name);
   NDArray out = array.detach();
@@ -123,6 +136,10 @@ void Executor::make_outputs() {
       outputs_.push_back(NDArray(stored, type.shape, type.dtype, device));
     }
   }
+}
+
+bool Executor::runs_in(const DeviceGroups& groups) const {
+  return spans_devices(eager_.graph(), groups, device_) ? groups == groups_ : groups_.empty();
 }
 
 bool Executor::wants_gradients() const {
@@ -283,14 +300,13 @@ void Executor::set_head_grads(InputRefs head_grads) {
   heads_are_ones_ = false;
   for (std::size_t o = 0; o < head_grads.size(); ++o) {
     const NDArray &given = *head_grads[o], &head = head_grads_[o];
-    require_data(given, "head gradient");
-    if (given.shape() != head.shape() || given.dtype() != head.dtype()) {
-      throw Error(ErrorCode::kValue, "backward",
-                  fmt::format("given head gradient {} of {} {}, expected {} {} as the output", o,
-                              dtype_name(given.dtype()), to_string(given.shape()),
-                              dtype_name(head.dtype()), to_string(head.shape())));
+    check_head_grad(o, given, head);
+    if (given.dtype() == head.dtype()) {
+      given.copy_to(head);
+    } else {
+      NDArray from = given.detach(), to = head.detach();
+      copy_across(from, to);
     }
-    given.copy_to(head);
   }
 }
 
@@ -368,8 +384,15 @@ void Executor::backward_eagerly(InputRefs head_grads) {
     if (tape_entry(recorded_[o]) == nullptr) continue;
     heads.push_back(&recorded_[o]);
     if (head_grads.empty()) continue;
+    const NDArray& output = recorded_[o];
+    check_head_grad(o, *head_grads[o], output);
     NDArray given = head_grads[o]->detach();
-    grads.push_back(&moved.emplace_back(moved_to(given, recorded_[o].device())));
+    NDArray& grad = moved.emplace_back(moved_to(given, output.device()));
+    if (grad.dtype() != output.dtype()) {
+      grad = NDArray(output.shape(), output.dtype(), output.device());
+      copy_across(given, grad);
+    }
+    grads.push_back(&grad);
   }
   if (!heads.empty()) mxnet::backward(heads, grads);
   recorded_.clear();

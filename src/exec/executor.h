@@ -41,6 +41,8 @@ class Executor {
   const IndexedGraph& graph() const { return graph_; }  // as it was given
   Device device() const { return device_; }
   const DeviceGroups& groups() const { return groups_; }
+  // Whether nodes run where these groups say.
+  bool runs_in(const DeviceGroups& groups) const;
   const ExecutorArrays& arrays() const { return arrays_; }
   const std::vector<NDArray>& outputs() const { return outputs_; }
   const std::shared_ptr<Arena>& pool() const { return pool_; }

@@ -154,3 +154,9 @@ def test_attributes_of_a_node_may_be_numbers_and_initializers():
     node = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=2, name="n", attr={"__init__": mx.init.One(), "__lr_mult__": 2})
     attributes = node.attr_dict()["n_weight"]
     assert attributes["__init__"] == mx.init.One().dumps() and attributes["__lr_mult__"] == "2"
+
+
+@pytest.mark.parametrize("index", [1.5, None, mx.sym])
+def test_outputs_are_chosen_by_number_name_or_slice(index):
+    with pytest.raises(TypeError, match=f"given .* of type {type(index).__name__}, expected a number, a name or a slice"):
+        mx.sym.Group([mx.sym.var("a"), mx.sym.var("b")])[index]

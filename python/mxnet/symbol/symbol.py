@@ -79,6 +79,8 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
             if names.count(index) != 1:
                 raise ValueError(f"given output {index!r}, expected the name of one of {', '.join(names)}")
             index = names.index(index)
+        if not isinstance(index, integer_types):
+            raise TypeError(f"given {index!r} of type {type(index).__name__}, expected a number, a name or a slice of outputs")
         if not -count <= index < count:
             raise IndexError(f"given output {index}, expected one of {count}")
         return self._of(self._output(index + count if index < 0 else index))

@@ -100,6 +100,27 @@ MX_MATH T polynomial(const T (&c)[n], T x) {
     return polynomial<i + 1>(c, x) * x + c[i];
 }
 
+// The same in halves that do not wait for each other: for long polynomials, a loop's only work.
+template <std::size_t first, std::size_t count, class T, std::size_t n>
+MX_MATH T halved_polynomial(const T (&c)[n], T x, T* power) {
+  if constexpr (count == 1) {
+    *power = x;
+    return c[first];
+  } else {
+    constexpr std::size_t kHalf = std::bit_ceil(count) / 2;
+    T half, unused;
+    const T low = halved_polynomial<first, kHalf>(c, x, &half);
+    const T high = halved_polynomial<first + kHalf, count - kHalf>(c, x, &unused);
+    *power = half * half;
+    return high * half + low;
+  }
+}
+template <class T, std::size_t n>
+MX_MATH T halved_polynomial(const T (&c)[n], T x) {
+  T unused;
+  return halved_polynomial<0, n>(c, x, &unused);
+}
+
 // 2^n for n within the exponents of normal numbers.
 template <class T>
 MX_MATH T power_of_two(typename MathConstants<T>::Int n) {
@@ -108,14 +129,14 @@ MX_MATH T power_of_two(typename MathConstants<T>::Int n) {
 }
 
 // x = n * ln(2) + r, |r| <= ln(2) / 2. Returns exp(r) - 1.
-template <class T>
+template <bool kHalved = false, class T>
 MX_MATH T reduced_expm1(T x, typename MathConstants<T>::Int* n) {
   using C = MathConstants<T>;
   const T shifted = x * T(1.44269504088896340736) + C::kRound;
   *n = std::bit_cast<typename C::Int>(shifted) - std::bit_cast<typename C::Int>(C::kRound);
   const T whole = shifted - C::kRound;
   const T r = (x - whole * C::kLn2High) - whole * C::kLn2Low;
-  return r + r * r * polynomial(C::kExp, r);
+  return r + r * r * (kHalved ? halved_polynomial(C::kExp, r) : polynomial(C::kExp, r));
 }
 
 // NaN passes through: comparisons with it are false.
@@ -137,10 +158,10 @@ MX_MATH T exp(T x) {
 
 // exp without clamping and with one multiplication by a power of two, for NaN and |x| <= 80 (700 of
 // double). Up to kExpHigh - 1 the power is still a number, but that of the least ones is zero.
-template <std::floating_point T>
+template <bool kHalved = false, std::floating_point T>
 MX_MATH T exp_moderate(T x) {
   typename MathConstants<T>::Int n;
-  const T p = T(1) + reduced_expm1(x, &n);
+  const T p = T(1) + reduced_expm1<kHalved>(x, &n);
   return p * power_of_two<T>(n);
 }
 
@@ -161,25 +182,40 @@ struct LogParts {
   T whole, f, half, series;
 };
 
-// Of x + more, x normal and positive, times 2^shift; `more` is below the last place of x.
-template <bool kMore, class T>
-MX_MATH LogParts<T> log_parts_of_sum(T x, T more, typename MathConstants<T>::Int shift) {
+// x = mantissa * 2^exponent, x normal and positive, with a mantissa between sqrt(1/2) and sqrt(2).
+template <class T>
+struct LogSplit {
+  T mantissa;
+  typename MathConstants<T>::Int exponent;
+};
+template <class T>
+MX_MATH LogSplit<T> log_split(T x) {
   using C = MathConstants<T>;
   using Int = typename C::Int;
-  // Mantissa between sqrt(1/2) and sqrt(2): counted from the bits of sqrt(1/2).
+  // Counted from the bits of sqrt(1/2).
   // Unsigned, since the bits of a negative number (whose result is dropped) wrap around.
   using Bits = std::make_unsigned_t<Int>;
   const Bits base = std::bit_cast<Bits>(T(0.70710678118654752440));
   const Bits bits = std::bit_cast<Bits>(x);
   const Int exponent = static_cast<Int>(bits - base) >> C::kMantissa;
-  const T mantissa = std::bit_cast<T>(bits - (static_cast<Bits>(exponent) << C::kMantissa));
-  // An integer below 2^11 as a number, without a conversion that few instruction sets have.
-  const Int e = exponent + shift;
-  const T whole = std::bit_cast<T>(std::bit_cast<Int>(C::kRound) + e) - C::kRound;
+  return {std::bit_cast<T>(bits - (static_cast<Bits>(exponent) << C::kMantissa)), exponent};
+}
+// An integer below 2^11 as a number, without a conversion that few instruction sets have.
+template <class T>
+MX_MATH T as_number(typename MathConstants<T>::Int n) {
+  using C = MathConstants<T>;
+  return std::bit_cast<T>(std::bit_cast<typename C::Int>(C::kRound) + n) - C::kRound;
+}
+
+// Of x + more, x normal and positive, times 2^shift; `more` is below the last place of x.
+template <bool kMore, class T>
+MX_MATH LogParts<T> log_parts_of_sum(T x, T more, typename MathConstants<T>::Int shift) {
+  const auto [mantissa, exponent] = log_split(x);
   T f = mantissa - T(1);
   if constexpr (kMore) f += more * power_of_two<T>(-exponent);
   const T s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
-  return {whole, f, half, s * (half + z * polynomial(C::kLog, z))};
+  return {as_number<T>(exponent + shift), f, half,
+          s * (half + z * polynomial(MathConstants<T>::kLog, z))};
 }
 // Of positive numbers; of others anything.
 template <class T>
@@ -251,8 +287,9 @@ MX_MATH double erf(double x) {
   const double a = x < 0.0 ? -x : x;
   const double b = a > 6.0 ? 6.0 : a;
   const double z = x * x;
-  const double near = x + x * polynomial(C::kErf, z < 1.0 ? z : 1.0);
-  const double far = 1.0 - exp(-polynomial(C::kErfc, (b - 0.95) * (1.0 / 5.05)));
+  const double near = x + x * halved_polynomial(C::kErf, z < 1.0 ? z : 1.0);
+  const double far =
+      1.0 - exp_moderate<true>(-halved_polynomial(C::kErfc, (b - 0.95) * (1.0 / 5.05)));
   const double y = b < 1.0 ? near : x < 0.0 ? -far : far;
   return x == 0.0 ? x : y;
 }

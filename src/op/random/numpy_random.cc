@@ -2,6 +2,8 @@
 // Distributions of the NumPy front end: parameters are numbers or arrays that broadcast, numbers
 // come out of the sequential stream, and what can be written as a function of a parameter and of
 // noise has a gradient: the slope is a hidden second output.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -249,6 +251,13 @@ void infer_drawn(const NumpyParams& params, Infer& infer) {
   infer_numpy<kBefore>(params, infer);
 }
 
+void infer_bernoulli(const NumpyParams& params, Infer& infer) {
+  const bool given = !params.is_logit && params.first.has_value();
+  if (given && !(*params.first >= 0 && *params.first <= 1))
+    infer.fail(fmt::format("given prob = {}, expected a number from 0 to 1", *params.first));
+  infer_numpy<false>(params, infer);
+}
+
 // The last parameter multiplies the slope; a location before it has slope 1.
 template <int kParams>
 Gradients slope_gradient(const NumpyParams& params, Grad& grad) {
@@ -344,7 +353,7 @@ void define_one(const char* name, const char* doc, const char* param,
       .num_inputs([](const NumpyParams& p) { return (p.is_logit ? p.second : p.first) ? 0 : 1; })
       .dtypes(kNumeric)
       .uses_random()
-      .infer(infer_numpy<false>)
+      .infer(infer_bernoulli)
       .cpu(bernoulli_cpu)
       .zero_grad();
   return mark_portable({"_npi_uniform", "_npi_uniform_n", "_npi_normal", "_npi_normal_n",

@@ -45,6 +45,12 @@ struct ReduceLoops {
   void (*merge)(A* acc, const A* other, int64_t n);
 };
 
+// Sums of so little work that one stream of memory is what they wait for, without AVX-512 (Zen 3):
+// runs from so many elements on are read as four.
+template <class L, class A>
+inline constexpr bool kStreams = sizeof(L) == 4 && sizeof(A) == 8;
+inline constexpr int64_t kStreamedRun = int64_t{1} << 14;
+
 // (float, float), (float16, float), (float, double), (double, double), (int32_t, int64_t),
 // (int64_t, int64_t); max and min alone of (uint8_t, uint8_t), (int8_t, int8_t) and
 // (int32_t, int32_t), whose lanes are as narrow as the elements; sum_squares_about and

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/simd.h"
 #include "op/loops/convert.h"
 #include "op/moving/past_caches.h"
 #include "op/moving/strided_kernels.h"
@@ -204,10 +205,11 @@ class Units {
     Cascade<L, A> cascade(loops_);
     std::array<L, kLeaf> buffer;
     int64_t filled = 0;  // short runs are gathered
+    const int64_t most = kStreams<L, A> && streams_ ? kChunk : kDirect ? kDirectLeaf : kLeaf;
     for (int64_t at = from; at < to;) {
       const int64_t row = at / run, within = at % run;
       const T* x = base + reduced.offset(row) + within;
-      int64_t n = std::min({run - within, to - at, kDirect ? kDirectLeaf : kLeaf});
+      int64_t n = std::min({run - within, to - at, most});
       if (kDirect && n >= kLeaf / 8) {
         // Whole short runs of one stride are one leaf.
         const int64_t stride = run <= kLeaf ? inner.stride : 0;
@@ -308,8 +310,14 @@ class Units {
       }
       // Out of memory, rows that follow each other are one stream, which the processor fetches
       // ahead better than the eight that a call with all rows makes of them.
-      const int64_t batch = from_memory_ && stride == width ? 1 : rows;
-      for (int64_t r = 0; r < rows; r += batch)
+      const bool follow = from_memory_ && stride == width;
+      // Without AVX-512 (Zen 3) one stream is too few, and four that lie apart are a quarter of the
+      // sums to load and store.
+      const int64_t quarter = follow && streams_ ? rows / 4 : 0;
+      for (int64_t r = 0; r < quarter; ++r)
+        loops_.columns(x + r * stride, 4, quarter * stride, acc, width, parameters);
+      const int64_t batch = follow ? 1 : rows;
+      for (int64_t r = 4 * quarter; r < rows; r += batch)
         loops_.columns(x + r * stride, batch, stride, acc, width, parameters);
     } else {
       std::array<L, kTile> buffer;
@@ -354,6 +362,8 @@ class Units {
   const Question question_;
   const bool adds_bytes_;
   const bool from_memory_;  // more than the caches hold
+  // Without AVX-512 (Zen 3) one stream of memory is too few; where all elements count.
+  const bool streams_ = kDirect && question_ == Question::kNone && simd_level() == 1;
   const StridedKernel turn_ = tile_kernel(sizeof(L));
   const T* x_;
   const ReducePlan& plan_;

@@ -4,6 +4,7 @@
 #pragma once
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/map.cuh"
 
 namespace mxnet {
@@ -19,6 +20,14 @@ inline int held_lanes(int64_t length) {
   const int64_t warps = (length + kHeldByWarp - 1) / kHeldByWarp;
   return static_cast<int>(warps < 1 ? 1 : warps) * kWarp;
 }
+
+// Whether a group holds rows of T that become rows of Out: computed in float, and together.
+template <class T, class Out = T>
+inline constexpr bool kMayHold = std::is_same_v<T, Out> && !std::is_same_v<T, double>;
+inline bool is_held(const Lines& rows) { return rows.inner == 1 && rows.length <= kHeldByBlock; }
+
+// Rows that are not held are a block's from here on, and shorter ones a warp's.
+constexpr int64_t kLongRow = 1024;
 
 // A thread's part of a row whose elements lie together: packs, one of each round of the group.
 template <class T>

@@ -79,7 +79,7 @@ void row_norm(NativeStream* stream, const RowNorm& norm, const Tensor& x, const 
     using C = Compute<T>;
     const C eps = static_cast<C>(norm.eps);
     if constexpr (kMayHold<T>) {
-      if (fits(rows)) {
+      if (is_held(rows)) {
         for_each_held(stream, "row_norm", count, held_lanes(rows.length),
                       HeldNorm<T>{x.as<T>(),
                                   gamma.as<T>(),
@@ -95,7 +95,7 @@ void row_norm(NativeStream* stream, const RowNorm& norm, const Tensor& x, const 
       }
     }
     auto* moments = context.workspace_of<Pair<C>>(count);
-    for_each_group(stream, "row_moments", count, rows.length >= kWide,
+    for_each_group(stream, "row_moments", count, rows.length >= kLongRow,
                    FindMoments<T>{x.as<T>(), moments, mean.as<T>(), std.as<T>(), rows, eps});
     for_each(
         stream, "row_norm", x.size(),

@@ -10,8 +10,6 @@ namespace mxnet {
 namespace cuda {
 namespace row_norms {
 
-constexpr int64_t kWide = 1024;  // rows from here on are a block's, shorter ones a warp's
-
 // Mean and inverse of the deviation; sums of a row's gradient.
 template <class C>
 struct Pair {
@@ -90,11 +88,6 @@ struct Parameter {
     return of_places() ? rows.place_of(i) : of_row(rows.line_of(i));
   }
 };
-
-// Whether a group of threads can hold a row.
-inline bool fits(const Lines& rows) { return rows.inner == 1 && rows.length <= kHeldByBlock; }
-template <class T>
-inline constexpr bool kMayHold = !std::is_same_v<T, double>;  // what is computed in float
 
 }  // namespace row_norms
 }  // namespace cuda

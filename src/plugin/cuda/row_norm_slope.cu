@@ -180,7 +180,7 @@ void row_norm_slope(NativeStream* stream, const RowNorm& norm, const Tensor& dy,
     using C = Compute<T>;
     auto* moments = context.workspace_of<Pair<C>>(count);
     for_each_group(
-        stream, "row_moments", count, rows.length >= kWide,
+        stream, "row_moments", count, rows.length >= kLongRow,
         FindMoments<T>{x.as<T>(), moments, nullptr, nullptr, rows, static_cast<C>(norm.eps)});
     // The parameters' come before the gradient of the data, which may lie where dy or x does.
     if (each) {
@@ -189,11 +189,11 @@ void row_norm_slope(NativeStream* stream, const RowNorm& norm, const Tensor& dy,
       for_each(stream, "place_sums", portions * rows.length,
                PlaceSums<T>{dy.as<T>(), x.as<T>(), moments, partial, rows, Divider(rows.length),
                             count, portions});
-      for_each_group(stream, "parameter_slope", rows.length, portions >= kWide,
+      for_each_group(stream, "parameter_slope", rows.length, portions >= kLongRow,
                      ParameterSlope<T>{partial, nullptr, dgamma.as<T>(), dbeta.as<T>(),
                                        portions * rows.length, rows.length});
       if constexpr (kMayHold<T>) {
-        if (fits(rows)) {
+        if (is_held(rows)) {
           for_each_held(
               stream, "row_norm_slope", count, held_lanes(rows.length),
               HeldSlope<T>{dy.as<T>(), x.as<T>(), gamma.as<T>(), dx.as<T>(), moments, rows.length,
@@ -204,11 +204,11 @@ void row_norm_slope(NativeStream* stream, const RowNorm& norm, const Tensor& dy,
     }
     auto* sums = context.workspace_of<Pair<C>>(count);
     for_each_group(
-        stream, "row_sums", count, rows.length >= kWide,
+        stream, "row_sums", count, rows.length >= kLongRow,
         FindSums<T>{dy.as<T>(), x.as<T>(), each ? gamma.as<T>() : nullptr, moments, sums, rows});
     if (!each)
       for_each_group(
-          stream, "parameter_slope", norm.groups, count >= kWide * norm.groups,
+          stream, "parameter_slope", norm.groups, count >= kLongRow * norm.groups,
           ParameterSlope<T>{sums, moments, dgamma.as<T>(), dbeta.as<T>(), count, norm.groups});
     for_each(stream, "row_norm_slope", dx.size(),
              DataSlope<T>{dy.as<T>(),

@@ -14,8 +14,6 @@ namespace mxnet {
 namespace cuda {
 namespace {
 
-constexpr int64_t kWide = 1024;  // rows from here on are a block's, shorter ones a warp's
-
 // How a row's elements lie, and how many of them take part.
 struct Rows : Lines {
   UsedLengths used;
@@ -116,11 +114,6 @@ void for_types(DType a, DType b, const F& fn) {
   });
 }
 
-// Whether a group of threads can hold a row, in the types that the kernels for that have.
-template <class T, class Out>
-constexpr bool kMayHold = std::is_same_v<T, Out> && !std::is_same_v<T, double>;
-bool fits(const Rows& rows, int64_t most) { return rows.inner == 1 && rows.length <= most; }
-
 }  // namespace
 
 void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, const Tensor& y,
@@ -133,7 +126,7 @@ void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, con
     using C = decltype(compute);
     const bool log = call.kind == SoftmaxKind::kLog;
     if constexpr (kMayHold<T, Out>) {
-      if (fits(rows, kHeldByBlock)) {
+      if (is_held(rows)) {
         for_each_held(
             stream, "softmax", count, held_lanes(rows.length),
             HeldSoftmax<T>{x.as<T>(), y.as<T>(), rows.used, static_cast<float>(call.scale), log,
@@ -143,7 +136,7 @@ void softmax(NativeStream* stream, const SoftmaxCall& call, const Tensor& x, con
     }
     auto* peaks = context.workspace_of<Peak<C>>(count);
     const C scale = static_cast<C>(call.scale);
-    for_each_group(stream, "softmax_peaks", count, rows.length >= kWide,
+    for_each_group(stream, "softmax_peaks", count, rows.length >= kLongRow,
                    FindPeak<T, C>{x.as<T>(), peaks, rows, scale});
     for_each(stream, "softmax", y.size(),
              Forward<T, Out, C>{x.as<T>(), y.as<Out>(), peaks, rows, scale, log});
@@ -160,7 +153,7 @@ void softmax_slope(NativeStream* stream, const SoftmaxCall& call, const Tensor& 
     using Out = decltype(out);
     using C = decltype(compute);
     if constexpr (kMayHold<T, Out>) {
-      if (fits(rows, kHeldByBlock)) {
+      if (is_held(rows)) {
         for_each_held(
             stream, "softmax_slope", count, held_lanes(rows.length),
             HeldSoftmaxSlope<T>{
@@ -170,7 +163,7 @@ void softmax_slope(NativeStream* stream, const SoftmaxCall& call, const Tensor& 
       }
     }
     auto* dots = context.workspace_of<C>(count);
-    for_each_group(stream, "softmax_dots", count, rows.length >= kWide,
+    for_each_group(stream, "softmax_dots", count, rows.length >= kLongRow,
                    FindDot<T, C>{dy.as<T>(), y.as<T>(), dots, rows, log});
     for_each(stream, "softmax_slope", dx.size(),
              Backward<T, Out, C>{dy.as<T>(), y.as<T>(), dx.as<Out>(), dots, rows,

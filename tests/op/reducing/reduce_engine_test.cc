@@ -97,6 +97,47 @@ TEST(Reduce, ColumnsOfAnyWidthAreSummedExactly) {
   expect_sums_of_columns<float16, float>();
 }
 
+// About the lengths from which a run is read as four streams, whole lines of them and not, and of
+// several chunks.
+template <class T, class A>
+void expect_sums_of_runs() {
+  std::mt19937 random(12);
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  for (const int64_t length : {16383, 16384, 16385, 16471, 65535, 65536, 65537, 131073, 200003}) {
+    std::vector<T> x(static_cast<std::size_t>(2 * length));
+    std::vector<A> expected(2, A(0));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<T>(number(random));
+      expected[i / static_cast<std::size_t>(length)] += static_cast<A>(x[i]);
+    }
+    EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{2, length}, axes({1}))), expected) << length;
+  }
+}
+TEST(Reduce, LongRunsOfAnyLengthAreSummedExactly) {
+  expect_sums_of_runs<float, double>();
+  expect_sums_of_runs<double, double>();
+  expect_sums_of_runs<int32_t, int64_t>();
+}
+
+// More than the caches hold, in blocks of rows of which the last has a few.
+template <class T, class A>
+void expect_sums_of_large_columns() {
+  constexpr int64_t kRows = 4099, kWidth = 1031;
+  std::vector<T> x(kRows * kWidth);
+  std::vector<A> expected(kWidth, A(0));
+  std::mt19937 random(13);
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<T>(number(random));
+    expected[i % kWidth] += static_cast<A>(x[i]);
+  }
+  EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{kRows, kWidth}, axes({0}))), expected);
+}
+TEST(Reduce, ColumnsOutOfMemoryMissNoRow) {
+  expect_sums_of_large_columns<float, double>();
+  expect_sums_of_large_columns<double, double>();
+}
+
 TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;

@@ -46,10 +46,14 @@ struct Input {
   Values values;
   Shape shape = {};
   const char* dtype = "float32";
+  int64_t behind = 0;  // elements that its memory has before the first one
 
   NDArray on(Device device) const {
-    NDArray plain = array_of(values, shape, device);
-    return call("Cast", {&plain}, {{"dtype", dtype}});
+    Values all(static_cast<std::size_t>(behind));
+    all.insert(all.end(), values.begin(), values.end());
+    NDArray plain = array_of(all, {}, device);
+    const NDArray cast = call("Cast", {&plain}, {{"dtype", dtype}});
+    return cast.slice(behind, cast.shape()[0]).reshape(shape);
   }
 };
 

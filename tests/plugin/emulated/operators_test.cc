@@ -369,6 +369,51 @@ TEST(GpuOperators, SoftmaxOfRowsThatBeginWithMaskedPlaces) {
   }
 }
 
+// An element that is no number is its row's alone, held or not.
+TEST(GpuOperators, SoftmaxOfWhatIsNotFiniteIsNoNumberAndOtherRowsAreWhole) {
+  for (const float odd : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    for (const int64_t length : {4, 70, 2000, 5000}) {
+      Values rows = random_values(3 * length, -4, 4);
+      rows[static_cast<std::size_t>(2 * length - 2)] = odd;
+      for (const char* dtype : {"float32", "float16"}) {
+        const Input data{rows, Shape{3, length}, dtype};
+        for (const char* op : {"softmax", "log_softmax"}) expect_same_outputs(op, {data}, {}, 1e-3);
+      }
+    }
+  }
+}
+
+// What reads and writes 16 bytes at once: arrays that are views begin anywhere between those.
+TEST(GpuOperators, ArraysMayBeginWithinSixteenBytes) {
+  for (const char* dtype : {"float32", "float16"}) {
+    const double tolerance = std::string_view(dtype) == "float16" ? 1e-2 : 1e-4;
+    for (const int64_t behind : {1, 3, 4, 8}) {
+      const auto rows = [&](int64_t count, float low) {
+        return Input{random_values(count * 64, low, 4), Shape{count, 64}, dtype, behind};
+      };
+      const Input gamma{random_values(64, 0, 1), Shape{64}, dtype, behind};
+      expect_same_outputs("softmax", {rows(5, -4)}, {}, tolerance);
+      expect_same_outputs("_backward_softmax", {rows(5, -4), rows(5, 0), rows(5, -4)}, {},
+                          16 * tolerance);
+      expect_same_outputs("LayerNorm", {rows(5, -4), gamma, gamma}, {}, tolerance);
+      for (const char* axis : {"0", "1", "()"})
+        expect_same_outputs("sum", {rows(40, -4)}, {{"axis", axis}}, tolerance);
+      expect_same_outputs("broadcast_sub", {rows(5, -4), gamma});
+      expect_same_outputs("exp", {rows(5, -4)}, {}, tolerance);
+      expect_same_outputs("elemwise_add", {rows(5, -4), rows(5, 0)});
+      expect_same_outputs("transpose", {rows(40, -4)});
+      // Written where the rows lie: fills, and what comes from other types.
+      for (const Device device : {Device::cpu(), kGpu}) {
+        NDArray out = rows(5, 0).on(device), other = rows(5, 1).on(device);
+        call_into(out, "_full", {}, {{"shape", "(5, 64)"}, {"value", "2.5"}, {"dtype", dtype}});
+        EXPECT_EQ(values_as_float(out), Values(5 * 64, 2.5f)) << dtype << behind;
+        call_into(out, "_copy", {&other});
+        EXPECT_EQ(values_as_float(out), values_as_float(other)) << dtype << behind;
+      }
+    }
+  }
+}
+
 TEST(GpuOperators, AddRequestsAndAliasesHoldThere) {
   NDArray x = array_of({1, 2, 3}, {}, kGpu), out = array_of({10, 10, 10}, {}, kGpu);
   const OpDef& op = Registry::get().at("square");

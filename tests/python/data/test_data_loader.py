@@ -266,6 +266,7 @@ def test_arguments_that_contradict_each_other():
         ({}, "batch_size"), ({"batch_size": 2, "shuffle": True, "sampler": data.SequentialSampler(3)}, "sampler"),
         ({"batch_size": 2, "batch_sampler": [[1]]}, "batch_sampler"), ({"batch_size": 2, "timeout": 0}, "timeout"),
         ({"batch_size": 0}, "given batch_size 0"), ({"batch_size": -1}, "given batch_size -1"), ({"batch_size": 2.5}, "given batch_size 2.5"),
+        ({"batch_size": "8"}, "given batch_size '8'"),
     ):
         with pytest.raises(ValueError, match=what):
             data.DataLoader(Numbers(3), **kwargs)

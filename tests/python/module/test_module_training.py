@@ -268,6 +268,25 @@ def test_feed_forward_fits_arrays_and_loads(tmp_path):
     np.testing.assert_allclose(mx.model.FeedForward.load(prefix, 20).predict(X), outputs, rtol=1e-5)
 
 
+def test_feed_forward_shuffles_arrays_to_evaluate_on_before_training_begins():
+    random = np.random.RandomState(3)
+    rows, labels = random.normal(size=(50, 6)), random.randint(0, 4, 50)
+
+    def trained_bias(**evaluation):
+        mx.random.seed(7)
+        np.random.seed(7)
+        hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="fc1")
+        net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(hidden, num_hidden=4, name="fc2"), name="softmax")
+        model = mx.model.FeedForward(net, num_epoch=1, learning_rate=0.1, numpy_batch_size=10)
+        model.fit(rows.astype("f"), labels.astype("f"), **evaluation)
+        return model.arg_params["fc2_bias"].asnumpy()
+
+    # As the release trains from this seed.
+    np.testing.assert_allclose(trained_bias(), [0.00545686, -0.00548923, 0.00429579, -0.00426344], rtol=1e-4)
+    evaluated = trained_bias(eval_data=(rows.astype("f"), labels.astype("f")))
+    np.testing.assert_allclose(evaluated, [0.00527147, -0.0069701, 0.0050075, -0.00330887], rtol=1e-4)
+
+
 def test_speed_and_checkpoints_are_callbacks(tmp_path, caplog):
     prefix = str(tmp_path / "saved")
     with caplog.at_level("INFO"):

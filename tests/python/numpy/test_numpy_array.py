@@ -3,6 +3,7 @@
 
 import copy
 import math
+import operator
 import pickle
 
 import numpy as onp
@@ -106,6 +107,27 @@ def test_operators_of_python_give_numpys_values_and_types(a):
     integers = a.astype("int32")
     assert (integers & 3).tolist() == (3 & integers).tolist() == [[0, 1, 2], [3, 0, 1]]
     assert (~integers).dtype == onp.int32
+
+
+@pytest.mark.parametrize("other", [1, "array", "row"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("name", ["iand", "ior", "ixor"])
+def test_bits_change_in_place(name, dtype, other):
+    values = onp.array([[1, 0], [1, 1]], dtype)
+    array = seen = np.array(values, dtype=dtype)
+    shape = {"array": (2, 2), "row": (2,)}.get(other)
+    array = getattr(operator, name)(array, np.ones(shape, dtype=dtype) if shape else other)
+    assert array is seen and seen.dtype == onp.dtype(dtype)
+    expected = getattr(operator, name[1:] + "_" * (name != "ixor"))(values, onp.ones(shape or (), dtype))
+    assert seen.asnumpy().tolist() == expected.tolist()
+
+
+def test_a_product_of_matrices_replaces_its_left_factor():
+    array = seen = np.array([[1.0, 2.0], [3.0, 4.0]])
+    array @= np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert array is seen and seen.asnumpy().tolist() == [[2, 1], [4, 3]]
+    with pytest.raises(mx.base.MXNetError, match=r"given output 0 of shape \(2,2\)"):
+        array @= np.ones((2, 3))
 
 
 def test_operators_in_place(a):

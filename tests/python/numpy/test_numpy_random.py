@@ -161,6 +161,13 @@ def test_a_wrong_parameter_is_an_error_that_says_which():
         np.random.multinomial(1, [1.0], foo=2)
 
 
+@pytest.mark.parametrize("prob", [-0.1, 1.5, float("nan")])
+def test_a_probability_outside_of_its_range_is_an_error(prob):
+    with pytest.raises(mx.base.MXNetError, match="given prob = .*, expected a number from 0 to 1"):
+        npx.random.bernoulli(prob, size=3)
+    assert npx.random.bernoulli(0.0, size=2).tolist() == [0, 0] and npx.random.bernoulli(1.0, size=2).tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("initializer", ["Normal(1)", "Xavier('gaussian', 'in', 4)", "MSRAPrelu('in', 0)"])
 def test_normal_weights_are_the_numbers_of_np_random(initializer):
     """mx.nd's normal numbers pair a stream in another way: a network of mx.np arrays began with other weights than in 1.9.1."""

@@ -56,6 +56,37 @@ def test_head_gradients_in_every_form(form):
     np.testing.assert_allclose(executor.grad_dict["fc_bias"].asnumpy(), [8, 8, 8])
 
 
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("given", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_head_gradients_become_the_type_of_the_output(dtype, given, watched):
+    executor = (mx.sym.var("x") * 3).simple_bind(mx.cpu(), x=(2,), type_dict={"x": dtype})
+    if watched:
+        executor.set_monitor_callback(lambda name, array: None)
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.array([2, 4], dtype=given))
+    gradient = executor.grad_dict["x"]
+    assert gradient.dtype == np.dtype(dtype) and gradient.asnumpy().tolist() == [6, 12]
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_head_gradients_of_another_shape_are_an_error(watched):
+    executor = (mx.sym.var("x") * 3).simple_bind(mx.cpu(), x=(2,))
+    if watched:
+        executor.set_monitor_callback(lambda name, array: None)
+    executor.forward(is_train=True)
+    with pytest.raises(mx.base.MXNetError, match=r"head gradient 0 of shape \(3,\), expected \(2,\) as the output"):
+        executor.backward(mx.nd.ones(3))
+
+
+@pytest.mark.parametrize("group", [mx.cpu(0), mx.cpu(1)])
+def test_an_executor_of_groups_on_the_processor_takes_other_shapes(group):
+    with mx.AttrScope(ctx_group="half"):
+        net = network()
+    executor = net.simple_bind(mx.cpu(), group2ctx={"half": group}, data=(4, 2))
+    assert executor.reshape(data=(3, 2)).forward()[0].shape == (3, 3)
+
+
 def test_simple_bind_makes_arrays_of_given_types():
     executor = network().simple_bind(mx.cpu(), grad_req="null", type_dict={"data": "float64"}, data=(4, 2))
     assert [array.shape for array in executor.arg_arrays] == [(4, 2), (3, 2), (3,)]

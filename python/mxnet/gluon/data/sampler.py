@@ -74,8 +74,8 @@ class BatchSampler(Sampler):
     def __init__(self, sampler: Sampler, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):
             raise ValueError(f"given last_batch {last_batch!r}, expected 'keep', 'discard' or 'rollover'")
-        if batch_size < 1 or batch_size != int(batch_size):
-            raise ValueError(f"given batch_size {batch_size}, expected a whole number of at least 1")
+        if isinstance(batch_size, str) or batch_size < 1 or batch_size != int(batch_size):
+            raise ValueError(f"given batch_size {batch_size!r}, expected a whole number of at least 1")
         self._sampler = sampler
         self._batch_size = batch_size
         self._last_batch = last_batch
