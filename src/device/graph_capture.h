@@ -25,8 +25,9 @@ class MX_PLUGIN_API GraphCapture {
   // The recorded work. Throws Error where something in between cannot be recorded; capturing has
   // ended then too.
   virtual NativeGraph* end_capture(int device, NativeStream* stream) = 0;
-  // Makes `graph` do the work of `newer`: cheap where both are the same calls with other
-  // arguments. False, and nothing done, where they are not.
+  // Makes `graph` do the work of `newer`, and leaves in `newer` what `graph` did: cheap where both
+  // are the same calls with other arguments. False, and nothing done, where they are not. Launches
+  // under way are not touched.
   virtual bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) = 0;
   virtual void launch_graph(int device, NativeGraph* graph, NativeStream* stream) = 0;
   // REQUIRES: no launch of it is under way.
@@ -58,9 +59,9 @@ class DeviceGraph {
 
   explicit operator bool() const { return native_ != nullptr; }
   std::size_t nodes() const { return api_->graph_nodes(device_, native_); }
-  bool update(const DeviceGraph& newer) {
-    return api_->update_graph(device_, native_, newer.native_);
-  }
+  // Both trade their work, and what is ready to be launched stays here; or false.
+  bool update(DeviceGraph& newer) { return api_->update_graph(device_, native_, newer.native_); }
+  bool update(DeviceGraph&& newer) { return update(newer); }
   void launch(NativeStream* stream) { api_->launch_graph(device_, native_, stream); }
   void print(const std::string& path, unsigned flags) const {
     api_->print_graph(device_, native_, path, flags);

@@ -2,6 +2,7 @@
 // While a thread records a graph: scratch memory of kernels is recorded with them, so it stays
 // theirs as long as the graph lives.
 #pragma once
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace mxnet {
 
-// Blocks of one graph. Used by one thread at a time.
+// Blocks of one graph, and of all recordings that it may stand for in turn: one runs at a time, so
+// each takes what the others have. Used by one thread at a time.
 class CapturedMemory {
  public:
   CapturedMemory() = default;
@@ -19,9 +21,14 @@ class CapturedMemory {
   CapturedMemory(const CapturedMemory&) = delete;
   CapturedMemory& operator=(const CapturedMemory&) = delete;
 
+  // The next recording begins.
+  void rewind() { next_ = 0; }
   void* take(std::size_t bytes, Device device, Stream* stream) {
-    blocks_.push_back(Storage::get().allocate(bytes, device, "graph workspace", stream));
-    return blocks_.back().data;
+    if (next_ == blocks_.size() || blocks_[next_].capacity < bytes) {
+      blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(next_),
+                     Storage::get().allocate(bytes, device, "graph workspace", stream));
+    }
+    return blocks_[next_++].data;
   }
   std::size_t bytes() const {
     std::size_t total = 0;
@@ -31,6 +38,7 @@ class CapturedMemory {
 
  private:
   std::vector<Block> blocks_;
+  std::size_t next_ = 0;  // of the recording under way
 };
 
 // The calling thread records as long as it lives. Scopes do not nest.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/config.h"
@@ -18,6 +19,9 @@ namespace {
 
 // One call costs less by itself than as a graph.
 constexpr int kLeastSteps = 2;
+
+// Batches come in a few places in turn: as many as loaders run ahead, and the pool's blocks.
+constexpr std::size_t kMostEarlier = 7;
 
 std::atomic<int> g_next_id{0}, g_log_entries{0};
 
@@ -89,14 +93,12 @@ void GraphReplay::gather(const StepRun& steps, std::span<const NDArray> arrays) 
 void GraphReplay::replay(Recording& recording, std::span<const NDArray> arrays,
                          const RunContext& context, const std::function<void(int)>& run_step) {
   gather(recording.steps, arrays);
-  if (!recording.graph || recording.addresses != addresses_) {
-    if (!record(recording, context, run_step)) {
-      for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
-      return;
-    }
-    recording.addresses = addresses_;
+  const bool in_place = recording.current.graph && recording.current.addresses == addresses_;
+  if (!in_place && !recall(recording) && !record(recording, context, run_step)) {
+    for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
+    return;
   }
-  recording.graph.launch(context.stream->native());
+  recording.current.graph.launch(context.stream->native());
   if (!launched_) launched_.emplace(context.stream->api(), context.stream->device());
   launched_->record(*context.stream);
   // On a simulated device errors of a launch are the operation's own: it waits for them.
@@ -115,24 +117,45 @@ void GraphReplay::await_launches() noexcept {
   }
 }
 
+void GraphReplay::remember(Recording& recording, Placed&& replaced) {
+  std::vector<Placed>& earlier = recording.earlier;
+  if (earlier.size() == kMostEarlier) earlier.pop_back();
+  earlier.insert(earlier.begin(), std::move(replaced));
+}
+
+// Whether there is a recording for where the arrays lie; the graph is updated from it.
+bool GraphReplay::recall(Recording& recording) {
+  const auto found = std::find_if(recording.earlier.begin(), recording.earlier.end(),
+                                  [&](const Placed& at) { return at.addresses == addresses_; });
+  if (found == recording.earlier.end()) return false;
+  Placed placed = std::move(*found);
+  recording.earlier.erase(found);
+  if (!recording.current.graph.update(placed.graph)) return false;
+  placed.addresses.swap(recording.current.addresses);
+  remember(recording, std::move(placed));
+  ++stats_.recalls;
+  return true;
+}
+
 // False where the device cannot: the steps run one by one from then on.
 bool GraphReplay::record(Recording& recording, const RunContext& context,
                          const std::function<void(int)>& run_step) {
   const int device = context.stream->device();
   NativeStream* const stream = context.stream->native();
-  auto memory = std::make_unique<CapturedMemory>();
-  DeviceGraph graph;
+  if (!recording.memory) recording.memory = std::make_unique<CapturedMemory>();
+  recording.memory->rewind();
+  Placed placed{addresses_, {}};
   try {
     capture_.begin_capture(device, stream);
     try {
-      const CaptureScope scope(*memory);
+      const CaptureScope scope(*recording.memory);
       for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
     } catch (...) {
       // Ends the capture all the same; what it gives is of no use.
       const DeviceGraph unused(capture_, device, capture_.end_capture(device, stream));
       throw;
     }
-    graph = DeviceGraph(capture_, device, capture_.end_capture(device, stream));
+    placed.graph = DeviceGraph(capture_, device, capture_.end_capture(device, stream));
   } catch (const std::exception& error) {
     recording.steps.recorded = false;
     ++stats_.failures;
@@ -143,12 +166,15 @@ bool GraphReplay::record(Recording& recording, const RunContext& context,
     return false;
   }
   await_launches();
-  const bool updated = recording.graph && recording.graph.update(graph);
-  if (!updated) {
-    recording.graph = std::move(graph);
+  const bool updated = recording.current.graph && recording.current.graph.update(placed.graph);
+  if (updated) {
+    placed.addresses.swap(recording.current.addresses);
+    remember(recording, std::move(placed));
+  } else {
+    recording.current = std::move(placed);
+    recording.earlier.clear();
     recording.id = g_next_id.fetch_add(1, std::memory_order_relaxed);
   }
-  recording.memory = std::move(memory);
   ++(updated ? stats_.updates : stats_.captures);
   if (settings().cuda_graphs_verbose) describe(recording, updated);
   if (!updated) print(recording);
@@ -165,7 +191,7 @@ void GraphReplay::describe(const Recording& recording, bool updated) const {
       fmt::format("CUDA graphs: graph {} of {} ({}) {}: {} nodes, {} bytes of scratch memory: {}",
                   recording.id, to_string(plan_.options().device),
                   plan_.options().training ? "training" : "inference",
-                  updated ? "updated" : "captured", recording.graph.nodes(),
+                  updated ? "updated" : "captured", recording.current.graph.nodes(),
                   recording.memory->bytes(), names));
 }
 
@@ -175,9 +201,10 @@ void GraphReplay::print(const Recording& recording) const {
   const std::optional<int> flags = settings().cuda_graphs_dbg_file_flags;
   constexpr unsigned kVerbose = 1;  // cudaGraphDebugDotFlagsVerbose
   try {
-    recording.graph.print(fmt::format("{}-dev{}-{}.{}.dot", prefix, plan_.options().device.id,
-                                      plan_.options().training ? "trn" : "inf", recording.id),
-                          flags ? static_cast<unsigned>(*flags) : kVerbose);
+    recording.current.graph.print(
+        fmt::format("{}-dev{}-{}.{}.dot", prefix, plan_.options().device.id,
+                    plan_.options().training ? "trn" : "inf", recording.id),
+        flags ? static_cast<unsigned>(*flags) : kVerbose);
   } catch (const Error& error) {
     log(LogLevel::kWarning, fmt::format("CUDA graphs: {}", error.what()));
   }

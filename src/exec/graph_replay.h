@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments of a plan as graphs of the device: recorded at their second run (the first lets kernels
 // choose and prepare), or later where kernels are being compiled, then launched as a whole. Where
-// arrays have moved since, what is recorded anew only updates the graph that there is.
+// arrays have moved since, the graph that there is is updated: from an earlier recording where they
+// lay there before, else from a new one.
 // (MXNET_ENABLE_CUDA_GRAPHS)
 #pragma once
 #include <functional>
@@ -22,7 +23,7 @@ namespace mxnet {
 class GraphReplay {
  public:
   struct Stats {
-    int captures = 0, updates = 0, launches = 0, failures = 0;
+    int captures = 0, updates = 0, recalls = 0, launches = 0, failures = 0;
   };
 
   // Null where the configuration does not ask for it, or the plan's device has no graphs.
@@ -39,21 +40,28 @@ class GraphReplay {
   const Stats& stats() const { return stats_; }
 
  private:
+  // What was recorded for arrays at certain places.
+  struct Placed {
+    std::vector<const void*> addresses;
+    DeviceGraph graph;
+  };
   struct Recording {
     StepRun steps;
     bool rehearsed = false;
     int id = -1;
-    std::vector<const void*> addresses;      // as recorded
-    std::unique_ptr<CapturedMemory> memory;  // outlives the graph
-    DeviceGraph graph;
+    std::unique_ptr<CapturedMemory> memory;  // outlives the graphs
+    Placed current;                          // what is launched
+    std::vector<Placed> earlier;             // the last used first
   };
 
   std::vector<Recording> split(const Plan::Segment& segment);
   void rehearse(Recording& recording, const std::function<void(int)>& run_step);
   void replay(Recording& recording, std::span<const NDArray> arrays, const RunContext& context,
               const std::function<void(int)>& run_step);
+  bool recall(Recording& recording);
   bool record(Recording& recording, const RunContext& context,
               const std::function<void(int)>& run_step);
+  static void remember(Recording& recording, Placed&& replaced);
   void gather(const StepRun& steps, std::span<const NDArray> arrays);
   // Operations complete by event: their graphs may still run when others take their place.
   void await_launches() noexcept;

@@ -125,6 +125,11 @@ class Replay {
     return done_;
   }
   void move_arrays() { arrays_.assign(arrays_.size(), args_[1]); }
+  void move_arrays(int place) {
+    const auto at = static_cast<std::size_t>(place);
+    while (places_.size() <= at) places_.push_back(array_of({0.0f}, {1}, kGpu));
+    arrays_.assign(arrays_.size(), places_[at]);
+  }
   const GraphReplay::Stats& stats() const { return replay_->stats(); }
   std::vector<int> numbers(int by) const {
     std::vector<int> all;
@@ -137,7 +142,7 @@ class Replay {
  private:
   DeviceApi& api_ = device_api(DeviceType::kGPU);
   Stream stream_{api_, 0};
-  std::vector<NDArray> args_, arrays_;
+  std::vector<NDArray> args_, arrays_, places_;
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<GraphReplay> replay_;
   std::vector<int> done_;
@@ -157,6 +162,58 @@ TEST(GraphReplay, TheFirstRunIsPlainAndArraysThatMoveUpdateTheGraph) {
   EXPECT_EQ(replay.stats().captures, 1);
   EXPECT_EQ(replay.stats().updates, 1);
   EXPECT_EQ(replay.stats().launches, 4);
+}
+
+TEST(GraphReplay, ArraysThatComeBackAreNotRecordedAgain) {
+  Replay replay;
+  replay.run();
+  for (int place = 0; place < 4; ++place) {
+    replay.offset = 100 * place;
+    replay.move_arrays(place);
+    EXPECT_EQ(replay.run(), replay.numbers(100 * place));
+  }
+  EXPECT_EQ(replay.stats().captures, 1);
+  EXPECT_EQ(replay.stats().updates, 3);
+  replay.offset = 1000;  // would be seen if a step ran, to be recorded or by itself
+  for (const int place : {0, 1, 3, 3, 0, 2}) {
+    replay.move_arrays(place);
+    EXPECT_EQ(replay.run(), replay.numbers(100 * place)) << "place " << place;
+  }
+  EXPECT_EQ(replay.stats().captures, 1);
+  EXPECT_EQ(replay.stats().updates, 3);
+  EXPECT_EQ(replay.stats().recalls, 5) << "one of the six runs is where the one before was";
+}
+
+TEST(GraphReplay, TheLastPlacesOfArraysAreRemembered) {
+  Replay replay;
+  replay.run();
+  const auto visit = [&](int place) {
+    replay.move_arrays(place);
+    replay.run();
+  };
+  for (int place = 0; place < 9; ++place) visit(place);
+  EXPECT_EQ(replay.stats().updates, 8);
+  for (int place = 1; place < 9; ++place) visit(place);
+  EXPECT_EQ(replay.stats().updates, 8) << "eight are there";
+  visit(0);
+  EXPECT_EQ(replay.stats().updates, 9) << "the first made room";
+}
+
+TEST(GraphReplay, RecordingsOfOneGraphTakeTheSameScratchMemory) {
+  CapturedMemory memory;
+  void* const first = memory.take(1000, kGpu, nullptr);
+  void* const second = memory.take(70000, kGpu, nullptr);
+  EXPECT_NE(first, second);
+  const std::size_t bytes = memory.bytes();
+  memory.rewind();
+  EXPECT_EQ(memory.take(1000, kGpu, nullptr), first);
+  EXPECT_EQ(memory.take(70000, kGpu, nullptr), second);
+  EXPECT_EQ(memory.bytes(), bytes);
+  memory.rewind();
+  void* const larger = memory.take(1 << 20, kGpu, nullptr);  // than what was first
+  void* const next = memory.take(1000, kGpu, nullptr);
+  EXPECT_NE(larger, first);
+  EXPECT_NE(next, larger) << "each is one request's";
 }
 
 TEST(GraphReplay, WaitsForKernelsThatAreBeingCompiled) {

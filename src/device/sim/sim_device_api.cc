@@ -229,7 +229,7 @@ NativeGraph* SimDeviceApi::end_capture(int ordinal, NativeStream* stream) {
 }
 
 bool SimDeviceApi::update_graph(int, NativeGraph* graph, NativeGraph* newer) {
-  return SimGraph::from(graph)->update(*SimGraph::from(newer));
+  return SimGraph::from(graph)->update(SimGraph::from(newer));
 }
 
 void SimDeviceApi::launch_graph(int ordinal, NativeGraph* graph, NativeStream* stream) {

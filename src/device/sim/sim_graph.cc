@@ -10,9 +10,9 @@
 
 namespace mxnet {
 
-bool SimGraph::update(const SimGraph& newer) {
-  if (newer.nodes() != nodes()) return false;
-  tasks_ = newer.tasks_;
+bool SimGraph::update(SimGraph* newer) {
+  if (newer->nodes() != nodes()) return false;
+  tasks_.swap(newer->tasks_);
   return true;
 }
 

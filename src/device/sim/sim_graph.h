@@ -23,7 +23,7 @@ class SimGraph {
 
   std::size_t nodes() const { return tasks_->size(); }
   // As on hardware: only with as many nodes as there are.
-  bool update(const SimGraph& newer);
+  bool update(SimGraph* newer);
   void launch(SimStream& stream) const;
   void print(const std::string& path, unsigned flags) const;
 
