@@ -231,8 +231,7 @@ def _define(python: str, name: str) -> None:
         return
     setattr(NDArrayBase, f"__{python}__", lambda a, b: _binary(name, a, b))
     setattr(NDArrayBase, f"__r{python}__", lambda a, b: _binary(name, a, b, reverse=True))
-    if python in ("add", "sub", "mul", "truediv", "mod", "pow"):
-        setattr(NDArrayBase, f"__i{python}__", lambda a, b: _binary(name, a, b, out=a))
+    setattr(NDArrayBase, f"__i{python}__", lambda a, b: _binary(name, a, b, out=a))
 
 
 for _python, _name in {**_PYTHON, **_COMPARISONS}.items():
