@@ -133,7 +133,12 @@ PyObject* in_place(PyObject* a, PyObject* b) {
   const Table::Row& row = g_tables[as_array(a)->numpy].binary[kOp];
   if (is_array(b)) return call_arrays(row.arrays, a, b, a);
   if (is_number(b)) return call_scalar(row.scalar, a, b, a);
-  return as_array(a)->numpy ? not_implemented() : refuse<kOp>(b);
+  PyObject* refused = as_array(a)->numpy ? not_implemented() : refuse<kOp>(b);
+  if (kOp != kAdd || refused != Py_NotImplemented) return refused;
+  // Classes that inherit the slot of += have it as that of sequences too, whose NotImplemented
+  // Python takes for the sum.
+  Py_DECREF(refused);
+  return PyNumber_Add(a, b);
 }
 
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {

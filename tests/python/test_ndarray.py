@@ -63,6 +63,22 @@ def test_arithmetic_in_place_keeps_the_object(function, left, right):
     np.testing.assert_allclose(a.asnumpy(), function(function(left.copy(), right), np.float32(2)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("ones", [mx.nd.ones, mx.np.ones])
+@pytest.mark.parametrize("change", [operator.iadd, operator.isub, operator.imul])
+def test_what_cannot_change_an_array_in_place_is_an_error(change, ones):
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        change(ones((2,)), None)
+
+
+@pytest.mark.parametrize("ones", [mx.nd.ones, mx.np.ones])
+def test_an_operand_may_answer_for_a_change_in_place(ones):
+    class Answering:
+        def __radd__(self, array):
+            return "added"
+
+    assert operator.iadd(ones((2,)), Answering()) == "added"
+
+
 def test_the_same_number_in_other_types_is_another_call():
     x = mx.nd.zeros((1,))
     assert np.signbit((x * -0.0).asnumpy())[0] and not np.signbit((x * 0.0).asnumpy())[0]
