@@ -3,6 +3,7 @@
 // interleaved. Each pass is described as one or two products of every head where it lies.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "op/inline_vector.h"
@@ -48,7 +49,10 @@ HeadMatrix dense(int array, int64_t rows, int64_t columns) {
   return {array, 0, columns, rows * columns};
 }
 
-double qk_scale(const Interleaved& heads) { return 1 / std::sqrt(static_cast<double>(heads.size)); }
+// Products of vectors without elements are zero, which an infinite scale would make NaN.
+double qk_scale(const Interleaved& heads) {
+  return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(heads.size, 1)));
+}
 
 template <bool self>
 void qk(const HeadsParams& params, KernelContext& context) {

@@ -64,3 +64,14 @@ def test_gradients_are_those_of_differences(mx, rng, op, shapes):
 def test_heads_that_do_not_divide_are_refused(mx):
     with pytest.raises(Failure, match="heads"):
         mx.run("_contrib_interleaved_matmul_selfatt_qk", np.zeros((2, 2, 10)), heads=2)
+
+
+def test_products_of_vectors_without_elements_are_zero(mx):
+    empty = np.zeros((4, 2, 0), "float32")
+    mx.numpy_shape(True)
+    try:
+        for op, arrays in (("selfatt", [empty]), ("encdec", [empty, empty])):
+            scores, = mx.run(f"_contrib_interleaved_matmul_{op}_qk", *arrays, heads=1)
+            np.testing.assert_array_equal(scores, np.zeros((2, 4, 4)))
+    finally:
+        mx.numpy_shape(False)
