@@ -3,6 +3,7 @@
 #include "op/norm/activation_loops.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/simd.h"
 #include "op/math/vector_math.h"
@@ -11,8 +12,8 @@
 namespace mxnet {
 namespace {
 
-using row_math::exp, row_math::exp_moderate, row_math::expm1, row_math::log1p,
-    row_math::normal_below, row_math::sigmoid, row_math::tanh;
+using row_math::exp, row_math::exp_moderate, row_math::expm1, row_math::normal_below,
+    row_math::sigmoid, row_math::tanh;
 
 // Both are evaluated.
 template <class T>
@@ -24,6 +25,16 @@ constexpr T absolute(T x) {
   return x < T(0) ? -x : x;
 }
 
+// What the rows ask for lies between zero and one, or is NaN: twice the series of the area tangent
+// of x / (2 + x) needs no split of a number and no correction.
+[[gnu::always_inline]] inline float log1p(float x) {
+  constexpr float kSeries[] = {0.08333333415f, 0.01249990823f, 0.002233777968f, 0.0004239565586f,
+                               0.000113400045f};
+  const float t = (x + x) / (2.0f + x), z = t * t;
+  return t + t * z * row_math::polynomial(kSeries, z);
+}
+[[gnu::always_inline]] inline double log1p(double x) { return row_math::log1p(x); }
+
 // x times the density of the normal distribution, which is less than 1e-30 from 12.
 template <class T>
 [[gnu::always_inline]] inline T weighted_density(T x) {
@@ -32,10 +43,12 @@ template <class T>
   return b * (T(kNormal) * exp_moderate(T(-0.5) * b * b));
 }
 
-// Rows whose values come from the loops of op/elemwise, below.
-constexpr bool is_composed(ActivationRow row) {
+// Rows whose values come from the loops of op/elemwise, below. Softrelu of float does so only where
+// those have functions for registers of 64 bytes.
+template <class T>
+constexpr bool is_composed(ActivationRow row, bool widest) {
   return row == ActivationRow::sigmoid || row == ActivationRow::tanh ||
-         row == ActivationRow::softrelu;
+         (row == ActivationRow::softrelu && (widest || std::is_same_v<T, double>));
 }
 
 #define MX_SIMD_FILE "op/norm/activation_loops.inc"
@@ -75,7 +88,8 @@ ActivationLoop<T> activation_loop(ActivationRow row) {
   ActivationLoop<T> loop = MX_SIMD_CALL(activation_entry<T>)(static_cast<int>(row));
   if (row == ActivationRow::sigmoid) loop.value = unary_value<UnaryRow::sigmoid, T>;
   if (row == ActivationRow::tanh) loop.value = unary_value<UnaryRow::tanh, T>;
-  if (row == ActivationRow::softrelu) loop.value = softrelu_value<T>;
+  if (row == ActivationRow::softrelu && is_composed<T>(row, simd_level() == 2))
+    loop.value = softrelu_value<T>;
   return loop;
 }
 

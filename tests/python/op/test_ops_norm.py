@@ -382,3 +382,9 @@ def test_dropout_axes_share_decisions(mx):
     assert 0.45 < (y != 0).mean() < 0.55
     mx.call("MXRandomSeed", 3)
     np.testing.assert_array_equal(mx.gradients("Dropout", [x], [x], p=0.5, mode="always", axes="(1, 3)")[0], y)
+
+
+def test_softrelu_keeps_the_digits_of_small_and_large_results(mx):
+    x = np.concatenate([np.linspace(-110, 110, 20011), [0.0, -0.0, 1e-30, -1e-30, np.inf, -np.inf, np.nan]]).astype("float32")
+    exact = np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x.astype("float64"))))
+    np.testing.assert_allclose(mx.run("Activation", x, act_type="softrelu")[0], exact, rtol=5e-7, atol=3e-45)
