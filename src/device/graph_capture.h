@@ -27,10 +27,11 @@ class MX_PLUGIN_API GraphCapture {
   virtual NativeGraph* end_capture(int device, NativeStream* stream) = 0;
   // Makes `graph` do the work of `newer`, and leaves in `newer` what `graph` did: cheap where both
   // are the same calls with other arguments. False, and nothing done, where they are not. Launches
-  // under way are not touched.
+  // under way are not touched, and need what they were recorded with: `newer` is to live until
+  // they have ended.
   virtual bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) = 0;
   virtual void launch_graph(int device, NativeGraph* graph, NativeStream* stream) = 0;
-  // REQUIRES: no launch of it is under way.
+  // REQUIRES: no launch is under way of the work that it has, whichever graph was launched.
   virtual void destroy_graph(int device, NativeGraph* graph) noexcept = 0;
   virtual std::size_t graph_nodes(int device, NativeGraph* graph) = 0;
   // A file in the language of graphviz. `flags` are the device's own (cudaGraphDebugDotFlags).

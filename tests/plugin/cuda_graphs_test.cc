@@ -97,8 +97,15 @@ TEST_F(CudaGraphs, KeepWhatTheirCallsUse) {
   {
     DeviceGraph graph = capture(first);
     EXPECT_EQ(first.use_count(), 2) << "once, however often it is used";
-    EXPECT_TRUE(graph.update(capture(second)));
-    EXPECT_EQ(first.use_count(), 2) << "an earlier launch may be under way";
+    {
+      DeviceGraph earlier = capture(second);
+      for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(graph.update(earlier));
+        EXPECT_EQ(first.use_count(), 2) << "an earlier launch may be under way";
+        EXPECT_EQ(second.use_count(), 2);
+      }
+    }
+    EXPECT_EQ(first.use_count(), 1) << "its work went with the recording that had it last";
     EXPECT_EQ(second.use_count(), 2);
   }
   EXPECT_EQ(first.use_count(), 1);

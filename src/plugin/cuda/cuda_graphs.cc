@@ -16,7 +16,7 @@ namespace {
 struct CudaGraph {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
-  CudaStream::Used used;  // by the calls of this graph, and of those that it was before
+  CudaStream::Used used;  // by the calls of `graph`
 
   CudaGraph() = default;
   // Errors are ignored: at process exit the runtime may be gone before us.
@@ -64,8 +64,7 @@ bool CudaDeviceApi::update_graph(int device, NativeGraph* graph, NativeGraph* ne
     check(result, "cudaGraphExecUpdate");
   }
   std::swap(mine.graph, other.graph);
-  // An earlier launch may still be under way.
-  mine.used.insert(other.used.begin(), other.used.end());
+  mine.used.swap(other.used);
   return true;
 }
 

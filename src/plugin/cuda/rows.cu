@@ -4,6 +4,7 @@
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
 #include "plugin/cuda/primitives.h"
+#include "plugin/cuda/sorted_lines.cuh"
 
 namespace mxnet {
 namespace cuda {
@@ -109,19 +110,29 @@ struct AddRows {
   }
 };
 
-// As AddRows, in the order of the positions: the first row of a target adds all others to its own.
-// Each row looks at all positions, so it is for those who must have it.
+struct FindTargets {
+  Position position;
+  int64_t* targets;
+  MX_DEVICE void operator()(int64_t j) const { targets[j] = position(j); }
+};
+
+// As AddRows, each target's rows in the order of the positions: `sorted` are the rows by target,
+// and those of one as they come. A target's first adds up all of them.
 template <class T, class Sum>
 struct AddRowsInOrder {
   RowsToAdd<T, Sum> rows;
+  const int64_t *targets, *sorted;
   MX_DEVICE void operator()(int64_t i) const {
-    const auto [o, j, k] = rows.place(i);
-    const int64_t target = rows.position(j);
-    for (int64_t before = 0; before < j; ++before)
-      if (rows.position(before) == target) return;
+    const auto [o, rank, k] = rows.place(i);
+    const int64_t target = targets[sorted[rank]];
+    if (rank > 0 && targets[sorted[rank - 1]] == target) return;
     Sum sum = 0;
-    for (int64_t row = j; row < rows.count.by(); ++row)
-      if (rows.position(row) == target) sum += rows.value(o, row, k);
+    int64_t at = rank, row = sorted[rank];
+    do {
+      sum += rows.value(o, row, k);
+      if (++at == rows.count.by()) break;
+      row = sorted[at];
+    } while (targets[row] == target);
     *rows.sum(o, target, k) = sum;
   }
 };
@@ -196,10 +207,14 @@ void sum_rows(NativeStream* stream, const Tensor& in, int64_t outer, int64_t ext
     const auto add = [&](const auto& each) {
       for_each(stream, "sum_rows", outer * count * width, each);
     };
-    if (sums_in_order())
-      add(AddRowsInOrder<T, Sum>{rows});
-    else
+    if (sums_in_order()) {
+      auto* const targets = context.workspace_of<int64_t>(count);
+      for_each(stream, "find_targets", count, FindTargets{position, targets});
+      add(AddRowsInOrder<T, Sum>{rows, targets,
+                                 sorted_places(context, targets, 1, count, count, true)});
+    } else {
       add(AddRows<T, Sum>{rows});
+    }
     if (sums.data != out.data) convert(stream, sums, out);
   });
 }

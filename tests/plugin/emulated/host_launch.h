@@ -42,92 +42,84 @@ V merged_in_group(const F& f, std::vector<V> values) {
   return all;
 }
 
+// Groups or blocks for 0 <= i < n: run(f, those that go from barrier to barrier together), where
+// `f` is a copy of theirs.
+template <class F, class Run>
+void for_each_together(NativeStream* stream, const char* name, int64_t n, const F& f,
+                       const Run& run) {
+  const LaunchScope scope(stream);
+  if (n <= 0) return;
+  const HostSchedule& schedule = HostSchedule::of_process();
+  share_turns(schedule, n, [&](int64_t begin, int64_t end) {
+    const F own = f;
+    Turns(schedule, n, mixed(0, name))
+        .each_together(schedule.blocks_at_once(), begin, end,
+                       [&](const std::vector<int64_t>& together) { run(own, together); });
+  });
+  scope.check(name);
+}
+
+// fn(lane) for the lanes of group `i`, each once.
+template <class Fn>
+void each_lane(const char* name, int64_t i, int lanes, const Fn& fn) {
+  Turns(HostSchedule::of_process(), lanes, mixed(static_cast<uint64_t>(i), name))
+      .each(0, lanes, [&](int64_t lane) { fn(static_cast<int>(lane)); });
+}
+
 // A group of threads for each i.
 template <class F>
 void for_each_group(NativeStream* stream, const char* name, int64_t n, bool wide, const F& f) {
   using V = decltype(f.part(int64_t{0}, 0, 1));
-  const LaunchScope scope(stream);
-  if (n <= 0) return;
-  const HostSchedule& schedule = HostSchedule::of_process();
   const int lanes = wide ? kThreads : kWarp;
-  const Turns groups(schedule, n, mixed(0, name));
-  share_turns(schedule, n, [&](int64_t begin, int64_t end) {
-    const F own = f;
-    std::vector<std::pair<int64_t, std::vector<V>>> running;  // all shares, and not yet the end
-    const auto finish = [&] {
-      for (const auto& [i, values] : running) own.finish(i, merged_in_group(own, values));
-      running.clear();
-    };
-    groups.each(begin, end, [&](int64_t i) {
-      std::vector<V> values(static_cast<std::size_t>(lanes));
-      Turns(schedule, lanes, mixed(static_cast<uint64_t>(i), name))
-          .each(0, lanes, [&](int64_t lane) {
-            values[static_cast<std::size_t>(lane)] = own.part(i, static_cast<int>(lane), lanes);
-          });
-      running.emplace_back(i, std::move(values));
-      if (std::ssize(running) == schedule.blocks_at_once()) finish();
-    });
-    finish();
+  for_each_together(stream, name, n, f, [&](const F& own, const std::vector<int64_t>& together) {
+    std::vector<std::vector<V>> values(together.size());
+    for (std::size_t g = 0; g < together.size(); ++g) {
+      values[g].resize(static_cast<std::size_t>(lanes));
+      each_lane(name, together[g], lanes, [&](int lane) {
+        values[g][static_cast<std::size_t>(lane)] = own.part(together[g], lane, lanes);
+      });
+    }
+    for (std::size_t g = 0; g < together.size(); ++g)
+      own.finish(together[g], merged_in_group(own, values[g]));
   });
-  scope.check(name);
 }
 
 // A block of threads for each i, with a barrier behind each round.
 template <class F>
 void for_each_in_rounds(NativeStream* stream, const char* name, int64_t n, const F& f) {
-  struct Block {
-    int64_t i, rounds;
-  };
-  const LaunchScope scope(stream);
-  if (n <= 0) return;
-  const HostSchedule& schedule = HostSchedule::of_process();
-  const Turns blocks(schedule, n, mixed(0, name));
-  share_turns(schedule, n, [&](int64_t begin, int64_t end) {
-    const F own = f;
-    std::vector<Block> running;
-    const auto finish = [&] {
-      int64_t most = 0;
-      for (const Block& block : running) most = std::max(most, block.rounds);
-      for (int64_t round = 0; round < most; ++round)
-        for (const auto& [i, rounds] : running)
-          if (round < rounds)
-            Turns(schedule, kThreads,
-                  mixed(mixed(static_cast<uint64_t>(i), static_cast<uint64_t>(round)), name))
-                .each(0, kThreads, [&own, i = i, round](int64_t lane) {
-                  own.round(i, round, static_cast<int>(lane), kThreads);
-                });
-      running.clear();
-    };
-    blocks.each(begin, end, [&](int64_t i) {
-      running.push_back({i, own.rounds(i)});
-      if (std::ssize(running) == schedule.blocks_at_once()) finish();
-    });
-    finish();
+  for_each_together(stream, name, n, f, [&](const F& own, const std::vector<int64_t>& together) {
+    std::vector<int64_t> rounds;
+    for (const int64_t i : together) rounds.push_back(own.rounds(i));
+    const int64_t most = *std::max_element(rounds.begin(), rounds.end());
+    for (int64_t round = 0; round < most; ++round)
+      for (std::size_t g = 0; g < together.size(); ++g)
+        if (round < rounds[g])
+          Turns(
+              HostSchedule::of_process(), kThreads,
+              mixed(mixed(static_cast<uint64_t>(together[g]), static_cast<uint64_t>(round)), name))
+              .each(0, kThreads, [&](int64_t lane) {
+                own.round(together[g], round, static_cast<int>(lane), kThreads);
+              });
   });
-  scope.check(name);
 }
 
 // A block of threads for each i, with a barrier between what they load and what they store. What
 // none has loaded is poison.
 template <class F>
 void for_each_tile(NativeStream* stream, const char* name, int64_t n, const F& f) {
-  const LaunchScope scope(stream);
-  if (n <= 0) return;
-  const HostSchedule& schedule = HostSchedule::of_process();
-  const Turns tiles(schedule, n, mixed(0, name));
-  share_turns(schedule, n, [&](int64_t begin, int64_t end) {
-    const F own = f;
-    const auto tile = std::make_unique<typename F::Tile>();
-    tiles.each(begin, end, [&](int64_t i) {
-      const Turns threads(schedule, kThreads, mixed(static_cast<uint64_t>(i), name));
-      std::memset(tile.get(), 0xA5, sizeof(*tile));
-      threads.each(0, kThreads,
-                   [&](int64_t thread) { own.load(i, static_cast<int>(thread), tile.get()); });
-      threads.each(0, kThreads,
-                   [&](int64_t thread) { own.store(i, static_cast<int>(thread), *tile); });
-    });
+  using Tile = typename F::Tile;
+  const auto blocks = static_cast<std::size_t>(HostSchedule::of_process().blocks_at_once());
+  for_each_together(stream, name, n, f, [&](const F& own, const std::vector<int64_t>& together) {
+    static thread_local std::vector<Tile> tiles;
+    tiles.resize(blocks);
+    std::memset(static_cast<void*>(tiles.data()), 0xA5, together.size() * sizeof(Tile));
+    for (std::size_t g = 0; g < together.size(); ++g)
+      each_lane(name, together[g], kThreads,
+                [&](int thread) { own.load(together[g], thread, &tiles[g]); });
+    for (std::size_t g = 0; g < together.size(); ++g)
+      each_lane(name, together[g], kThreads,
+                [&](int thread) { own.store(together[g], thread, tiles[g]); });
   });
-  scope.check(name);
 }
 
 // A group of threads for each i that holds what it has taken.
@@ -135,28 +127,31 @@ template <class F>
 void for_each_held(NativeStream* stream, const char* name, int64_t n, int lanes, const F& f) {
   using Held = typename F::Held;
   using V = decltype(f.take(int64_t{0}, 0, 1, static_cast<Held*>(nullptr)));
-  const LaunchScope scope(stream);
-  if (n <= 0) return;
-  const HostSchedule& schedule = HostSchedule::of_process();
-  const Turns groups(schedule, n, mixed(0, name));
-  share_turns(schedule, n, [&](int64_t begin, int64_t end) {
-    const F own = f;
-    std::vector<Held> held(static_cast<std::size_t>(lanes));
-    std::vector<V> values(static_cast<std::size_t>(lanes));
-    groups.each(begin, end, [&](int64_t i) {
-      const Turns turns(schedule, lanes, mixed(static_cast<uint64_t>(i), name));
+  struct Group {
+    std::vector<Held> held;
+    std::vector<V> values;
+  };
+  const auto blocks = static_cast<std::size_t>(HostSchedule::of_process().blocks_at_once());
+  for_each_together(stream, name, n, f, [&](const F& own, const std::vector<int64_t>& together) {
+    static thread_local std::vector<Group> groups;
+    groups.resize(blocks);
+    for (std::size_t g = 0; g < together.size(); ++g) {
+      auto& [held, values] = groups[g];
+      held.resize(static_cast<std::size_t>(lanes));
+      values.resize(static_cast<std::size_t>(lanes));
       std::memset(static_cast<void*>(held.data()), 0xA5, held.size() * sizeof(Held));
-      turns.each(0, lanes, [&](int64_t lane) {
+      each_lane(name, together[g], lanes, [&](int lane) {
         const auto at = static_cast<std::size_t>(lane);
-        values[at] = own.take(i, static_cast<int>(lane), lanes, &held[at]);
+        values[at] = own.take(together[g], lane, lanes, &held[at]);
       });
-      const V all = merged_in_group(own, values);
-      turns.each(0, lanes, [&](int64_t lane) {
-        own.give(i, static_cast<int>(lane), lanes, held[static_cast<std::size_t>(lane)], all);
+    }
+    for (std::size_t g = 0; g < together.size(); ++g) {
+      const V all = merged_in_group(own, groups[g].values);
+      each_lane(name, together[g], lanes, [&](int lane) {
+        own.give(together[g], lane, lanes, groups[g].held[static_cast<std::size_t>(lane)], all);
       });
-    });
+    }
   });
-  scope.check(name);
 }
 
 template <class T>

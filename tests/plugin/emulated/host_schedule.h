@@ -28,8 +28,9 @@ struct HostSchedule {
                            const std::optional<std::string>& threads);
   static const HostSchedule& of_process();
 
-  // Blocks of one host thread that are between the same two barriers at a time.
-  int blocks_at_once() const { return order == Order::kShuffle ? 8 : 1; }
+  // Blocks of one host thread that are between the same two barriers at a time: what one of them
+  // does wrongly to another's state shows in one of the orders.
+  int blocks_at_once() const { return order == Order::kForward ? 1 : 8; }
 };
 
 // Well mixed bits of both.
@@ -68,6 +69,19 @@ class Turns {
       fn(i);
       i = i < n_ - step_ ? i + step_ : i - (n_ - step_);
     }
+  }
+
+  // fn(those of the next `most` turns) for the same.
+  template <class F>
+  void each_together(int most, int64_t begin, int64_t end, const F& fn) const {
+    std::vector<int64_t> together;
+    each(begin, end, [&](int64_t i) {
+      together.push_back(i);
+      if (static_cast<int>(together.size()) < most) return;
+      fn(together);
+      together.clear();
+    });
+    if (!together.empty()) fn(together);
   }
 
  private:

@@ -96,6 +96,27 @@ TEST(HostSchedule, OrdersTellAKernelWhoseThreadsReadWhatOthersWrite) {
   EXPECT_NE(result({Order::kShuffle, 1, 1}), forward);
 }
 
+// Each block writes its number, waits at a barrier, and reads it: from a place that all of them
+// share.
+TEST(HostSchedule, OrdersTellAKernelWhoseBlocksUseEachOthersPlaces) {
+  const auto read = [](const HostSchedule& schedule) {
+    std::vector<int64_t> found(20);
+    int64_t place = -1;
+    Turns(schedule, 20, 0)
+        .each_together(schedule.blocks_at_once(), 0, 20, [&](const std::vector<int64_t>& blocks) {
+          for (const int64_t block : blocks) place = block;
+          for (const int64_t block : blocks) found[static_cast<std::size_t>(block)] = place;
+        });
+    return found;
+  };
+  std::vector<int64_t> own(20);
+  std::iota(own.begin(), own.end(), 0);
+  EXPECT_EQ(read({}), own) << "one block at a time";
+  EXPECT_NE(read({Order::kReverse, 0, 1}), own);
+  EXPECT_NE(read({Order::kShuffle, 1, 1}), own);
+  EXPECT_EQ(std::ranges::count(read({Order::kReverse, 0, 1}), -1), 0) << "the last few have a turn";
+}
+
 TEST(HostSchedule, VariablesSayWhatTheyMayBe) {
   EXPECT_EQ(HostSchedule::from({}, {}).order, Order::kForward);
   EXPECT_EQ(HostSchedule::from("forward", "3").threads, 3);
