@@ -108,6 +108,10 @@ void compare(const Layer& l, int64_t batch, int threads) {
 }  // namespace mxnet::winograd_bench
 
 int main(int argc, char** argv) {
+  if (!mxnet::WinogradConv::has(mxnet::WinogradConv::Isa::kAvx2)) {
+    std::puts("there are no loops for processors without AVX2");
+    return 1;
+  }
   const std::string name = argc > 1 ? argv[1] : "";
   if (name == "limits") {
     mxnet::winograd_bench::print_limits();

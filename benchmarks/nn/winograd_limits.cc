@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kTiles = 56;
 
 void print_limits(const Layer& layer, int tile) {
-  const WinogradLoops& loops = winograd_loops(WinogradConv::best_isa());
+  const WinogradLoops& loops = *winograd_loops(WinogradConv::best_isa());
   const int64_t lanes = loops.lanes;
   // Images enough for the tiles.
   const int64_t a_row = (layer.size + 2 * layer.pad - 2 + tile - 1) / tile;

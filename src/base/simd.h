@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code compiled for several instruction sets in one file, chosen at run time. A .cc defines
 // MX_SIMD_FILE to the file that holds its loops (.inc, included once a set, inside a namespace of
-// its own) and includes base/simd_targets.h; MX_SIMD_CALL picks.
+// its own) and includes base/simd_targets.h; MX_SIMD_CALL picks. Loops of wide sets alone:
+// base/simd_wide_targets.h and MX_SIMD_WIDE_AT.
 #pragma once
 
 namespace mxnet {
@@ -20,8 +21,12 @@ int simd_level_for_traffic();
   ((level) == 2   ? &simd_v4::__VA_ARGS__ \
    : (level) == 1 ? &simd_v3::__VA_ARGS__ \
                   : &simd_v2::__VA_ARGS__)
+// Null at the level of the baseline.
+#define MX_SIMD_WIDE_AT(level, ...) \
+  ((level) == 2 ? &simd_v4::__VA_ARGS__ : (level) == 1 ? &simd_v3::__VA_ARGS__ : nullptr)
 #else
 #define MX_SIMD_AT(level, ...) (&simd_v2::__VA_ARGS__)
+#define MX_SIMD_WIDE_AT(level, ...) nullptr
 #endif
 // Before a loop whose steps do not depend on each other, whatever its pointers point to.
 #if defined(__clang__)

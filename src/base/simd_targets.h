@@ -7,32 +7,4 @@ namespace simd_v2 {
 [[maybe_unused]] constexpr int kSimdBytes = 16;
 #include MX_SIMD_FILE
 }  // namespace simd_v2
-#if defined(__x86_64__)
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("arch=x86-64-v3"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("arch=x86-64-v3")
-#endif
-namespace simd_v3 {
-[[maybe_unused]] constexpr int kSimdBytes = 32;
-#include MX_SIMD_FILE
-}  // namespace simd_v3
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("arch=x86-64-v4"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
-#endif
-namespace simd_v4 {
-[[maybe_unused]] constexpr int kSimdBytes = 64;
-#include MX_SIMD_FILE
-}  // namespace simd_v4
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-#endif
+#include "base/simd_wide_targets.h"

@@ -39,9 +39,7 @@ bool worth_while(const ConvGeometry& g, const WinogradForm& form, int64_t least_
 std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,
                                             WinogradWeights weights, DType direct) {
   const std::string& who = config().onednn.winograd;
-  if (who == "off" || !is_dense_step_1(g) ||
-      WinogradConv::best_isa() == WinogradConv::Isa::kBaseline)
-    return std::nullopt;
+  if (who == "off" || !is_dense_step_1(g)) return std::nullopt;
   WinogradDesc desc{.batch = g.batch,
                     .channels = g.image_channels,
                     .filters = g.map_channels,

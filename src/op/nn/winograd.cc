@@ -36,14 +36,15 @@ bool WinogradConv::supported(const WinogradDesc& d, Isa isa) {
     return size > 0 && pad >= 0 && pad < kernel && size + 2 * pad >= kernel;
   };
   const int form = winograd_form(d);
-  return form >= 0 && winograd_loops(isa).transform[form] != nullptr && d.batch > 0 &&
+  const WinogradLoops* loops = winograd_loops(isa);
+  return form >= 0 && loops != nullptr && loops->transform[form] != nullptr && d.batch > 0 &&
          d.channels > 0 && d.filters > 0 && fits(d.height, d.pad_y, d.kernel_y) &&
          fits(d.width, d.pad_x, d.kernel_x) && (d.src_blocked || !d.src_narrow) &&
          (d.dst_blocked || !d.dst_narrow);
 }
 
 WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
-    : loops_(winograd_loops(isa)),
+    : loops_(*winograd_loops(isa)),
       shape_(winograd_shape(desc, loops_.lanes)),
       kernel_size_(desc.kernel_y * desc.kernel_x) {
   MX_ASSERT(supported(desc, isa));

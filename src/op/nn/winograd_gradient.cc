@@ -18,7 +18,7 @@ constexpr int64_t kLeastTiles = 192;
 }  // namespace
 
 WinogradWeightGradient::WinogradWeightGradient(const WinogradDesc& desc, WinogradConv::Isa isa)
-    : loops_(winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
+    : loops_(*winograd_loops(isa)), shape_(winograd_shape(desc, loops_.lanes)) {
   MX_ASSERT(WinogradConv::supported(desc, isa) && desc.tile == 4 && desc.kernel_y == 3 &&
             desc.kernel_x == 3 && desc.src_blocked && desc.dst_blocked);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops of Winograd convolutions for each instruction set.
+// Compiles the loops of Winograd convolutions for AVX2 and AVX-512.
 #include "op/nn/winograd_loops.h"
 
 #include <utility>
@@ -13,14 +13,14 @@ namespace mxnet {
 namespace {
 
 #define MX_SIMD_FILE "op/nn/winograd_loops.inc"
-#include "base/simd_targets.h"
+#include "base/simd_wide_targets.h"
 #undef MX_SIMD_FILE
 
 }  // namespace
 
-const WinogradLoops& winograd_loops(WinogradConv::Isa isa) {
+const WinogradLoops* winograd_loops(WinogradConv::Isa isa) {
   MX_ASSERT(WinogradConv::has(isa));
-  return *MX_SIMD_AT(static_cast<int>(isa), kLoops);
+  return MX_SIMD_WIDE_AT(static_cast<int>(isa), kLoops);
 }
 
 }  // namespace mxnet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of a Winograd convolution on one thread, compiled for each instruction set.
+// The loops of a Winograd convolution on one thread, compiled for AVX2 and for AVX-512.
 //
 // Transformed data lie as [point][group of channels][tile][channel of the group], transformed
 // weights as [panel of filters][point][channel][filter of the panel]: a row of a product is a line
@@ -47,6 +47,8 @@ struct WinogradLoops {
   void (*gradient)(int64_t count, const float* sums, int64_t point, float* to, int64_t step);
 };
 
-const WinogradLoops& winograd_loops(WinogradConv::Isa isa);
+// Null for the baseline, where it was not measured and no plan chooses it.
+// REQUIRES WinogradConv::has(isa).
+const WinogradLoops* winograd_loops(WinogradConv::Isa isa);
 
 }  // namespace mxnet

@@ -5,7 +5,7 @@
 
 namespace mxnet {
 
-// What to compute. "Blocked" is nChw16c with Isa::kAvx512, nChw8c with kAvx2, nChw4c below:
+// What to compute. "Blocked" is nChw16c with Isa::kAvx512, nChw8c with kAvx2:
 // channels in groups of a vector, the last one filled up with zeros (written, and expected in
 // `sum`); plain is NCHW. The map has height + 2 pad_y - kernel_y + 1 rows. "Narrow" is bfloat16, of
 // blocked arrays; what is between is float32.

@@ -83,8 +83,7 @@ class WinogradGradient : public testing::TestWithParam<Isa> {
     if (!WinogradConv::has(GetParam())) GTEST_SKIP() << "this CPU lacks the instructions";
   }
 };
-INSTANTIATE_TEST_SUITE_P(Sets, WinogradGradient,
-                         testing::Values(Isa::kBaseline, Isa::kAvx2, Isa::kAvx512));
+INSTANTIATE_TEST_SUITE_P(Sets, WinogradGradient, testing::Values(Isa::kAvx2, Isa::kAvx512));
 
 TEST_P(WinogradGradient, IsThatOfTheConvolutionForAnySize) {
   SCOPED_TRACE(kSeed);
