@@ -130,7 +130,10 @@ bool GraphReplay::recall(Recording& recording) {
   if (found == recording.earlier.end()) return false;
   Placed placed = std::move(*found);
   recording.earlier.erase(found);
-  if (!recording.current.graph.update(placed.graph)) return false;
+  if (!recording.current.graph.update(placed.graph)) {
+    await_launches();  // of its work, which goes with it
+    return false;
+  }
   placed.addresses.swap(recording.current.addresses);
   remember(recording, std::move(placed));
   ++stats_.recalls;
