@@ -69,6 +69,14 @@ def column_stack(F: Any, tup: Any) -> Any:
     return F.op("_npi_column_stack")(*_several(F, "column_stack", tup))
 
 
+def _places(F: Any, ary: Any, places: Any, axis: int) -> Any:
+    """Where to cut, as in slices: from the end where a place is negative, and none is beyond it."""
+    length = F.known_length(ary, axis)
+    if length is None or isinstance(places, (int, onp.integer)):
+        return places
+    return [max(0, min(place + length if place < 0 else place, length)) for place in ints(places)]
+
+
 def _parts(F: Any, op: str, ary: Any, indices_or_sections: Any, axis: int) -> List[Any]:
     if isinstance(indices_or_sections, (int, onp.integer)):
         where: Tuple[int, ...] = ()
@@ -89,11 +97,7 @@ def split(F: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> List[Any
             )
     elif not isinstance(indices_or_sections, (tuple, list)):
         raise wrong("split", indices_or_sections, "an integer or a tuple of them")
-    else:
-        length = F.known_length(ary, axis)
-        if length is not None:  # places count as in slices: from the end where they are negative, and none is beyond it
-            indices_or_sections = [max(0, min(place + length if place < 0 else place, length)) for place in ints(indices_or_sections)]
-    return _parts(F, "_npi_split", ary, indices_or_sections, axis)
+    return _parts(F, "_npi_split", ary, _places(F, ary, indices_or_sections, axis), axis)
 
 
 def array_split(F: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> List[Any]:
@@ -119,7 +123,8 @@ def _at_least(F: Any, name: str, ary: Any, dims: int) -> None:
 def hsplit(F: Any, ary: Any, indices_or_sections: Any) -> List[Any]:
     """As split, along the second axis; vectors along their only one."""
     _at_least(F, "hsplit", ary, 1)
-    return _parts(F, "_npi_hsplit", ary, indices_or_sections, 1)
+    axis = 0 if F.known_ndim(ary, 2) == 1 else 1
+    return _parts(F, "_npi_hsplit", ary, _places(F, ary, indices_or_sections, axis), 1)
 
 
 def vsplit(F: Any, ary: Any, indices_or_sections: Any) -> List[Any]:
