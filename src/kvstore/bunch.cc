@@ -334,8 +334,8 @@ void Bunch::prepare(Known& known, int priority) {
         request.priority = priority;
         if (list->names.size() > 1) request.list = list;
         request.place = place;
-        request.done = [complete, packed](const std::exception_ptr& error) {
-          error ? complete.fail(error) : complete();
+        request.done = [complete, packed](std::exception_ptr error) {
+          error ? complete.fail(std::move(error)) : complete();
         };
         group->submit(std::move(request));
       },

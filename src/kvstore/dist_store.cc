@@ -79,7 +79,9 @@ void DistStore::push_collective(CollectiveKind kind, const Key& key, const NDArr
           request.data = static_cast<char*>(array.data()) +
                          static_cast<std::size_t>(part * slice) * dtype_size(array.dtype());
           request.priority = priority;
-          request.done = [ending, array](const std::exception_ptr& error) { ending->end(error); };
+          request.done = [ending, array](std::exception_ptr error) {
+            ending->end(std::move(error));
+          };
           group->submit(std::move(request));
         }
       },

@@ -48,9 +48,9 @@ int count_dead(const ProcessGroup& group, int groups) {
 
 void run_collective(ProcessGroup& group, CollectiveRequest request) {
   std::promise<void> promise;
-  request.done = [&](const std::exception_ptr& error) {
+  request.done = [&](std::exception_ptr error) {
     if (error) {
-      promise.set_exception(error);
+      promise.set_exception(std::move(error));
     } else {
       promise.set_value();
     }

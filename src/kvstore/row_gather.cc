@@ -48,8 +48,8 @@ void gather(const TravelRef& travel, std::vector<int64_t>& data, std::size_t wor
   request.count = static_cast<int64_t>(words);
   request.dtype = DType::kInt64;
   request.priority = travel->priority;
-  request.done = [complete, travel](const std::exception_ptr& error) {
-    error ? complete.fail(error) : complete();
+  request.done = [complete, travel](std::exception_ptr error) {
+    error ? complete.fail(std::move(error)) : complete();
   };
   travel->group.submit(std::move(request));
 }

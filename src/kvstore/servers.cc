@@ -117,7 +117,7 @@ void Servers::send_dense(Ask ask, const Key& key, const NDArray& value, const ND
           call.priority = priority;
           call.slice_bytes = slice;
           call.room = exact_room(nullptr, 0, to_string(key));
-          call.done = [ending, value](const std::exception_ptr& error) { ending->end(error); };
+          call.done = [ending, value](std::exception_ptr error) { ending->end(std::move(error)); };
           group->call(std::move(call));
         }
       },
@@ -150,7 +150,7 @@ void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& m
           call.bytes = 4 * compression.words(part.count);
           call.priority = priority;
           call.room = exact_room(nullptr, 0, to_string(key));
-          call.done = [ending, words](const std::exception_ptr& error) { ending->end(error); };
+          call.done = [ending, words](std::exception_ptr error) { ending->end(std::move(error)); };
           group->call(std::move(call));
         }
       },
@@ -175,7 +175,7 @@ void Servers::send_rows(Ask ask, const Key& key, const NDArray& value, const NDA
         call.slice_bytes = slice;
         call.room = exact_room(nullptr, 0, to_string(key));
         const auto ending = std::make_shared<Ending>(complete, 1);
-        call.done = [ending, body](const std::exception_ptr& error) { ending->end(error); };
+        call.done = [ending, body](std::exception_ptr error) { ending->end(std::move(error)); };
         group->call(std::move(call));
       },
       {.reads = {value}, .writes = {mirror}, .name = "KVStoreSendRows", .priority = priority});
@@ -219,7 +219,7 @@ void Servers::pull(const Key& key, const NDArray& mirror, int priority) {
             char* to = part.count == 0 ? nullptr : mirror.data_as<char>() + part.first * item;
             call.room = exact_room(to, part.count * item, to_string(key));
           }
-          call.done = [ending, mirror](const std::exception_ptr& error) { ending->end(error); };
+          call.done = [ending, mirror](std::exception_ptr error) { ending->end(std::move(error)); };
           group->call(std::move(call));
         }
       },
@@ -252,8 +252,8 @@ void Servers::pull_rows(const Key& key, const NDArray& row_ids, const NDArray& m
         arrived->resize(static_cast<std::size_t>(expected));
         call.room = exact_room(arrived->data(), expected, to_string(key));
         const auto ending = std::make_shared<Ending>(complete, 1);
-        call.done = [ending, wanted, arrived](const std::exception_ptr& error) {
-          ending->end(error);
+        call.done = [ending, wanted, arrived](std::exception_ptr error) {
+          ending->end(std::move(error));
         };
         group->call(std::move(call));
       },
@@ -288,9 +288,9 @@ std::vector<std::string> Servers::command(int head, std::string_view body) {
       answer->resize(static_cast<std::size_t>(bytes));
       return static_cast<void*>(answer->data());
     };
-    call.done = [promise = &promises[s]](const std::exception_ptr& error) {
+    call.done = [promise = &promises[s]](std::exception_ptr error) {
       if (error) {
-        promise->set_exception(error);
+        promise->set_exception(std::move(error));
       } else {
         promise->set_value();
       }
