@@ -26,7 +26,8 @@ struct RequestList {
 };
 
 // All ranks give requests of the same names for each store; in what order they do does not matter,
-// as long as it is the same order for each name. `data` must stay until `done` is called.
+// as long as it is the same order for each name; a broadcast and a sum of one name are two things,
+// and may be given in any order. `data` must stay until `done` is called.
 struct CollectiveRequest {
   CollectiveKind kind = CollectiveKind::kBarrier;
   std::string name;

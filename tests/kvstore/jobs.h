@@ -4,10 +4,13 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,14 +31,20 @@ class Meeting {
 
   int ranks() const { return ranks_; }
   void arrive(int rank, CollectiveRequest request) {
-    std::map<int, CollectiveRequest> all;
+    Round all;
     {
       const MutexLock lock(mutex_);
       seen_.push_back({request.name, request.count, request.priority});
-      auto& waiting = waiting_[{request.store, request.name}];
-      waiting.emplace(rank, std::move(request));
-      if (static_cast<int>(waiting.size()) < ranks_) return;
-      all.swap(waiting);
+      // As in a group of processes: a first value and a sum of one key may come in any order, and
+      // the next request of a rank before the others have given theirs for this one.
+      auto& rounds = waiting_[{request.store, request.kind, request.name}];
+      const auto round = std::find_if(rounds.begin(), rounds.end(),
+                                      [rank](const auto& given) { return !given.contains(rank); });
+      Round& mine = round == rounds.end() ? rounds.emplace_back() : *round;
+      mine.emplace(rank, std::move(request));
+      if (static_cast<int>(mine.size()) < ranks_) return;
+      all.swap(mine);
+      rounds.pop_front();  // rounds fill in order
     }
     for (auto& [other, given] : all) combine(all.at(0), given, other);
     for (auto& [other, given] : all) {
@@ -60,6 +69,8 @@ class Meeting {
   std::exception_ptr failure;
 
  private:
+  using Round = std::map<int, CollectiveRequest>;  // by rank
+
   static std::size_t bytes(const CollectiveRequest& request) {
     return static_cast<std::size_t>(request.count) * dtype_size(request.dtype);
   }
@@ -77,7 +88,7 @@ class Meeting {
 
   const int ranks_;
   Mutex mutex_;
-  std::map<std::pair<int32_t, std::string>, std::map<int, CollectiveRequest>> waiting_
+  std::map<std::tuple<int32_t, CollectiveKind, std::string>, std::deque<Round>> waiting_
       MX_GUARDED_BY(mutex_);
   std::vector<Seen> seen_ MX_GUARDED_BY(mutex_);
 };
