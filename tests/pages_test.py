@@ -3,7 +3,7 @@
 """Pages name what is there: every link of README.md and docs/ leads to a file and a heading, every file, folder and test
 program in `backquotes` is in the repository, and every `MXNET_*` is a variable, an option of the build or a name in a
 header. So do comments of the sources, where they name a file by its folder; and the page about operators has every
-statement that a block may make. Run without arguments on this repository, or with another root."""
+statement that a block may make. Prose is wrapped. Run without arguments on this repository, or with another root."""
 
 import os
 import re
@@ -22,6 +22,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`]+)`")
 WORD = re.compile(r"[\w./~-]+")
 FILE = re.compile(r"[\w/.-]*\w\.(?:cc|h|hpp|cu|cuh|inc|py|cmake|supp|sh|md|map)")
+WIDTH = 120
 FOLDERS = ("src", "include", "tests", "docs", "scripts", "tools", "benchmarks", "examples", "cmake", "python")
 PROGRAM = re.compile(r"(?:build/\w+/)?(?P<folder>tests|tools)/(?:[\w/]+/)?(?P<name>\w+)")
 VARIABLE = re.compile(r"MXNET_[A-Z]\w*")
@@ -94,9 +95,20 @@ def check_word(tree: Tree, word: str) -> str:
     return ""
 
 
+def check_width(line: str) -> str:
+    """Prose alone: a row of a table is one line, and a command or a long name cannot be broken."""
+    prose = re.match(r"(\s*(?:[-*] |\d+\. )?)(?=\S)(?!\|)", line)
+    if len(line) <= WIDTH or not prose or " " not in line[prose.end() : WIDTH + 1]:
+        return ""
+    return f"is {len(line)} characters wide, {WIDTH} are the most"
+
+
 def check_page(tree: Tree, page: str) -> list:
-    problems = []
+    problems, code = [], False
     for number, line in enumerate(tree.read(page).splitlines(), 1):
+        code ^= line.startswith("```")
+        if not code and not line.startswith("    ") and check_width(line):
+            problems.append(f"{page}:{number}: {check_width(line)}")
         found = [check_link(tree, page, link) for link in LINK.findall(line)]
         for quoted in QUOTED.findall(line):
             # One word of many (`name_*.cc`, `{a,b}.h`) names a family; what stands behind a slash is a path.
@@ -185,6 +197,12 @@ class BadPages(unittest.TestCase):
         self.assertEqual(self.problems(""), [])
         self.FILES[OPERATORS_PAGE] = "`.doc`\n"
         self.assertEqual(self.problems(""), [f"{OPERATORS_PAGE}: does not tell of .grad ({BUILDER})"])
+
+    def test_prose_is_wrapped(self):
+        long, words = "x" * 121, "word " * 30
+        self.assertEqual(self.problems(f"{words[:120]}\n- {long}\n| {words} |\n```\n{words}\n```\n\n    {words}"), [])
+        self.assert_found("is 150 characters wide", words)
+        self.assert_found("is 152 characters wide", f"- {words}")
 
     def test_variables_are_those_of_the_configuration(self):
         self.assertEqual(self.problems("`MXNET_THERE=1` and those of `MXNET_`"), [])
