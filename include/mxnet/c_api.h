@@ -78,9 +78,7 @@ struct LibFeature {
   bool enabled;
 };
 
-/* --- Errors
- * --------------------------------------------------------------------------------------------------------
- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 /* The text of the last failure on this thread, "" if there was none. Valid until the next failure
  * on this thread. Never fails. Functions that start with MX and NN share one text. */
@@ -89,9 +87,7 @@ MXNET_DLL const char* NNGetLastError(void);
 /* Sets that text, for callbacks that fail. Null counts as "". */
 MXNET_DLL void NNAPISetLastError(const char* msg);
 
-/* --- The library
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- The library ------------------------------------------------------------------------------ */
 
 /* The level of this ABI: major * 10000 + minor * 100 + patch. */
 MXNET_DLL int MXGetVersion(int* out);
@@ -108,8 +104,7 @@ MXNET_DLL int MXSetNumOMPThreads(int thread_num);
  * it. May be repeated. */
 MXNET_DLL int MXNotifyShutdown(void);
 
-/* --- Devices and memory
- * ---------------------------------------------------------------------------------------------- */
+/* --- Devices and memory ----------------------------------------------------------------------- */
 
 /* The number of usable GPUs; 0, not an error, where there is no driver. */
 MXNET_DLL int MXGetGPUCount(int* out);
@@ -119,9 +114,7 @@ MXNET_DLL int MXGetGPUMemoryInformation64(int dev, uint64_t* free_mem, uint64_t*
 /* Gives the memory that the device's pool keeps for reuse back to the system. */
 MXNET_DLL int MXStorageEmptyCache(int dev_type, int dev_id);
 
-/* --- Engine
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- Engine ----------------------------------------------------------------------------------- */
 
 /* Waits for all work pushed so far. Fails with the first failure in it that no wait has shown yet.
  */
@@ -150,9 +143,7 @@ MXNET_DLL int MXEnginePushSync(EngineSyncFunc sync_func, void* func_param,
                                int priority MXNET_DEFAULT(0),
                                const char* opr_name MXNET_DEFAULT(nullptr));
 
-/* --- Arrays
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- Arrays ----------------------------------------------------------------------------------- */
 
 typedef int64_t dim_t;
 typedef uint32_t mx_uint;
@@ -302,9 +293,7 @@ MXNET_DLL int MXEnginePushSyncND(EngineSyncFunc sync_func, void* func_param,
                                  int priority MXNET_DEFAULT(0),
                                  const char* opr_name MXNET_DEFAULT(nullptr));
 
-/* --- Operators
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- Operators -------------------------------------------------------------------------------- */
 
 typedef unsigned int nn_uint;
 /* An operator; OpHandle and AtomicSymbolCreator are the same. They live as long as the process. */
@@ -365,9 +354,7 @@ MXNET_DLL int MXFuncInvokeEx(FunctionHandle fun, NDArrayHandle* use_vars, float*
                              NDArrayHandle* mutate_vars, int num_params, char** param_keys,
                              char** param_vals);
 
-/* --- Autograd
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- Autograd --------------------------------------------------------------------------------- */
 
 /* The callbacks of a function or operator of the user; those of a function in the order of
  * CustomFunctionCallbacks, each with the pointer it is called with as the last argument. */
@@ -408,8 +395,7 @@ MXNET_DLL int MXAutogradBackwardEx(uint32_t num_output, NDArrayHandle* output_ha
 MXNET_DLL int MXCustomFunctionRecord(int num_inputs, NDArrayHandle* inputs, int num_outputs,
                                      NDArrayHandle* outputs, struct MXCallbackList* callbacks);
 
-/* --- Profiler (docs/profiler.md)
- * ---------------------------------------------------------------------------------------------- */
+/* --- Profiler (docs/profiler.md) -------------------------------------------------------------- */
 
 /* A whole configuration, of which each parameter not named has its default: filename, profile_all,
  * profile_symbolic, profile_imperative, profile_memory, profile_api, continuous_dump, dump_period,

@@ -10,9 +10,7 @@
 extern "C" {
 #endif
 
-/* --- Custom operators
- * ------------------------------------------------------------------------------------------------
- */
+/* --- Custom operators ------------------------------------------------------------------------- */
 
 /* The operator "Custom" with op_type=NAME asks a creator for a description (CustomOpPropCallbacks),
  * and the description for an operator (CustomOpCallbacks). All callbacks give 0 when they fail; the
@@ -94,9 +92,7 @@ typedef void* AtomicSymbolHandle;
 /* From now on op_type means this creator; a later registration takes the name over. */
 MXNET_DLL int MXCustomOpRegister(const char* op_type, CustomOpPropCreator creator);
 
-/* --- Libraries of operators
- * ------------------------------------------------------------------------------------------------
- */
+/* --- Libraries of operators ------------------------------------------------------------------- */
 
 /* Loads operators, passes and partitioners from a shared library. Not supported by this version:
  * always an error, which says whether the file is such a library. */
@@ -104,9 +100,7 @@ MXNET_DLL int MXLoadLib(const char* path, unsigned verbose);
 /* Always an error: kernels compiled by TVM are not supported. */
 MXNET_DLL int MXTVMBridge(void* pregister);
 
-/* --- GPU kernels from source
- * ------------------------------------------------------------------------------------------------
- */
+/* --- GPU kernels from source ------------------------------------------------------------------ */
 
 typedef void* RtcHandle;
 typedef void* CudaModuleHandle;

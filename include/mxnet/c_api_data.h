@@ -10,9 +10,7 @@
 extern "C" {
 #endif
 
-/* --- RecordIO files (docs/recordio.md)
- * ----------------------------------------------------------------------------------------------
- */
+/* --- RecordIO files (docs/recordio.md) -------------------------------------------------------- */
 
 /* A reader or a writer; used by one thread at a time. Any number of readers may read one file. */
 typedef void* RecordIOHandle;
@@ -33,9 +31,7 @@ MXNET_DLL int MXRecordIOReaderReadRecord(RecordIOHandle handle, const char** buf
 MXNET_DLL int MXRecordIOReaderSeek(RecordIOHandle handle, size_t pos);
 MXNET_DLL int MXRecordIOReaderTell(RecordIOHandle handle, size_t* pos);
 
-/* --- Data iterators
- * -----------------------------------------------------------------------------------------------------------------
- */
+/* --- Data iterators --------------------------------------------------------------------------- */
 
 /* A kind of iterator; lives as long as the process. */
 typedef void* DataIterCreator;

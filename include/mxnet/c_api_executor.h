@@ -10,9 +10,7 @@
 extern "C" {
 #endif
 
-/* --- Executors
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- Executors -------------------------------------------------------------------------------- */
 
 /* A graph bound to arrays. One thread at a time; the arrays that come out of a call are new handles
  * of the same memory, which the caller frees. */
@@ -133,9 +131,7 @@ MXNET_DLL int MXExecutorSetMonitorCallbackEX(ExecutorHandle handle,
                                              ExecutorMonitorCallback callback,
                                              void* callback_handle, bool monitor_all);
 
-/* --- Cached ops
- * --------------------------------------------------------------------------------------------------------
- */
+/* --- Cached ops ------------------------------------------------------------------------------- */
 
 /* A graph that is called like one operator. Any number of threads may call one at a time. */
 typedef void* CachedOpHandle;

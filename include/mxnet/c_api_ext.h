@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What this library offers beyond the ABI of MXNet 1.9.1, in the same conventions (see c_api.h):
- * the configuration table, variables of the engine for C programs, statistics of the memory pools.
+ * typed errors, the configuration table, variables of the engine for C programs, calls that move no
+ * texts, statistics of the memory pools, data, and key-value stores with servers.
  */
 #ifndef MXNET_C_API_EXT_H_
 #define MXNET_C_API_EXT_H_
@@ -17,17 +18,13 @@ typedef struct MXContext {
   int dev_id;
 } MXContext;
 
-/* --- Errors
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 /* As MXGetLastError, which calls nearly every failure an MXNetError, as programs of 1.x expect:
  * here the text begins with ValueError, TypeError, IndexError or AttributeError where it is one. */
 MXNET_DLL const char* MXGetLastTypedError(void);
 
-/* --- Configuration
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- Configuration ---------------------------------------------------------------------------- */
 
 /* All rows as a JSON array of objects: name, section, field, type, default, allowed, when (startup,
  * live), value, source (default, environment, set), spelling, effect (active, pending, inert),
@@ -38,9 +35,7 @@ MXNET_DLL int MXConfigGet(const char* name, const char** out);
 /* Null or "" goes back to the default. As MXSetEnv, but a name that is no row is an error. */
 MXNET_DLL int MXConfigSet(const char* name, const char* value);
 
-/* --- Engine
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- Engine ----------------------------------------------------------------------------------- */
 
 /* A variable orders operations by what they read and write. The caller deletes it. */
 MXNET_DLL int MXEngineNewVariable(EngineVarHandle* out);
@@ -64,9 +59,7 @@ typedef struct MXEngineOnComplete {
 /* `error` is null, or the text with which the operation and all that depends on it fails. */
 MXNET_DLL int MXEngineComplete(const MXEngineOnComplete* on_complete, const char* error);
 
-/* --- Typed fast path
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- Typed fast path -------------------------------------------------------------------------- */
 
 /* An operator with its parameters, read once: calling it moves no texts. Immutable; any number of
  * threads may call one. */
@@ -96,9 +89,7 @@ MXNET_DLL int MXCachedOpSetHook(CachedOpHandle handle, CachedOpHook hook, void* 
  * the work goes on. Null takes it away. For interpreters that must look at signals. */
 MXNET_DLL int MXSetInterruptCheck(int (*check)(void));
 
-/* --- Memory
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 /* Bytes, and counts of events since the start. Fields are only ever added at the end. */
 typedef struct MXStorageStatistics {
@@ -122,9 +113,7 @@ MXNET_DLL int MXStorageResetPeak(int dev_type, int dev_id);
  * cgroup's. */
 MXNET_DLL int MXGetCPUMemoryInformation(uint64_t* free_mem, uint64_t* total_mem);
 
-/* --- Data
- * --------------------------------------------------------------------------------------------------------------
- */
+/* --- Data ------------------------------------------------------------------------------------- */
 
 /* Whether a RecordIO reader goes on at the next record where the file is damaged (0, the default:
  * reading is an error there), and what it has passed over. */
@@ -136,9 +125,7 @@ MXNET_DLL int MXRecordIOReaderGetSkipped(RecordIOHandle handle, uint64_t* places
 MXNET_DLL int MXImageEncode(NDArrayHandle image, const char* format, int quality,
                             const char** out_bytes, size_t* out_size);
 
-/* --- Key-value stores with servers
- * ---------------------------------------------------------------------------------------------
- */
+/* --- Key-value stores with servers ------------------------------------------------------------ */
 
 MXNET_DLL int MXKVStoreGetNumServers(KVStoreHandle handle, int* out);
 /* As MXKVStoreSendCommmandToServers, with a body of any bytes; what each server answered. The

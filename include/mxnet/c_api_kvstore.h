@@ -10,9 +10,7 @@
 extern "C" {
 #endif
 
-/* --- Key-value stores
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- Key-value stores ------------------------------------------------------------------------- */
 
 /* Changes `local`, what is stored, given `recv`, the sum of what was pushed. Called by the push, on
  * its thread. Both handles are the callee's to free. */

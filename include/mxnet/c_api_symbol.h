@@ -10,9 +10,7 @@
 extern "C" {
 #endif
 
-/* --- Symbols
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- Symbols ---------------------------------------------------------------------------------- */
 
 /* Some values of a graph under construction. MX and NN functions take the same handles. Symbols
  * share nodes: attributes set through one are seen through all; one thread at a time. Strings and
