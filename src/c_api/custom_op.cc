@@ -10,7 +10,7 @@
 #include "c_api/ndarray_handle.h"
 #include "exec/array_op.h"
 #include "exec/autograd_state.h"
-#include "exec/executor.h"
+#include "exec/invoke.h"
 #include "exec/tape.h"
 #include "graph/subgraph_op.h"
 #include "op/op_builder.h"

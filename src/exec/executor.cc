@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binding, and the two ways of running: compiled plans, and node by node where a plan cannot.
+// Binding, and running compiled plans.
 #include "exec/executor.h"
 
 #include <fmt/format.h>
@@ -10,38 +10,14 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "exec/autograd_state.h"
-#include "exec/backward.h"
 #include "exec/plan_graph.h"
 #include "exec/storage_types.h"
-#include "exec/tape.h"
 #include "graph/backends.h"
 #include "graph/infer.h"
 #include "graph/partition.h"
-#include "op/params/parsed_attrs.h"
+#include "op/named_errors.h"
 
 namespace mxnet {
-
-namespace {
-
-// Of any type: programs give a float16 network float32 gradients, which are converted.
-void check_head_grad(std::size_t o, const NDArray& given, const NDArray& output) {
-  require_data(given, "head gradient");
-  if (given.shape() == output.shape()) return;
-  throw Error(ErrorCode::kValue, "backward",
-              fmt::format("given head gradient {} of shape {}, expected {} as the output", o,
-                          to_string(given.shape()), to_string(output.shape())));
-}
-
-}  // namespace
-
-void fill_array(const char* op_name, const NDArray& array) {
-  const OpDef& op = Registry::get().at(op_name);
-  NDArray out = array.detach();
-  const std::array<const NDArray*, 1> inputs{&array};
-  const std::array<NDArray*, 1> outputs{&out};
-  invoke(op, parse_attrs(op, {})->params(), inputs, outputs);
-}
 
 Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
                    std::shared_ptr<Arena> pool, DeviceGroups groups)
@@ -158,15 +134,21 @@ std::map<const ir::Node*, ArrayType> Executor::variable_types() const {
   return types;
 }
 
-std::shared_ptr<const Plan> Executor::compile(ir::Graph graph, PlanOptions options,
-                                              std::span<const ir::Entry> heads) const {
+std::unique_ptr<BoundPlan> Executor::compile(ir::Graph graph, PlanOptions options,
+                                             std::span<const ir::Entry> heads) const {
   std::map<const ir::Node*, ArrayType> known = variable_types();
   for (std::size_t o = 0; o < heads.size(); ++o)
     known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
   options.replay = true;
   TypedGraph typed = typed_graph(std::move(graph), known, options);
-  return std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
-                                      std::move(typed.kernels));
+  auto plan = std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
+                                           std::move(typed.kernels));
+  std::vector<NDArray> arrays = externals(*plan, heads);
+  return std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+}
+
+std::unique_ptr<BoundPlan> Executor::compile_forward(const PlanOptions& options) const {
+  return compile(compiled_graph(graph().graph(), variable_types(), options), options, {});
 }
 
 std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::Entry> heads) const {
@@ -191,10 +173,7 @@ BoundPlan& Executor::inference_plan() {
   if (!inference_) {
     PlanOptions options = PlanOptions::configured(device_, false);
     options.on_caller = on_caller_;
-    std::shared_ptr<const Plan> plan =
-        compile(compiled_graph(graph().graph(), variable_types(), options), options, {});
-    std::vector<NDArray> arrays = externals(*plan, {});
-    inference_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+    inference_ = compile_forward(options);
   }
   return *inference_;
 }
@@ -221,9 +200,7 @@ BoundPlan& Executor::training_plan() {
       head_grads_.emplace_back(output.shape(), output.dtype(), device_, "head gradients");
   }
   options.forward_outputs = training.forward_outputs;
-  std::shared_ptr<const Plan> plan = compile(training.graph, options, training.head_grads);
-  std::vector<NDArray> arrays = externals(*plan, training.head_grads);
-  training_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+  training_ = compile(training.graph, options, training.head_grads);
   return *training_;
 }
 
@@ -255,10 +232,7 @@ int Executor::forward_step(int step) {
     PlanOptions options = PlanOptions::configured(device_, false);
     options.forward_bulk = 1;
     options.optimise = options.fuse_pointwise = false;  // its steps are those of the symbol
-    std::shared_ptr<const Plan> plan =
-        compile(compiled_graph(graph().graph(), variable_types(), options), options, {});
-    std::vector<NDArray> arrays = externals(*plan, {});
-    stepwise_ = std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
+    stepwise_ = compile_forward(options);
   }
   state_ = State::kIdle;
   const int count = static_cast<int>(stepwise_->plan().segments().size());
@@ -290,6 +264,14 @@ void Executor::backward(InputRefs head_grads) {
   state_ = State::kUsed;
 }
 
+void Executor::check_head_grad(std::size_t o, const NDArray& given, const NDArray& output) {
+  require_data(given, "head gradient");
+  if (given.shape() == output.shape()) return;
+  throw Error(ErrorCode::kValue, "backward",
+              fmt::format("given head gradient {} of shape {}, expected {} as the output", o,
+                          to_string(given.shape()), to_string(output.shape())));
+}
+
 void Executor::set_head_grads(InputRefs head_grads) {
   if (head_grads.empty()) {
     if (!heads_are_ones_)
@@ -310,101 +292,15 @@ void Executor::set_head_grads(InputRefs head_grads) {
   }
 }
 
-// --- node by node --------------------------------------------------------------------------------
-
-void Executor::set_monitor(Monitor monitor, bool all) {
-  monitor_ = std::move(monitor);
-  monitor_all_ = all;
-}
-
-void Executor::forward_eagerly(bool training) {
-  const bool records = training && wants_gradients();
-  std::vector<NDArray> handles(static_cast<std::size_t>(graph().num_nodes()));
-  for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
-    NDArray& handle = handles[static_cast<std::size_t>(graph().arguments()[i])];
-    handle = arrays_.args[i].detach();
-    if (records && arrays_.requests[i] != Request::kNull)
-      mark_variable(handle, arrays_.requests[i], arrays_.grads[i]);
-  }
-  for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
-    handles[static_cast<std::size_t>(graph().auxiliary()[i])] = arrays_.aux[i].detach();
-  std::vector<NDArray*> variables;
-  const IndexedGraph& whole = eager_.graph();
-  variables.reserve(whole.variables().size());
-  for (int n : whole.variables())
-    variables.push_back(&handles[static_cast<std::size_t>(graph().index_of(whole.node(n)))]);
-
-  EagerGraph::Observer observer;
-  if (monitor_) {
-    observer.output = [&](const ir::Node& node, int o, const NDArray& value) {
-      monitor_(node.name + "_" + node.op->output_name(node.params.get(), o), value);
-      if (records && o == 0) watch_backward(node, value);
-    };
-    if (monitor_all_) {
-      observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
-        // A variable goes by its own name as well, as 1.x shows it.
-        const ir::Node& source = *node.inputs[static_cast<std::size_t>(i)].node;
-        if (source.is_variable()) monitor_(source.name, value);
-        monitor_(node.name + "_" + node.op->input_name(node.params.get(), i), value);
-      };
-    }
-  }
-  const AutogradScope scope({.recording = records, .training = training});
-  std::vector<NDArray> results =
-      eager_.run(variables, device_, monitor_ ? &observer : nullptr, crosses_ ? &groups_ : nullptr);
-  for (std::size_t o = 0; o < results.size(); ++o) {
-    if (outputs_[o].is_none() || outputs_[o].shape() != results[o].shape()) {
-      outputs_[o] = results[o].detach();
-    } else {
-      results[o].copy_to(outputs_[o]);
-    }
-  }
-  if (!records) return;
-  recorded_ = std::move(results);
-  state_ = State::kRecorded;
-}
-
-// The monitor sees the gradients of the node's inputs, by the names that 1.x has for them.
-void Executor::watch_backward(const ir::Node& node, const NDArray& output) {
-  const auto states = static_cast<std::ptrdiff_t>(node.op->state_inputs(node.params.get()).size());
-  const bool numbered = std::ssize(node.inputs) - states > 1;
-  // A monitor of its own: the outputs, and so the gradients, may outlive the executor.
-  watch_gradients(output, [monitor = monitor_, numbered, name = node.name + "_backward_output"](
-                              int input, const NDArray& gradient) {
-    monitor(numbered ? name + std::to_string(input) : name, gradient);
-  });
-}
-
-void Executor::backward_eagerly(InputRefs head_grads) {
-  // Outputs that no argument with a gradient leads to have no history.
-  std::vector<const NDArray*> heads, grads;
-  std::vector<NDArray> moved;
-  moved.reserve(head_grads.size());  // addresses stay
-  for (std::size_t o = 0; o < recorded_.size(); ++o) {
-    if (tape_entry(recorded_[o]) == nullptr) continue;
-    heads.push_back(&recorded_[o]);
-    if (head_grads.empty()) continue;
-    const NDArray& output = recorded_[o];
-    check_head_grad(o, *head_grads[o], output);
-    NDArray given = head_grads[o]->detach();
-    NDArray& grad = moved.emplace_back(moved_to(given, output.device()));
-    if (grad.dtype() != output.dtype()) {
-      grad = NDArray(output.shape(), output.dtype(), output.device());
-      copy_across(given, grad);
-    }
-    grads.push_back(&grad);
-  }
-  if (!heads.empty()) mxnet::backward(heads, grads);
-  recorded_.clear();
-}
+// --- to be read
+// -----------------------------------------------------------------------------------
 
 std::string Executor::debug_str() {
   if (eager_only_) {
     std::string text = "Runs node by node:\n";
     for (int n = 0; n < graph().num_nodes(); ++n) {
       const ir::Node& node = graph().node(n);
-      text += fmt::format("  {}{}\n", node.name,
-                          node.is_variable() ? "" : fmt::format("({})", node.op->name()));
+      text += fmt::format("  {}\n", node.is_variable() ? node.name : title_of(node));
     }
     // Module of 1.x reads the number in the third line from the end.
     return text + "Total 0 MB allocated\nnothing is planned: arrays are made as they are needed\n";

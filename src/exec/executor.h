@@ -19,9 +19,6 @@ struct ExecutorArrays {
   std::vector<Request> requests;
 };
 
-// Pushes "ones_like" or "zeros_like" of the array into itself.
-void fill_array(const char* op, const NDArray& array);
-
 // Used by one thread at a time. Errors of kernels travel through the engine and name the node; a
 // later run starts afresh.
 class Executor {
@@ -75,9 +72,13 @@ class Executor {
   BoundPlan& inference_plan();
   BoundPlan& training_plan();
   std::map<const ir::Node*, ArrayType> variable_types() const;
-  std::shared_ptr<const Plan> compile(ir::Graph graph, PlanOptions options,
-                                      std::span<const ir::Entry> heads) const;
+  // `heads`: the variables of the head gradients in `graph`, if it has them.
+  std::unique_ptr<BoundPlan> compile(ir::Graph graph, PlanOptions options,
+                                     std::span<const ir::Entry> heads) const;
+  std::unique_ptr<BoundPlan> compile_forward(const PlanOptions& options) const;
   std::vector<NDArray> externals(const Plan& plan, std::span<const ir::Entry> heads) const;
+  // Of any type: programs give a float16 network float32 gradients, which are converted.
+  static void check_head_grad(std::size_t o, const NDArray& given, const NDArray& output);
   void set_head_grads(InputRefs head_grads);
   void forward_eagerly(bool training);
   void watch_backward(const ir::Node& node, const NDArray& output);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@
 #include "op/generators/random_streams.h"
 #include "op/inline_vector.h"
 #include "op/named_errors.h"
+#include "op/params/parsed_attrs.h"
 #include "op/run/dispatch.h"
 #include "op/sparse_op.h"
 
@@ -320,6 +322,14 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
 void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
             const InvokeOptions& options) {
   told_by(op, [&] { push_call(op, params, inputs, outputs, options); });
+}
+
+void fill_array(const char* op_name, const NDArray& array) {
+  const OpDef& op = Registry::get().at(op_name);
+  NDArray out = array.detach();
+  const std::array<const NDArray*, 1> inputs{&array};
+  const std::array<NDArray*, 1> outputs{&out};
+  invoke(op, parse_attrs(op, {})->params(), inputs, outputs);
 }
 
 }  // namespace mxnet

@@ -38,4 +38,7 @@ using OutputRefs = std::span<NDArray* const>;
 void invoke(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
             const InvokeOptions& options = {});
 
+// Pushes "ones_like" or "zeros_like" of the array into itself.
+void fill_array(const char* op, const NDArray& array);
+
 }  // namespace mxnet

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "exec/array_op.h"
 #include "exec/decision.h"
-#include "exec/executor.h"
+#include "exec/invoke.h"
 #include "op/op_builder.h"
 
 namespace mxnet {

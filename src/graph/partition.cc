@@ -18,6 +18,7 @@
 #include "graph/symbol.h"
 #include "graph/symbol_attributes.h"
 #include "graph/symbol_node.h"
+#include "op/named_errors.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -267,8 +268,7 @@ class Partition {
     nodes_in_parts_ += static_cast<int>(members.size());
     if (config().subgraph.verbose < 2) return;
     lines_ += fmt::format("\n  {}:", name);
-    for (int n : members)
-      lines_ += fmt::format(" {}({})", graph_.node(n).name, graph_.node(n).op->name());
+    for (int n : members) lines_ += " " + title_of(graph_.node(n));
   }
 
   const bool share_equal_;

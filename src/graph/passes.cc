@@ -14,7 +14,7 @@
 #include "graph/casts.h"
 #include "graph/cse.h"
 #include "graph/infer.h"
-#include "op/op_def.h"
+#include "op/named_errors.h"
 
 namespace mxnet {
 namespace {
@@ -41,7 +41,7 @@ std::string text_of_types(const IndexedGraph& graph, const std::vector<ArrayType
   std::string text;
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);
-    text += fmt::format("{}({}):", node.name, node.is_variable() ? "variable" : node.op->name());
+    text += fmt::format("{}:", node.is_variable() ? node.name + "(variable)" : title_of(node));
     for (int e = graph.first_entry(n); e < graph.first_entry(n) + graph.num_outputs(n); ++e) {
       const ArrayType& type = types[static_cast<std::size_t>(e)];
       text += fmt::format(" {} {}", dtype_name(type.dtype), to_string(type.shape));
