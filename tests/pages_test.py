@@ -3,7 +3,7 @@
 """Pages name what is there: every link of README.md and docs/ leads to a file and a heading, every file, folder and test
 program in `backquotes` is in the repository, and every `MXNET_*` is a variable, an option of the build or a name in a
 header. So do comments of the sources, where they name a file by its folder; and the page about operators has every
-statement that a block may make. Prose is wrapped. Run without arguments on this repository, or with another root."""
+statement that a block may make, and nothing that its example has not. Prose is wrapped. Run without arguments on this repository, or with another root."""
 
 import os
 import re
@@ -16,7 +16,7 @@ import tree_check
 
 PAGES = ("README.md", "src/**/README.md", "docs/**/*.md")
 COMMENT = {".h": "//", ".cc": "//", ".cu": "//", ".cuh": "//", ".inc": "//", ".hpp": "//", ".c": "//", ".py": "#", ".cmake": "#"}
-OPERATORS_PAGE, BUILDER = "docs/adding_an_operator.md", "src/op/op_builder.h"
+OPERATORS_PAGE, BUILDER, EXAMPLE = "docs/adding_an_operator.md", "src/op/op_builder.h", "examples/operator/scaled_tanh.cc"
 SKIPPED_FOLDERS = {".git", "build", ".venv", "__pycache__"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`]+)`")
@@ -139,6 +139,19 @@ def check_statements(tree: Tree) -> list:
     return [f"{OPERATORS_PAGE}: does not tell of .{name} ({BUILDER})" for name in sorted(made - told)]
 
 
+def check_example(tree: Tree) -> list:
+    """What the page about operators shows of its example is in the example, line by line."""
+    if EXAMPLE not in tree.files or OPERATORS_PAGE not in tree.files:
+        return []
+    made, problems, code = [line.strip() for line in tree.read(EXAMPLE).splitlines()], [], False
+    for number, line in enumerate(tree.read(OPERATORS_PAGE).splitlines(), 1):
+        code = line == "```cpp" if line.startswith("```") else code
+        shown = line.strip().rstrip(";")
+        if code and not shown.startswith("```") and "..." not in shown and not any(one.startswith(shown) for one in made):
+            problems.append(f"{OPERATORS_PAGE}:{number}: is not in {EXAMPLE}")
+    return problems
+
+
 def check_tree(root: Path) -> list:
     tree = Tree(root)
     pages = [file.relative_to(root).as_posix() for pattern in PAGES for file in sorted(root.glob(pattern))]
@@ -147,6 +160,7 @@ def check_tree(root: Path) -> list:
         *(problem for page in pages for problem in check_page(tree, page)),
         *(problem for file in sources for problem in check_comments(tree, file)),
         *check_statements(tree),
+        *check_example(tree),
     ]
 
 
@@ -197,6 +211,13 @@ class BadPages(unittest.TestCase):
         self.assertEqual(self.problems(""), [])
         self.FILES[OPERATORS_PAGE] = "`.doc`\n"
         self.assertEqual(self.problems(""), [f"{OPERATORS_PAGE}: does not tell of .grad ({BUILDER})"])
+
+    def test_what_the_page_about_operators_shows_is_in_its_example(self):
+        self.FILES = {**self.FILES, EXAMPLE: "void f(int x) {\n  return;\n}\n"}
+        self.FILES[OPERATORS_PAGE] = "```cpp\nvoid f(int x);\n    .grad(...)\n```\nint y;\n"
+        self.assertEqual(self.problems(""), [])
+        self.FILES[OPERATORS_PAGE] = "```cpp\nvoid f(int y);\n```\n"
+        self.assertEqual(self.problems(""), [f"{OPERATORS_PAGE}:2: is not in {EXAMPLE}"])
 
     def test_prose_is_wrapped(self):
         long, words = "x" * 121, "word " * 30

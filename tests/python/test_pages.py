@@ -1,21 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md and docs/ show of Python runs as it stands there: each ```python block, in a folder of its own."""
+"""What README.md and docs/ show of Python runs as it stands there: each ```python block, in a folder of its own. What they
+show of C++ over the public headers compiles."""
 
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCKS = {
-    f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 1}": found.group(1)
-    for page in PAGES
-    for text in [page.read_text(encoding="utf-8")]
-    for found in BLOCK.finditer(text)
-}
+
+
+def blocks_of(language):
+    """Text by place, page:line."""
+    block = re.compile(rf"^```{language}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    return {
+        f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 1}": found.group(1)
+        for page in PAGES
+        for text in [page.read_text(encoding="utf-8")]
+        for found in block.finditer(text)
+    }
+
+
+BLOCKS = blocks_of("python")
+# Others are parts of the library.
+PROGRAMS = {name: text for name, text in blocks_of("cpp").items() if "#include <mxnet/" in text}
 OPTIONAL = ("onnx", "sklearn")
 
 pytestmark = pytest.mark.skipif(os.environ.get("MXNET_ENABLE_CYTHON") == "0", reason="about the pages: one binding is enough")
@@ -23,6 +35,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("MXNET_ENABLE_CYTHON") == "0", re
 
 def test_there_are_blocks():
     assert {name.split(":")[0] for name in BLOCKS} >= {"README.md", "docs/numpy.md", "docs/profiler.md", "docs/recordio.md"}
+    assert {name.split(":")[0] for name in PROGRAMS} >= {"docs/cpp_inference.md"}
 
 
 @pytest.mark.parametrize("name", BLOCKS)
@@ -33,4 +46,17 @@ def test_a_block_runs(name, run_python, tmp_path):
     page = tmp_path / "page.py"
     page.write_text(BLOCKS[name], encoding="utf-8")
     result = run_python(f"import os, runpy\nos.chdir({str(tmp_path)!r})\nrunpy.run_path({str(page)!r}, run_name='__main__')")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_cpp_block_compiles(name, tmp_path):
+    includes, body = [], []
+    for line in PROGRAMS[name].splitlines():
+        (includes if line.startswith("#include") else body).append(line)
+    program = tmp_path / "page.cc"
+    program.write_text("\n".join([*includes, "int main() {", *body, "}"]) + "\n", encoding="utf-8")
+    command = ["c++", "-std=c++17", "-fsyntax-only", f"-I{ROOT / 'include'}", str(program)]
+    result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
