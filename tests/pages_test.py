@@ -3,7 +3,8 @@
 """Pages name what is there: every link of README.md and docs/ leads to a file and a heading, every file, folder and test
 program in `backquotes` is in the repository, and every `MXNET_*` is a variable, an option of the build or a name in a
 header. So do comments of the sources, where they name a file by its folder; and the page about operators has every
-statement that a block may make, and nothing that its example has not. Prose is wrapped. Run without arguments on this repository, or with another root."""
+statement that a block may make, and nothing that its example has not. The index names each page. Prose is wrapped.
+Run without arguments on this repository, or with another root."""
 
 import os
 import re
@@ -22,6 +23,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`]+)`")
 WORD = re.compile(r"[\w./~-]+")
 FILE = re.compile(r"[\w/.-]*\w\.(?:cc|h|hpp|cu|cuh|inc|py|cmake|supp|sh|md|map)")
+INDEX = "docs/index.md"
 WIDTH = 120
 FOLDERS = ("src", "include", "tests", "docs", "scripts", "tools", "benchmarks", "examples", "cmake", "python")
 PROGRAM = re.compile(r"(?:build/\w+/)?(?P<folder>tests|tools)/(?:[\w/]+/)?(?P<name>\w+)")
@@ -152,6 +154,15 @@ def check_example(tree: Tree) -> list:
     return problems
 
 
+def check_index(tree: Tree) -> list:
+    """Each page can be found from the first one."""
+    if INDEX not in tree.files:
+        return []
+    folder, named = os.path.dirname(INDEX), set(LINK.findall(tree.read(INDEX)))
+    pages = {file for file in tree.files if file.startswith(folder + "/") and file.endswith(".md") and file.count("/") == 1}
+    return [f"{INDEX}: does not name {page}" for page in sorted(pages - {INDEX}) if os.path.basename(page) not in named]
+
+
 def check_tree(root: Path) -> list:
     tree = Tree(root)
     pages = [file.relative_to(root).as_posix() for pattern in PAGES for file in sorted(root.glob(pattern))]
@@ -161,6 +172,7 @@ def check_tree(root: Path) -> list:
         *(problem for file in sources for problem in check_comments(tree, file)),
         *check_statements(tree),
         *check_example(tree),
+        *check_index(tree),
     ]
 
 
@@ -218,6 +230,10 @@ class BadPages(unittest.TestCase):
         self.assertEqual(self.problems(""), [])
         self.FILES[OPERATORS_PAGE] = "```cpp\nvoid f(int y);\n```\n"
         self.assertEqual(self.problems(""), [f"{OPERATORS_PAGE}:2: is not in {EXAMPLE}"])
+
+    def test_the_index_names_each_page(self):
+        self.FILES = {**self.FILES, "docs/index.md": "[a](other.md) [b](env_vars.md)\n", "docs/deviations/shape.md": ""}
+        self.assertEqual(self.problems(""), ["docs/index.md: does not name docs/page.md"])
 
     def test_prose_is_wrapped(self):
         long, words = "x" * 121, "word " * 30
