@@ -15,7 +15,7 @@ from pathlib import Path
 
 import tree_check
 
-PAGES = ("README.md", "src/**/README.md", "docs/**/*.md")
+PAGES = ("README.md", "benchmarks/README.md", "src/**/README.md", "docs/**/*.md")
 COMMENT = {".h": "//", ".cc": "//", ".cu": "//", ".cuh": "//", ".inc": "//", ".hpp": "//", ".c": "//", ".py": "#", ".cmake": "#"}
 OPERATORS_PAGE, BUILDER, EXAMPLE = "docs/adding_an_operator.md", "src/op/op_builder.h", "examples/operator/scaled_tanh.cc"
 SKIPPED_FOLDERS = {".git", "build", ".venv", "__pycache__"}
