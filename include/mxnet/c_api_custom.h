@@ -94,8 +94,8 @@ MXNET_DLL int MXCustomOpRegister(const char* op_type, CustomOpPropCreator creato
 
 /* --- Libraries of operators ------------------------------------------------------------------- */
 
-/* Loads operators, passes and partitioners from a shared library. Not supported by this version:
- * always an error, which says whether the file is such a library. */
+/* Loads operators, passes and partitioners from a shared library (docs/extensions.md); nothing
+ * happens where it is loaded already. `verbose` logs what was found. */
 MXNET_DLL int MXLoadLib(const char* path, unsigned verbose);
 /* Always an error: kernels compiled by TVM are not supported. */
 MXNET_DLL int MXTVMBridge(void* pregister);
