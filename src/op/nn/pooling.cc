@@ -60,7 +60,7 @@ bool gradient_on_gpu(const PoolGeometry& g, bool sees_data, KernelContext& conte
   if (gpu == nullptr) return false;
   gpu->pool_slope(context.stream()->native(), g, context.in(0),
                   sees_data ? &context.in(1) : nullptr,
-                  context.num_in() > 2 ? &context.in(2) : nullptr, context.out(0));
+                  context.num_in() > 2 ? &context.in(2) : nullptr, context.out(0), context);
   return true;
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of Pooling and its gradients (op/windows/pooling_geometry.h): one thread for each number
-// that is written, which looks at all it depends on, so that results repeat from run to run.
+// Kernels of Pooling and its gradients (op/windows/pooling_geometry.h). A window has a thread, or a
+// group of threads where it is large; a pixel's gradient has a thread, which looks at the windows
+// over it, so that results repeat from run to run. Where the maxima are is found once a window and
+// kept: pixels would look through all of each window again.
 #include "op/windows/pooling_geometry.h"
+
+#include <limits>
 
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/primitives.h"
+#include "plugin/cuda/reduced.cuh"
 #include "plugin/cuda/walk.h"
 
 namespace mxnet {
@@ -25,19 +30,63 @@ struct Side {
   int64_t image, map, kernel;
   Divider stride;
   int64_t pad, pad_behind;
+  // Where the window at `place` begins, perhaps in the padding.
+  MX_DEVICE int64_t begin(int64_t place) const { return place * stride.by() - pad; }
   // Pixels of the window at `place`.
   MX_DEVICE Range window(int64_t place) const {
-    const int64_t begin = place * stride.by() - pad;
-    return {larger(begin, 0), smaller(begin + kernel, image)};
+    return {larger(begin(place), 0), smaller(begin(place) + kernel, image)};
   }
   MX_DEVICE int64_t padded(int64_t place) const {
-    const int64_t begin = place * stride.by() - pad;
-    return smaller(begin + kernel, image + pad_behind) - begin;
+    return smaller(begin(place) + kernel, image + pad_behind) - begin(place);
   }
   // Places of the windows that may see `pixel`.
   MX_DEVICE Range places(int64_t pixel) const {
     const int64_t last = stride.quotient(pixel + pad), before = pixel + pad - kernel;
     return {before < 0 ? 0 : stride.quotient(before) + 1, smaller(last + 1, map)};
+  }
+};
+
+// Pixels of an image.
+struct Box {
+  Range z, y, x;
+
+  MX_DEVICE bool empty() const { return z.size() == 0 || y.size() == 0 || x.size() == 0; }
+  // f(z, y, x) of every `lanes`-th pixel from `lane` on, in the order of memory.
+  template <class F>
+  MX_DEVICE void each(int lane, int lanes, const F& f) const {
+    if (empty()) return;
+    if (lanes == 1) {
+      for (int64_t k = z.begin; k < z.end; ++k)
+        for (int64_t j = y.begin; j < y.end; ++j)
+          for (int64_t i = x.begin; i < x.end; ++i) f(k, j, i);
+      return;
+    }
+    const Step first = step(lane), further = step(lanes);
+    int64_t k = z.begin, j = y.begin, i = x.begin;
+    for (go(first, k, j, i); k < z.end; go(further, k, j, i)) f(k, j, i);
+  }
+
+ private:
+  // A number of pixels as whole planes, lines, and what is left.
+  struct Step {
+    int64_t z, y, x;
+  };
+  MX_DEVICE Step step(int64_t pixels) const {
+    const int64_t lines = pixels / x.size(), planes = lines / y.size();
+    return {planes, lines - planes * y.size(), pixels - lines * x.size()};
+  }
+  MX_DEVICE void go(const Step& by, int64_t& k, int64_t& j, int64_t& i) const {
+    i += by.x;
+    j += by.y;
+    k += by.z;
+    if (i >= x.end) {
+      i -= x.size();
+      ++j;
+    }
+    if (j >= y.end) {
+      j -= y.size();
+      ++k;
+    }
   }
 };
 
@@ -107,6 +156,19 @@ struct Pool {
   MX_DEVICE int64_t pixel(int64_t k, int64_t j, int64_t i) const {
     return (k * y.image + j) * x.image + i;
   }
+  int64_t kernel_size() const { return z.kernel * y.kernel * x.kernel; }
+  // A pixel's place in the kernel of the window at `at`, and the pixel at such a place.
+  MX_DEVICE int64_t in_kernel(const Place& at, int64_t k, int64_t j, int64_t i) const {
+    return ((k - z.begin(at.z)) * y.kernel + j - y.begin(at.y)) * x.kernel + i - x.begin(at.x);
+  }
+  MX_DEVICE int64_t of_kernel(const Place& at, int64_t place) const {
+    const int64_t line = place / x.kernel, depth = line / y.kernel;
+    return pixel(z.begin(at.z) + depth, y.begin(at.y) + line - depth * y.kernel,
+                 x.begin(at.x) + place - line * x.kernel);
+  }
+  MX_DEVICE Box window(const Place& at) const {
+    return {z.window(at.z), y.window(at.y), x.window(at.x)};
+  }
   MX_DEVICE static int64_t counted_along(const Side& side, int64_t place, bool zero, bool pad) {
     return zero ? side.kernel : pad ? side.padded(place) : side.window(place).size();
   }
@@ -131,23 +193,23 @@ struct Forward {
   T* map;
   C lowest;
 
-  MX_DEVICE void operator()(int64_t i) const {
+  MX_DEVICE C part(int64_t i, int lane, int lanes) const {
     const Pool::Place at = g.place(i, g.map);
     const Pool::Plane from = g.plane(at.plane, g.image_size());
-    const Range planes = g.z.window(at.z), lines = g.y.window(at.y), columns = g.x.window(at.x);
-    const bool max = g.type == PoolKind::kMax;
-    C value = max ? -static_cast<C>(INFINITY) : C(0);
-    for (int64_t z = planes.begin; z < planes.end; ++z)
-      for (int64_t y = lines.begin; y < lines.end; ++y)
-        for (int64_t x = columns.begin; x < columns.end; ++x) {
-          const C pixel = widen(image[from.first + g.pixel(z, y, x) * from.step]);
-          if (max)
-            value = pixel > value ? pixel : value;
-          else
-            value += raised(pixel);
-        }
-    const bool blind = planes.size() == 0 || lines.size() == 0 || columns.size() == 0;
-    map[i] = narrow<T>(ended(value, blind, at));
+    C value = g.type == PoolKind::kMax ? -static_cast<C>(INFINITY) : C(0);
+    g.window(at).each(lane, lanes, [&](int64_t z, int64_t y, int64_t x) {
+      value = merge(value, raised(widen(image[from.first + g.pixel(z, y, x) * from.step])));
+    });
+    return value;
+  }
+  // Of a maximum, `b` is what came later: NaN is passed over.
+  MX_DEVICE C merge(C a, C b) const {
+    if (g.type == PoolKind::kMax) return b > a ? b : a;
+    return a + b;
+  }
+  MX_DEVICE void finish(int64_t i, C value) const {
+    const Pool::Place at = g.place(i, g.map);
+    map[i] = narrow<T>(ended(value, g.window(at).empty(), at));
   }
   MX_DEVICE C raised(C pixel) const {
     if (g.type != PoolKind::kLp || g.power == 1) return pixel;
@@ -171,43 +233,79 @@ struct Forward {
   }
 };
 
-// The pixel of a window's first maximum; -1 where it has none.
-template <class T>
-MX_DEVICE int64_t first_maximum(const Pool& g, const T* image, const Pool::Plane& plane, int64_t k,
-                                int64_t j, int64_t i) {
-  using C = Compute<T>;
-  const Range planes = g.z.window(k), lines = g.y.window(j), columns = g.x.window(i);
-  if (planes.size() == 0 || lines.size() == 0 || columns.size() == 0) return -1;
-  // Where nothing is larger than -inf it is the first pixel.
-  int64_t where = g.pixel(planes.begin, lines.begin, columns.begin);
-  C best = -static_cast<C>(INFINITY);
-  for (int64_t z = planes.begin; z < planes.end; ++z)
-    for (int64_t y = lines.begin; y < lines.end; ++y)
-      for (int64_t x = columns.begin; x < columns.end; ++x) {
-        const int64_t at = g.pixel(z, y, x);
-        const C pixel = widen(image[plane.first + at * plane.step]);
-        if (pixel > best) {
-          best = pixel;
-          where = at;
-        }
-      }
-  return best < C(0) && g.sees_zero(k, j, i) ? -1 : where;
-}
+// A window's largest number so far, and where in its kernel; none: nothing is larger than -inf.
+template <class C>
+struct Maximum {
+  C value;
+  int64_t at;
+};
 
-// Adds up, for a pixel, what the windows over it give.
+// Finds the first maximum of each window, and hands on where it is.
+template <class T, class Then>
+struct FirstMaximum {
+  using C = Compute<T>;
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  Pool g;
+  const T* image;
+  Then then;
+
+  MX_DEVICE Maximum<C> part(int64_t i, int lane, int lanes) const {
+    const Pool::Place at = g.place(i, g.map);
+    const Pool::Plane plane = g.plane(at.plane, g.image_size());
+    Maximum<C> best{-static_cast<C>(INFINITY), kNone};
+    g.window(at).each(lane, lanes, [&](int64_t z, int64_t y, int64_t x) {
+      const C pixel = widen(image[plane.first + g.pixel(z, y, x) * plane.step]);
+      if (pixel > best.value) best = {pixel, g.in_kernel(at, z, y, x)};
+    });
+    return best;
+  }
+  MX_DEVICE Maximum<C> merge(const Maximum<C>& a, const Maximum<C>& b) const {
+    if (a.value != b.value) return a.value > b.value ? a : b;
+    return a.at < b.at ? a : b;
+  }
+  MX_DEVICE void finish(int64_t i, Maximum<C> best) const {
+    const Pool::Place at = g.place(i, g.map);
+    const Box window = g.window(at);
+    const bool none = window.empty() || (best.value < C(0) && g.sees_zero(at.z, at.y, at.x));
+    // Where nothing is larger than -inf it is the first pixel.
+    if (!none && best.at == kNone)
+      best.at = g.in_kernel(at, window.z.begin, window.y.begin, window.x.begin);
+    then(g, i, at, none ? -1 : best.at);
+  }
+};
+
+// Where in its kernel a window's first maximum is; all bits set where it has none.
+template <class Offset>
+struct KeepOffset {
+  Offset* offsets;
+  MX_DEVICE void operator()(const Pool&, int64_t i, const Pool::Place&, int64_t at) const {
+    offsets[i] = static_cast<Offset>(at);
+  }
+};
+
 template <class T>
+struct Pick {
+  const T* picked;
+  T* map;
+  MX_DEVICE void operator()(const Pool& g, int64_t i, const Pool::Place& at, int64_t offset) const {
+    const Pool::Plane plane = g.plane(at.plane, g.image_size());
+    map[i] = offset < 0 ? T() : picked[plane.first + g.of_kernel(at, offset) * plane.step];
+  }
+};
+
+// Adds up, for a pixel, what the windows over it give. Offset: what says where maxima are.
+template <class T, class Offset>
 struct Slope {
   using C = Compute<T>;
   Pool g;
   const T *dmap, *image, *map;
+  const Offset* offsets;
   T* dimage;
 
   MX_DEVICE void operator()(int64_t i) const {
     const Pool::Place at = g.place(i, g.image);
     const Pool::Plane of_map = g.plane(at.plane, g.map_size());
-    const Pool::Plane of_image = g.plane(at.plane, g.image_size());
     const Range planes = g.z.places(at.z), lines = g.y.places(at.y), columns = g.x.places(at.x);
-    const int64_t mine = g.pixel(at.z, at.y, at.x);
     C sum = C(0);
     for (int64_t k = planes.begin; k < planes.end; ++k)
       for (int64_t j = lines.begin; j < lines.end; ++j)
@@ -215,7 +313,7 @@ struct Slope {
           const int64_t place = of_map.first + ((k * g.y.map + j) * g.x.map + l) * of_map.step;
           const C dy = widen(dmap[place]);
           if (g.type == PoolKind::kMax)
-            sum += first_maximum(g, image, of_image, k, j, l) == mine ? dy : C(0);
+            sum += offsets[place] == mine({at.plane, k, j, l}, at) ? dy : C(0);
           else if (g.type == PoolKind::kAvg)
             sum += dy / static_cast<C>(g.counted(k, j, l));
           else if (g.type == PoolKind::kLp)
@@ -229,6 +327,9 @@ struct Slope {
     }
     dimage[i] = narrow<T>(sum);
   }
+  MX_DEVICE Offset mine(const Pool::Place& window, const Pool::Place& pixel) const {
+    return static_cast<Offset>(g.in_kernel(window, pixel.z, pixel.y, pixel.x));
+  }
   MX_DEVICE C of_norm(C dy, int64_t place) const {
     if (g.power == 1) return dy;
     const C norm = widen(map[place]), divisor = g.power == 2 ? norm : norm * norm;
@@ -236,18 +337,23 @@ struct Slope {
   }
 };
 
-template <class T>
-struct Pick {
-  Pool g;
-  const T *image, *picked;
-  T* map;
-  MX_DEVICE void operator()(int64_t i) const {
-    const Pool::Place at = g.place(i, g.map);
-    const Pool::Plane plane = g.plane(at.plane, g.image_size());
-    const int64_t pixel = first_maximum(g, image, plane, at.z, at.y, at.x);
-    map[i] = pixel < 0 ? T() : picked[plane.first + pixel * plane.step];
-  }
+template <class F>
+struct OneThread {
+  F f;
+  MX_DEVICE void operator()(int64_t i) const { f.finish(i, f.part(i, 0, 1)); }
 };
+
+// f of every window. Threads of neighbouring channels that lie last read one line of memory
+// together, so that there a window has one thread, if there are enough of them to fill a GPU.
+template <class F>
+void for_each_window(NativeStream* stream, const char* name, int64_t windows, const F& f) {
+  constexpr int64_t kFills = int64_t{1} << 17;
+  const int64_t pixels = f.g.kernel_size();
+  if (pixels < kWarp || (f.g.channels_last && windows >= kFills))
+    for_each(stream, name, windows, OneThread<F>{f});
+  else
+    for_each_group(stream, name, windows, pixels >= kLongLine, f);
+}
 
 }  // namespace
 
@@ -255,14 +361,15 @@ void pool(NativeStream* stream, const PoolGeometry& geometry, double lowest, con
           const Tensor& map) {
   for_dtype<kFloating.bits_>(image.dtype, "Pooling", [&](auto element) {
     using T = decltype(element);
-    for_each(
+    for_each_window(
         stream, "pool", map.size(),
         Forward<T>{Pool(geometry), image.as<T>(), map.as<T>(), static_cast<Compute<T>>(lowest)});
   });
 }
 
 void pool_slope(NativeStream* stream, const PoolGeometry& geometry, const Tensor& dmap,
-                const Tensor* image, const Tensor* map, const Tensor& dimage) {
+                const Tensor* image, const Tensor* map, const Tensor& dimage,
+                KernelContext& context) {
   // What a gradient is given tells what it is of: the operator's parameter may say anything.
   Pool g(geometry);
   if (image == nullptr)
@@ -272,8 +379,20 @@ void pool_slope(NativeStream* stream, const PoolGeometry& geometry, const Tensor
   for_dtype<kFloating.bits_>(dimage.dtype, "Pooling", [&](auto element) {
     using T = decltype(element);
     const auto data = [](const Tensor* t) { return t == nullptr ? nullptr : t->as<T>(); };
-    for_each(stream, "pool_slope", dimage.size(),
-             Slope<T>{g, dmap.as<T>(), data(image), data(map), dimage.as<T>()});
+    const auto run = [&](auto* offsets) {
+      using Offset = std::remove_pointer_t<decltype(offsets)>;
+      if (g.type == PoolKind::kMax) {
+        offsets = context.workspace_of<Offset>(dmap.size());
+        for_each_window(stream, "pool_maxima", dmap.size(),
+                        FirstMaximum<T, KeepOffset<Offset>>{g, image->as<T>(), {offsets}});
+      }
+      for_each(stream, "pool_slope", dimage.size(),
+               Slope<T, Offset>{g, dmap.as<T>(), data(image), data(map), offsets, dimage.as<T>()});
+    };
+    if (g.kernel_size() <= std::numeric_limits<uint8_t>::max())
+      run(static_cast<uint8_t*>(nullptr));
+    else
+      run(static_cast<int64_t*>(nullptr));
   });
 }
 
@@ -281,8 +400,9 @@ void pool_pick(NativeStream* stream, const PoolGeometry& geometry, const Tensor&
                const Tensor& picked, const Tensor& map) {
   for_dtype<kFloating.bits_>(image.dtype, "Pooling", [&](auto element) {
     using T = decltype(element);
-    for_each(stream, "pool_pick", map.size(),
-             Pick<T>{Pool(geometry), image.as<T>(), picked.as<T>(), map.as<T>()});
+    for_each_window(
+        stream, "pool_pick", map.size(),
+        FirstMaximum<T, Pick<T>>{Pool(geometry), image.as<T>(), {picked.as<T>(), map.as<T>()}});
   });
 }
 

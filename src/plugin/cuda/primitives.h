@@ -53,7 +53,8 @@ void sum_channels(NativeStream* stream, const Tensor& array, bool channels_last,
 void pool(NativeStream* stream, const PoolGeometry& geometry, double lowest, const Tensor& image,
           const Tensor& map);
 void pool_slope(NativeStream* stream, const PoolGeometry& geometry, const Tensor& dmap,
-                const Tensor* image, const Tensor* map, const Tensor& dimage);
+                const Tensor* image, const Tensor* map, const Tensor& dimage,
+                KernelContext& context);
 void pool_pick(NativeStream* stream, const PoolGeometry& geometry, const Tensor& image,
                const Tensor& picked, const Tensor& map);
 void batch_norm(NativeStream* stream, const GpuBatchNorm& work, KernelContext& context);

@@ -219,6 +219,59 @@ TEST(GpuOperators, PoolingOfEveryKind) {
               norm);
 }
 
+// Windows that a warp or a block looks at together; with 255 pixels and more their maxima are kept
+// in wider numbers.
+TEST(GpuOperators, PoolingOfLargeWindows) {
+  struct Case {
+    Shape image, map;
+    Attrs attrs;
+  };
+  const Attrs spread{{"kernel", "(9,7)"}, {"pad", "(4,3)"}};
+  Attrs of_zeros = spread;
+  of_zeros.emplace_back("pooling_convention", "full");
+  const Case cases[] = {
+      {Shape{2, 3, 7, 9}, Shape{2, 3, 1, 1}, {{"global_pool", "1"}}},
+      {Shape{2, 7, 9, 3}, Shape{2, 1, 1, 3}, {{"global_pool", "1"}, {"layout", "NHWC"}}},
+      {Shape{1, 2, 33, 35}, Shape{1, 2, 1, 1}, {{"global_pool", "1"}}},
+      {Shape{1, 2, 70}, Shape{1, 2, 8}, {{"kernel", "(33,)"}, {"stride", "(5,)"}}},
+      {Shape{1, 2, 40, 3}, Shape{1, 2, 3, 3}, {{"kernel", "(34,1)"}, {"stride", "(3,1)"}}},
+      {Shape{1, 2, 11, 12}, Shape{1, 2, 11, 12}, spread},
+      {Shape{1, 2, 11, 12}, Shape{1, 2, 11, 12}, of_zeros},
+      {Shape{1, 2, 4, 5, 6}, Shape{1, 2, 2, 1, 2}, {{"kernel", "(3,5,4)"}, {"stride", "(1,2,2)"}}},
+      {Shape{1, 1, 18, 30}, Shape{1, 1, 3, 1}, {{"kernel", "(16,16)"}, {"stride", "(1,15)"}}}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(to_string(c.image));
+    for (const char* type : {"max", "avg", "sum", "lp"}) {
+      Attrs attrs = c.attrs;
+      attrs.insert(attrs.end(), {{"pool_type", type}, {"p_value", "2"}});
+      expect_same("Pooling", {c.image}, attrs);
+    }
+    expect_same("_backward_Pooling_max", {c.map, c.image}, c.attrs);
+    expect_same("_backward_Pooling_sum", {c.map, c.image}, c.attrs);
+    expect_same("_backward_Pooling_pick", {c.image, c.image}, c.attrs);
+  }
+}
+
+TEST(GpuOperators, TheFirstOfEqualMaximaIsTakenAndNanIsPassedOver) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr int kSide = 8;
+  Values few, lowest(kSide * kSide, -kInfinity), odd;
+  for (int i = 0; i < kSide * kSide; ++i) {
+    few.push_back(static_cast<float>(i * 7 % 5));
+    odd.push_back(i % 3 == 0 ? std::nanf("") : i % 3 == 1 ? -kInfinity : -1);
+  }
+  const Attrs global{{"global_pool", "1"}}, small{{"kernel", "(3,3)"}, {"stride", "(2,2)"}};
+  const Shape image{1, 1, kSide, kSide};
+  for (const Values& values : {few, lowest, odd}) {
+    const Input data{values, image};
+    expect_same_outputs("Pooling", {data}, global);
+    expect_same_outputs("Pooling", {data}, small);
+    expect_same_outputs("_backward_Pooling_max", {{{3}, Shape{1, 1, 1, 1}}, data}, global);
+    expect_same_outputs("_backward_Pooling_max",
+                        {{{1, 2, 3, 4, 5, 6, 7, 8, 9}, Shape{1, 1, 3, 3}}, data}, small);
+  }
+}
+
 TEST(GpuOperators, ElementsPickedFromLines) {
   expect_same("pick", {Shape{5, 7}, Shape{5}});
   expect_same("pick", {Shape{5, 3, 4}, Shape{5, 4}}, {{"axis", "1"}, {"mode", "wrap"}});
