@@ -35,10 +35,8 @@ bool WinogradConv::supported(const WinogradDesc& d, Isa isa) {
   const auto fits = [](int64_t size, int64_t pad, int64_t kernel) {
     return size > 0 && pad >= 0 && pad < kernel && size + 2 * pad >= kernel;
   };
-  const int form = winograd_form(d);
-  const WinogradLoops* loops = winograd_loops(isa);
-  return form >= 0 && loops != nullptr && loops->transform[form] != nullptr && d.batch > 0 &&
-         d.channels > 0 && d.filters > 0 && fits(d.height, d.pad_y, d.kernel_y) &&
+  return winograd_form(d) >= 0 && winograd_loops(isa) != nullptr && d.batch > 0 && d.channels > 0 &&
+         d.filters > 0 && fits(d.height, d.pad_y, d.kernel_y) &&
          fits(d.width, d.pad_x, d.kernel_x) && (d.src_blocked || !d.src_narrow) &&
          (d.dst_blocked || !d.dst_narrow);
 }

@@ -17,8 +17,7 @@ struct WinogradLoops {
   int rows;     // tiles that a product takes at once
 
   // Tiles [first, first + count) of group `block` of the source, to `to`: points are `point` floats
-  // apart. By place of the form in kWinogradForms; null, as what follows by form, where this set of
-  // instructions has no loops for it.
+  // apart. By place of the form in kWinogradForms, as what follows by form.
   void (*transform[kCountOfWinogradForms])(const WinogradShape& shape, const void* src,
                                            int64_t block, int64_t first, int64_t count, float* to,
                                            int64_t point);

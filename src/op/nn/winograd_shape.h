@@ -30,7 +30,7 @@ struct WinogradForm {
   constexpr bool is_3x3() const { return kernel_y == 3 && kernel_x == 3; }
 };
 
-// All that there are loops for; other kernels than 3x3 with AVX2 alone (WinogradLoops).
+// All that there are loops for.
 inline constexpr WinogradForm kWinogradForms[] = {
     {2, 2, 3, 3}, {4, 4, 3, 3}, {2, 2, 5, 5}, {1, 4, 1, 3},
     {4, 1, 3, 1}, {1, 4, 1, 7}, {4, 1, 7, 1},
