@@ -75,7 +75,8 @@ class DetRandomSelectAug(DetAugmenter):
     def __call__(self, src: NDArray, label: np.ndarray) -> Tuple[NDArray, np.ndarray]:
         if random.random() < self.skip_prob:
             return src, label
-        return random.choice(self.aug_list)(src, label)
+        random.shuffle(self.aug_list)  # not choice(), for the same draws after a seed as in 1.x
+        return self.aug_list[0](src, label)
 
 
 class DetHorizontalFlipAug(DetAugmenter):
@@ -113,6 +114,7 @@ def _moved(label: np.ndarray, left: float, top: float, width: float, height: flo
     return out
 
 
+_TINY = 2  # pixels; what is not larger does not count among the objects that a part has to cover
 _ALMOST_HALF = 0.4999999  # a whole number that rounding takes for the next one
 
 
@@ -173,19 +175,25 @@ class DetRandomCropAug(DetAugmenter):
             most = min(height, int((width + _ALMOST_HALF) / aspect) if round(most * aspect) > width else most)
             h = random.randint(least, most) if least < most else most
             w = int(round(h * aspect))
-            if h < 1 or not 0 < w <= width or (w == width and h == height):
+            smallest, largest = (share * height * width for share in self.area_range)
+            if not smallest <= w * h <= largest:  # by rounding: a line more or less
+                h += 1 if w * h < smallest else -1
+                w = int(round(h * aspect))
+            if not (smallest <= w * h <= largest and 0 < h <= height and 0 < w <= width):
                 continue
             y, x = random.randint(0, height - h), random.randint(0, width - w)
-            kept = self._kept(label, x / width, y / height, w / width, h / height)
+            kept = self._kept(label, x / width, y / height, w / width, h / height, _TINY / (width * height))
             if kept is not None:
                 return x, y, w, h, kept
         return None
 
-    def _kept(self, label: np.ndarray, x: float, y: float, w: float, h: float) -> Optional[np.ndarray]:
+    def _kept(
+        self, label: np.ndarray, x: float, y: float, w: float, h: float, tiny: float
+    ) -> Optional[np.ndarray]:
         boxes = label[:, 1:5]
         areas = _areas(boxes)
         shares = np.where(areas > 0, _areas(_common(boxes, x, y, x + w, y + h)) / np.maximum(areas, 1e-12), 0)
-        inside = shares[shares > 0]
+        inside = shares[(shares > 0) & (areas > tiny)]
         if inside.size == 0 or inside.min() <= self.min_object_covered:
             return None
         moved = _moved(label, x, y, w, h)
@@ -229,7 +237,7 @@ class DetRandomPadAug(DetAugmenter):
             least = max(height, int((width + _ALMOST_HALF) / aspect) if round(least * aspect) < width else least)
             h = random.randint(least, most) if least < most else most
             w = int(round(h * aspect))
-            if w < width or h < height or (w == width and h == height):
+            if h - height < 2 or w - width < 2:  # less than a pixel on each side is no border
                 continue
             y, x = random.randint(0, h - height), random.randint(0, w - width)
             src = copyMakeBorder(src, y, h - height - y, x, w - width - x, 0, values=self._values(src.shape[2]))

@@ -62,7 +62,8 @@ class TopKAccuracy(EvalMetric):
             else:
                 count = min(scores.shape[1], self.top_k)
                 best = numpy.argpartition(scores, -count)[:, -count:] if count < scores.shape[1] else None
-            hits = (best == label[:, None]).any(axis=1) if best is not None else label < scores.shape[1]
+            in_range = (label >= 0) & (label < scores.shape[-1])
+            hits = (best == label[:, None]).any(axis=1) if best is not None else in_range
             self._add(int(hits.sum()), len(label))
 
 

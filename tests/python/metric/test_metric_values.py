@@ -133,3 +133,9 @@ def test_errors_name_what_is_wrong():
 
 def test_losses_are_averaged():
     assert value(mx.metric.Loss(), [np.zeros(2)], [np.array([1.0, 2.0])]) == 1.5
+
+
+def test_top_k_of_all_classes_does_not_count_padding_labels():
+    metric = mx.metric.TopKAccuracy(top_k=2)
+    metric.update([mx.nd.array([-1, 0, 1, 2])], [mx.nd.array([[0.3, 0.7]] * 4)])
+    assert metric.get()[1] == 0.5
