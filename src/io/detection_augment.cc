@@ -171,11 +171,12 @@ Image DetectionAugmenter::cut(const Image& image, DetectionLabel* label,
 
 Image DetectionAugmenter::fitted(const Image& image, SampleRandom& random) const {
   if (params_.resize_mode == ResizeMode::kForce) return resized_to(image, height_, width_, random);
-  double scale = std::min(static_cast<double>(height_) / static_cast<double>(image.height),
-                          static_cast<double>(width_) / static_cast<double>(image.width));
-  if (params_.resize_mode == ResizeMode::kShrink) scale = std::min(scale, 1.0);
+  // In float, as in 1.x: of sides that should come out even its rounding takes a line from some.
+  float scale = std::min(static_cast<float>(height_) / static_cast<float>(image.height),
+                         static_cast<float>(width_) / static_cast<float>(image.width));
+  if (params_.resize_mode == ResizeMode::kShrink) scale = std::min(scale, 1.0F);
   const auto side = [scale](int64_t old, int64_t most) {
-    return std::clamp<int64_t>(static_cast<int64_t>(scale * static_cast<double>(old)), 1, most);
+    return std::clamp<int64_t>(static_cast<int64_t>(scale * static_cast<float>(old)), 1, most);
   };
   const int64_t height = side(image.height, height_), width = side(image.width, width_);
   return resized_to(image, height, width, random);

@@ -84,6 +84,7 @@ Image ImageAugmenter::fitted(const Image& image, int64_t height, int64_t width,
 bool ImageAugmenter::turns() const {
   return params_.max_rotate_angle > 0 || params_.rotate > 0 || params_.max_shear_ratio > 0 ||
          params_.max_random_scale != 1 || params_.min_random_scale != 1 ||
+         params_.max_img_size != kAnySize || params_.min_img_size != 0 ||
          (!params_.random_resized_crop && params_.max_aspect_ratio > 0);
 }
 

@@ -50,7 +50,7 @@ void with_image_augment_params(IterBuilder<P>& iter) {
       .param("min_random_scale", &A::min_random_scale, 1, "Smallest factor of the size.")
       .param("max_random_area", &A::max_random_area, 1, "Largest share that is cut out.")
       .param("min_random_area", &A::min_random_area, 1, "Smallest share that is cut out.")
-      .param("max_img_size", &A::max_img_size, 1e10, "Longest side after a change of scale.")
+      .param("max_img_size", &A::max_img_size, kAnySize, "Longest side after a change of scale.")
       .param("min_img_size", &A::min_img_size, 0, "Shortest side after a change of scale.")
       .param("brightness", &A::brightness, 0, "Largest relative change of brightness.")
       .param("contrast", &A::contrast, 0, "Largest relative change of contrast.")

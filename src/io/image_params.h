@@ -19,6 +19,9 @@ struct ImageFileParams {
   std::optional<int32_t> seed_aug;
 };
 
+// Of sides that nobody limits.
+constexpr float kAnySize = 1e10F;
+
 // How an image is cut and turned: docs/image_iterators.md.
 struct ImageAugmentParams {
   int32_t resize;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -235,7 +236,13 @@ bool ImageRecordSource::decode_into(uint64_t offset, int worker, SampleRandom* r
     return false;
   }
   const auto listed = listed_labels_.find(record.id);
-  if (listed != listed_labels_.end()) record.labels = listed->second;
+  if (listed != listed_labels_.end()) {
+    // A list may hold more labels than are asked for: the first of them count.
+    const auto& labels = listed->second;
+    const bool longer = file_.label_width > 0 && std::cmp_less(file_.label_width, labels.size());
+    record.labels.assign(labels.begin(),
+                         longer ? labels.begin() + file_.label_width : labels.end());
+  }
   fill(record, std::move(image), *random, batch, place);
   return true;
 }

@@ -145,6 +145,30 @@ def test_shapes_of_a_reshape_follow_as_far_as_its_input_is_known():
     assert mx.sym.reshape(mx.sym.var("x"), shape=(-3, -2)).infer_shape_partial(x=(0, 3, 4))[1] == [()]
 
 
+def test_shapes_of_parts_follow_as_far_as_data_is_known():
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+
+    def partial(symbol, shape, **more):
+        return symbol.infer_shape_partial(x=shape, **more)[1][0]
+
+    # 0: not known. What is cut from an unknown dimension is not known, unless data that is too short is refused.
+    assert partial(mx.sym.slice_axis(x, axis=1, begin=1, end=None), (0, 5)) == (0, 4)
+    assert partial(mx.sym.slice_axis(x, axis=1, begin=1, end=None), (4, 0)) == (4, 0)
+    assert partial(mx.sym.slice_axis(x, axis=1, begin=1, end=3), (4, 0)) == (4, 2)
+    assert partial(mx.sym.slice(x, begin=(0, 1), end=(2, 3)), (0, 5)) == (0, 2)
+    assert partial(mx.sym.slice(x, begin=(0, 1), end=(2, 3), step=(1, -1)), (4, 0)) == (2, 0)
+    assert partial(mx.sym.slice_like(x, y, axes=(1,)), (0, 5), y=(2, 3)) == (0, 3)
+    assert partial(mx.sym.Crop(x, num_args=1, h_w=(4, 4)), (0, 3, 8, 8)) == (0, 3, 4, 4)
+    assert partial(mx.sym.repeat(x, repeats=2, axis=1), (0, 5)) == (0, 10)
+    assert partial(mx.sym.repeat(x, repeats=2, axis=1), (4, 0)) == (4, 0)
+    assert partial(mx.sym.UpSampling(x, scale=2, sample_type="nearest"), (0, 3, 8, 0)) == (0, 3, 16, 0)
+    assert partial(mx.sym.Pad(x, mode="constant", pad_width=(0, 0, 0, 0, 1, 1, 2, 2)), (0, 3, 0, 8)) == (0, 3, 0, 12)
+
+
+def test_attributes_of_variables_become_texts():
+    assert mx.sym.var("x", __foo__=1).list_attr() == {"__foo__": "1"}
+
+
 def test_variables_have_no_children():
     assert mx.sym.var("x").get_children() is None
     assert mx.sym.exp(mx.sym.var("x")).get_children().list_outputs() == ["x"]

@@ -289,7 +289,7 @@ def _variable(cls: Any, name: str, attr: Any, shape: Any, lr_mult: Any, wd_mult:
     for key, value in others.items():
         if not (key.startswith("__") and key.endswith("__")):
             raise ValueError(f"given attribute {key}, expected a name of the form __{key}__")
-        texts[key] = value
+        texts[key] = str(value)
     made._set_attr(**texts)
     return made
 

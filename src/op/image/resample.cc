@@ -69,6 +69,8 @@ double tent(double t) { return std::max(0.0, 1 - std::fabs(t)); }
 Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   Taps taps;
   const double scale = static_cast<double>(from) / static_cast<double>(to);
+  // The same number rounded as 1.x has it: places that are whole fall on either side of a pixel.
+  const double step = 1 / (static_cast<double>(to) / static_cast<double>(from));
   if (how == Interpolation::kLinear) taps.width = 2;
   if (how == Interpolation::kCubic) taps.width = 4;
   if (how == Interpolation::kLanczos) taps.width = 8;
@@ -79,7 +81,7 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
     const double place = static_cast<double>(i), centre = (place + 0.5) * scale - 0.5;
     switch (how) {
       case Interpolation::kNearest:
-        taps.old.push_back(std::min(static_cast<int64_t>(place * scale), from - 1));
+        taps.old.push_back(std::min(static_cast<int64_t>(place * step), from - 1));
         taps.weight.push_back(1);
         break;
       case Interpolation::kLinear:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "base/error.h"
 
@@ -126,6 +127,22 @@ void backward_slice_cpu(const P& params, KernelContext& context) {
   box_of(params, out.shape(), pattern(like)).write(out.data, context.in(0).data, bytes, context);
 }
 
+// The shape of the box where some dimensions of data are unknown: these count as endless. What is
+// left of them is unknown again, but for operators that refuse data that is too short.
+template <class P>
+Shape known_of_box(const P& params, const Shape& data, const Shape& like) {
+  if (data.known()) return box_of(params, data, like).shape();
+  constexpr int64_t kEndless = int64_t{1} << 40;
+  constexpr bool kShortens = std::is_same_v<P, SliceParams>;
+  Shape endless = data;
+  for (int i = 0; i < data.ndim(); ++i)
+    if (data[i] < 0) endless[i] = kEndless;
+  Shape shape = box_of(params, endless, like).shape();
+  for (int i = 0; i < data.ndim(); ++i)
+    if (data[i] < 0 && (kShortens || shape[i] >= kEndless / 2)) shape[i] = -1;
+  return shape;
+}
+
 template <class P>
 void infer_slice(const P& params, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
@@ -133,8 +150,8 @@ void infer_slice(const P& params, Infer& infer) {
     infer.in(1).set_dtype(infer.in(0).dtype());
   static const Shape none;
   const Shape& like = infer.num_in() > 1 ? infer.in(1).shape() : none;
-  if (!infer.in(0).known() || (infer.num_in() > 1 && !like.known())) return;
-  infer.out(0).set_shape(box_of(params, infer.in(0).shape(), like).shape());
+  if (!infer.in(0).rank_known() || (infer.num_in() > 1 && !like.known())) return;
+  infer.out(0).set_shape(known_of_box(params, infer.in(0).shape(), like));
 }
 
 // Inputs: gradient of the result, then what was sliced and the pattern, if there is one.

@@ -160,9 +160,26 @@ std::vector<double> matrix_slope(NormKind kind, const std::vector<double>& a,
   return slope;
 }
 
+// Whether the norm is the smallest of numbers of which there are none. The largest is 0, as a sum.
+bool needs_element(const NumpyNormParams& params, const Shape& shape) {
+  const NormKind kind = kind_of(params);
+  if (kind == NormKind::kVector)
+    return std::isinf(vector_order(params)) && vector_order(params) < 0;
+  if (kind == NormKind::kNuclear || params.ord > 0) return false;
+  const Matrices matrices(params, shape);
+  const bool of_rows = kind == NormKind::kSpectral || std::isinf(params.ord);
+  const bool of_columns = kind == NormKind::kSpectral || !std::isinf(params.ord);
+  return (of_rows && matrices.rows() == 0) || (of_columns && matrices.columns() == 0);
+}
+
 void norm_cpu(const NumpyNormParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   const NormKind kind = kind_of(params);
+  const bool picks = kind != NormKind::kVector || std::isinf(vector_order(params));
+  if (in.size() == 0 && picks) {
+    for (int64_t i = 0; i < out.size(); ++i) write(out, i, 0);
+    return;
+  }
   if (kind == NormKind::kVector) {
     return vector_norm(vector_order(params), in, params.choice().axes(in.ndim(), kTag), out,
                        context);
@@ -245,8 +262,7 @@ void infer_norm(const NumpyNormParams& params, Infer& infer) {
   const Shape& shape = infer.in(0).shape();
   infer.out(0).set_shape(params.choice().shape(shape, kTag));
   const AxisSet axes = params.choice().axes(shape.ndim(), kTag);
-  const bool picks = matrix || std::isinf(vector_order(params));
-  if (picks && shape.known() && reduces_nothing(shape, axes))
+  if (shape.known() && reduces_nothing(shape, axes) && needs_element(params, shape))
     infer.in(0).fail("at least one element");
 }
 

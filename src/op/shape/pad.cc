@@ -21,7 +21,7 @@ struct PadParams {
 void infer_pad(const PadParams& params, Infer& infer) {
   InferArg data = infer.in(0);
   data.same_dtype(infer.out(0));
-  if (!data.known()) return;
+  if (!data.rank_known()) return;
   if (data.ndim() != 4 && data.ndim() != 5) data.fail("4 or 5 dimensions");
   const Shape& given = params.pad_width;
   const auto refuse = [&](const char* expected) {
@@ -32,6 +32,7 @@ void infer_pad(const PadParams& params, Infer& infer) {
     if (given[i] < 0) refuse("no negative numbers");
     if (i < 4 && given[i] != 0) refuse("the first four numbers 0");
     const int64_t size = data.dim(i / 2);
+    if (size < 0) continue;  // not known yet
     if (params.mode == PadMode::kReflect && given[i] > 0 && given[i] >= size)
       refuse("less than the size of each dimension that is reflected");
     if (params.mode == PadMode::kEdge && given[i] > 0 && size == 0)

@@ -267,7 +267,7 @@ Shape padded_shape(const Shape& in, const std::vector<PadWidth>& widths) {
   Shape out = in;
   for (int d = 0; d < in.ndim(); ++d) {
     const PadWidth& width = widths[static_cast<std::size_t>(d)];
-    out[d] += width.before + width.after;
+    if (out[d] >= 0) out[d] += width.before + width.after;
   }
   return out;
 }

@@ -18,13 +18,14 @@ void infer_repeat(const RepeatParams& params, Infer& infer) {
   in.same_dtype(infer.out(0));
   if (params.repeats < 0)
     infer.fail(fmt::format("given repeats {}, expected at least 0", params.repeats));
-  if (!in.known()) return;
+  if (!in.rank_known() || (!params.axis && !in.known())) return;
   if (!params.axis) {
     infer.out(0).set_shape({in.shape().size() * params.repeats});
     return;
   }
   Shape out = in.shape();
-  out[infer.axis(*params.axis, in)] *= params.repeats;
+  int64_t& repeated = out[infer.axis(*params.axis, in)];
+  if (repeated >= 0) repeated *= params.repeats;
   infer.out(0).set_shape(out);
 }
 

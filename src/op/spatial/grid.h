@@ -105,7 +105,9 @@ struct SampleShape {
     const T* xs = grid + n * 2 * out_area();
     const T x = (xs[at] + 1) * static_cast<T>(width - 1) / 2;
     const T y = (xs[out_area() + at] + 1) * static_cast<T>(height - 1) / 2;
-    return BilinearSample<T>(y, x, height, width);
+    BilinearSample<T> sample(y, x, height, width);
+    if (!(x - x == 0 && y - y == 0)) sample.beside = x - x + y - y;  // nowhere: NaN, not zero
+    return sample;
   }
 };
 

@@ -16,6 +16,7 @@ template <class T>
 struct BilinearSample {
   int64_t at[4] = {-1, -1, -1, -1};  // -1: outside
   T weight[4], slope_y[4], slope_x[4];
+  T beside{0};  // added to what is read
 
   // At (y, x) of a plane; far outside, and for NaN, all of it is outside.
   MX_HOST_DEVICE BilinearSample(T y, T x, int64_t height, int64_t width,
@@ -52,7 +53,7 @@ struct BilinearSample {
 
  private:
   MX_HOST_DEVICE T sum(const T* plane, const T* factors) const {
-    T result{0};
+    T result = beside;
     for (int k = 0; k < 4; ++k) {
       if (at[k] >= 0) result += factors[k] * plane[at[k]];
     }

@@ -26,8 +26,14 @@ void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
     data.set_dim(1, infer.in(shift + 1).dim(0));
     if (params.num_filter > 0) data.set_dim(1, params.num_filter);
   }
-  if (!data.known()) return;
   const Shape& first = data.shape();
+  if (!data.known()) {
+    // One input and its scale: each dimension for itself. Several are compared when all is known.
+    if (params.num_inputs() > 1 && !params.bilinear()) return;
+    const auto scaled = [&params](int64_t size) { return size < 0 ? -1 : size * params.scale; };
+    out.set_shape(Shape{first[0], first[1], scaled(first[2]), scaled(first[3])});
+    return;
+  }
   const int64_t height = first[2] * params.scale, width = first[3] * params.scale;
   int64_t channels = first[1];
   for (int i = 1; i < params.num_inputs() && !params.bilinear(); ++i) {

@@ -169,6 +169,16 @@ def test_a_list_replaces_labels(files, tmp_path):
     listed.write_text("".join(f"{i}\t{i + 100}\t{i + 200}\tx/{i}.jpg\n" for i in range(23)))
     batch = next(make(files, path_imglist=str(listed), label_width=2))
     assert batch.label[0].asnumpy()[:2].tolist() == [[100, 200], [101, 201]]
+    # One that holds more than is asked for gives the first of them; one that holds less is refused.
+    assert next(make(files, path_imglist=str(listed))).label[0].asnumpy()[:2].tolist() == [100, 101]
+    with pytest.raises(mx.MXNetError, match="label_width 3"):
+        next(make(files, path_imglist=str(listed), label_width=3))
+
+
+def test_limited_sides_are_cut_without_another_change_of_scale(files):
+    limited = next(make(files, max_img_size=8)).data[0].asnumpy()
+    parts = next(make(files, min_crop_size=8, max_crop_size=8)).data[0].asnumpy()
+    assert (limited == parts).all()
 
 
 def test_a_wrong_parameter_is_named(files):
@@ -212,6 +222,17 @@ def test_an_image_that_is_fitted_keeps_its_proportions(boxes):
     batch = next(make(boxes, "ImageDetRecordIter", batch_size=2, resize_mode="fit", data_shape=(3, 16, 30)))
     assert batch.label[0].asnumpy()[0, :3].tolist() == [3, 16, 19]  # as 1.9.1
     assert (batch.data[0].asnumpy()[0, :, :, 19:] == 0).all()
+
+
+def test_fitted_sizes_are_rounded_as_the_release_does(tmp_path):
+    rec = str(tmp_path / "a.rec")
+    sizes = {(55, 42): (31, 24), (48, 49): (31, 32), (42, 55): (24, 31), (62, 41): (32, 21)}  # of 1.9.1
+    with mx.recordio.MXRecordIO(rec, "w") as writer:
+        for i, (height, width) in enumerate(sizes):
+            picture = np.full((height, width, 3), 9, np.uint8)
+            writer.write(mx.recordio.pack_img(mx.recordio.IRHeader(0, LABELS[0], i, 0), picture, img_fmt=".png"))
+    batch = next(make({"path_imgrec": rec}, "ImageDetRecordIter", batch_size=4, resize_mode="fit", data_shape=(3, 32, 32)))
+    assert [tuple(row) for row in batch.label[0].asnumpy()[:, 1:3].astype(int)] == list(sizes.values())
 
 
 def test_cut_parts_keep_objects_inside(boxes):

@@ -374,3 +374,18 @@ def test_gradients_of_scalars_that_were_reduced_along_an_axis():
         loss = np.sum(value, axis=0) * np.max(value, axis=-1)
     loss.backward()
     assert value.grad.item() == -6.0
+
+
+@pytest.mark.parametrize("shape, order, axis, norm", [
+    ((0,), onp.inf, None, 0), ((0, 3), onp.inf, 0, [0, 0, 0]), ((0, 3), 1, None, 0), ((3, 0), 1, None, 0), ((0, 3), -1, None, 0),
+    ((3, 0), -onp.inf, None, 0), ((0, 3), 2, None, 0), ((2, 0, 3), "nuc", (1, 2), [0, 0]), ((2, 0, 3), 2, (0, 1), [0, 0, 0]),
+])
+def test_norms_of_no_elements_are_zero(shape, order, axis, norm):
+    made = np.linalg.norm(np.zeros(shape), order, axis=axis)
+    assert made.asnumpy().tolist() == norm
+
+
+@pytest.mark.parametrize("shape, order", [((0,), -onp.inf), ((3, 0), -1), ((0, 3), -onp.inf), ((0, 3), -2), ((3, 0), -2)])
+def test_the_smallest_of_no_numbers_is_refused(shape, order):
+    with pytest.raises(ValueError, match="at least one element"):
+        np.linalg.norm(np.zeros(shape), order)

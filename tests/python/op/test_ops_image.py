@@ -232,6 +232,12 @@ def test_resized_bytes_are_the_releases(mx, interp, size, rows, total):
     assert int(result.astype("int64").sum()) == total
 
 
+def test_the_nearest_pixel_is_that_of_the_release(mx):
+    image = np.arange(6, dtype="float32").reshape(1, 6, 1)
+    result = mx.run("_image_resize", image, size=(34, 1), interp=0)[0].ravel()
+    assert result[16:19].tolist() == [2, 2, 3]  # 17 * (6 / 34) is 3, and 17 / (34 / 6) less
+
+
 # Areas of a whole number of pixels, of the 1.9.1 release: channels, size, the first numbers, and the sum of all.
 REFERENCE_AREAS = [
     (1, (4, 3), [39, 113, 187, 69, 119, 193, 75, 85, 199, 81], 1416),

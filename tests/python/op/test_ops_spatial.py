@@ -45,6 +45,15 @@ def test_the_sampler_interpolates_between_pixels(mx, rng, dtype, tolerance):
     np.testing.assert_allclose(got.astype("f8"), want, rtol=tolerance, atol=tolerance * 3)
 
 
+def test_places_that_are_no_numbers_are_no_zeros(mx, rng):
+    data, grid = rng.standard_normal((1, 2, 5, 7)), np.zeros((1, 2, 1, 4))
+    grid[0, 0, 0, 1], grid[0, 1, 0, 2], grid[0, :, 0, 3] = np.nan, np.inf, -2
+    got = mx.run("BilinearSampler", data, grid)[0]
+    assert np.isnan(got[0, :, 0]).tolist() == [[False, True, True, False]] * 2 and (got[0, :, 0, 3] == 0).all()
+    ddata, dgrid = mx.gradients("BilinearSampler", [data, grid], [np.ones_like(got)])
+    assert np.isfinite(ddata).all() and np.isnan(dgrid[0, :, 0]).any(axis=0).tolist() == [False, True, True, False]
+
+
 def test_grids_and_transformer(mx, rng):
     theta = rng.uniform(-1, 1, (2, 6))
     ys, xs = np.meshgrid(np.linspace(-1, 1, 4), np.linspace(-1, 1, 5), indexing="ij")
