@@ -28,9 +28,10 @@ def random_uniform_arrays(*shapes: Any, **kwargs: Any) -> List[np.ndarray]:
 
 
 def random_sample(population: Any, k: int) -> list:
-    """`k` elements, in their order."""
-    places = np.random.permutation(len(population))[:k]
-    return [population[i] for i in np.sort(places)]
+    """`k` elements, the first of a shuffled copy."""
+    shuffled = list(population)
+    np.random.shuffle(shuffled)
+    return shuffled[:k]
 
 
 def rand_shape_2d(dim0: int = 10, dim1: int = 10, allow_zero_size: bool = False) -> Tuple[int, int]:

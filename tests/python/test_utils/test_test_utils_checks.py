@@ -93,3 +93,10 @@ def test_a_summary_counts_parameters(capsys):
     mx.viz.print_summary(layer, shape={"data": (2, 4)})
     shown = capsys.readouterr().out
     assert "fc(FullyConnected)" in shown and "Total params: 15" in shown
+
+
+def test_a_random_sample_follows_the_seed_as_in_the_release():
+    np.random.seed(7)
+    population = [1, 2, 3, 4]
+    assert mx.test_utils.random_sample(population, 2) == [3, 2]  # of 1.9.1
+    assert population == [1, 2, 3, 4]
