@@ -13,6 +13,7 @@ struct PadParams {
 
   std::vector<PadWidth> widths(int ndim) const {
     std::vector<PadWidth> result;
+    result.reserve(static_cast<std::size_t>(ndim));
     for (int i = 0; i < ndim; ++i) result.push_back({pad_width[2 * i], pad_width[2 * i + 1]});
     return result;
   }
