@@ -3,6 +3,7 @@
 // the state and the cells, on the same gates while they are in cache.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <type_traits>
 
 #include "base/config.h"
@@ -10,6 +11,7 @@
 #include "op/generators/random_streams.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/forward_strassen.h"
+#include "op/rnn/magnitudes.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/weight_cache.h"
@@ -24,6 +26,7 @@ template <class Products>
 class Direction {
   using T = typename Products::Number;
   using Factor = typename Products::Factor;
+  using Weight = std::conditional_t<std::is_same_v<Factor, bfloat16>, bfloat16, T>;
 
  public:
   Direction(const Products& products, const RnnParams& params, const Extent& extent,
@@ -50,27 +53,33 @@ class Direction {
     const int64_t at = layer * params.directions() + direction;
     state_ = arrays.state + at * batch_ * out_;
     cell_ = arrays.cell == nullptr ? nullptr : arrays.cell + at * batch_ * hidden_;
-    const Factor* weights = weights_of(arrays);
+    const Weight* weights = weights_of(arrays);
     pack_weights(weights, layout, layer, direction, arrays.home, context);
     sum_biases(arrays.params + layout.input_bias(layer, direction),
                arrays.params + layout.state_bias(layer, direction), context);
     for (int i = 0; i < 2; ++i) {
       states_[i] = context.workspace_of<T>(batch_ * out_);
-      state_places_[i] = Products::places(batch_ * out_, context);
+      state_places_[i] = Products::places(batch_, out_, context);
+      products_.start_states(state_places_[i], batch_, out_);
     }
     std::copy_n(state_, batch_ * out_, states_[0]);
-    Products::keep(states_[0], state_places_[0], 0, batch_ * out_);
-    input_places_ = Products::places(steps_ * batch_ * input_size_, context);
-    if (projected_) hidden_places_ = Products::places(batch_ * hidden_, context);
+    for (int64_t r = 0; r < batch_; ++r)
+      products_.keep_units(states_[0], state_places_[0], out_, r, 0, out_);
+    input_places_ = Products::places(steps_ * batch_, input_size_, context);
+    if (projected_) hidden_places_ = Products::places(batch_, hidden_, context);
   }
 
   // input: rows of input_size; y: rows `width` apart, of which this direction writes its part.
   void run(const T* input, T* y) {
     if constexpr (!std::is_same_v<Factor, T>) {
       const auto cost = static_cast<double>(input_size_);
-      parallel_for(steps_ * batch_, cost, [&](int64_t first, int64_t last) {
-        Products::keep(input, input_places_, first * input_size_, last * input_size_);
-      });
+      const int64_t rows = steps_ * batch_;
+      parallel_for(
+          rows, cost,
+          [&](int64_t first, int64_t last) {
+            Products::keep_rows(input, input_places_, rows, input_size_, first, last);
+          },
+          Products::kTogether);
     }
     const Factor* x = Products::factors(input, input_places_);
     const StepShape shape{steps_,
@@ -78,7 +87,8 @@ class Direction {
                           hidden_,
                           gates_ * out_ + (projected_ ? out_ : 0),
                           packed_gemm::panel_columns<T>(),
-                          projected_};
+                          projected_,
+                          Products::kTogether};
     // So many rows amortise reading the weights, and their gates stay in cache until used. With
     // full tiles of a step's own rows they are not needed.
     constexpr int64_t kRows = 256;
@@ -109,25 +119,26 @@ class Direction {
   // Products of this gate with the state do not go where those with the input are.
   bool apart(int gate) const { return mode_ == Mode::kGru && gate == 2; }
 
-  static const Factor* weights_of(const ForwardArrays<T>& arrays) {
-    if constexpr (std::is_same_v<Factor, T>)
+  static const Weight* weights_of(const ForwardArrays<T>& arrays) {
+    if constexpr (std::is_same_v<Weight, T>)
       return arrays.params;
     else
       return arrays.narrow_params;
   }
 
-  void pack_weights(const Factor* weights, const ParamLayout& layout, int64_t layer, int direction,
+  void pack_weights(const Weight* weights, const ParamLayout& layout, int64_t layer, int direction,
                     const WeightHome& home, KernelContext& context) {
     const int64_t offset = layout.input_weight(layer, direction);
-    const Factor* input = weights + offset;
-    const Factor* state = weights + layout.state_weight(layer, direction);
+    const Weight* input = weights + offset;
+    const Weight* state = weights + layout.state_weight(layer, direction);
     input_stride_ = products_.packed_size(input_size_, hidden_);
     state_stride_ = products_.packed_size(out_, hidden_);
     const int64_t size = gates_ * (input_stride_ + state_stride_);
     if (const T* in_place = products_.in_place(input)) {
       input_weights_ = in_place;  // those of the state follow, as in packed ones
     } else {
-      const WeightKey key{home.place(offset), input_size_, hidden_, out_, gates_, sizeof(Factor)};
+      const WeightKey key{home.place(offset), input_size_,    hidden_, out_, gates_,
+                          sizeof(Weight),     Products::kForm};
       kept_ =
           kept_weights(home, key, static_cast<std::size_t>(size) * sizeof(T),
                        [&](std::byte* to) { pack_gates(input, state, reinterpret_cast<T*>(to)); });
@@ -140,7 +151,7 @@ class Direction {
     }
     state_weights_ = input_weights_ + gates_ * input_stride_;
     if (!projected_) return;
-    const Factor* projection = weights + layout.projection(layer, direction);
+    const Weight* projection = weights + layout.projection(layer, direction);
     projection_ = products_.in_place(projection);
     if (projection_ != nullptr) return;
     T* packed = context.workspace_of<T>(products_.packed_size(hidden_, out_));
@@ -148,7 +159,7 @@ class Direction {
     projection_ = packed;
   }
 
-  void pack_gates(const Factor* input, const Factor* state, T* to) const {
+  void pack_gates(const Weight* input, const Weight* state, T* to) const {
     T* states = to + gates_ * input_stride_;
     const int64_t panel = packed_gemm::panel_columns<T>();
     parallel_for(
@@ -187,7 +198,7 @@ class Direction {
   void multiply_rows(const Factor* x, int64_t row, int64_t rows, int64_t unit, int64_t unit_end) {
     const int64_t width = gates_ * hidden_;
     for (int g = 0; g < gates_; ++g) {
-      products_.multiply(rows, hidden_, input_size_, x + row * input_size_,
+      products_.multiply(rows, hidden_, input_size_, x + row * Products::row_size(input_size_),
                          input_weights_ + g * input_stride_,
                          gate_values_ + row * width + g * hidden_, width, false, unit, unit_end);
     }
@@ -204,7 +215,7 @@ class Direction {
       // Back and forth: the weights used last in a step are still close at the next one.
       const int g = step % 2 == 0 ? i : gates_ - 1 - i;
       T* to = apart(g) ? candidates + first * hidden_ : gates + first * row + g * hidden_;
-      products_.multiply(last - first, hidden_, out_, factors + first * out_,
+      products_.multiply(last - first, hidden_, out_, factors + first * Products::row_size(out_),
                          state_weights_ + g * state_stride_, to, apart(g) ? hidden_ : row,
                          !apart(g), unit, unit_end);
     }
@@ -234,10 +245,11 @@ class Direction {
       }
     }
     if (projected_) {
-      Products::keep(hidden, hidden_places_, first * hidden_, last * hidden_);
-      products_.multiply(last - first, out_, hidden_,
-                         Products::factors(hidden, hidden_places_) + first * hidden_, projection_,
-                         after + first * out_, out_, false, 0, out_);
+      Products::keep_rows(hidden, hidden_places_, batch_, hidden_, first, last);
+      products_.multiply(
+          last - first, out_, hidden_,
+          Products::factors(hidden, hidden_places_) + first * Products::row_size(hidden_),
+          projection_, after + first * out_, out_, false, 0, out_);
       unit_end = out_;
     }
     for (int64_t r = first; r < last; ++r) {
@@ -248,7 +260,7 @@ class Direction {
       } else {
         std::copy_n(after + r * out_ + unit, unit_end - unit, to);
       }
-      Products::keep(after, state_places_[(step + 1) % 2], r * out_ + unit, r * out_ + unit_end);
+      products_.keep_units(after, state_places_[(step + 1) % 2], out_, r, unit, unit_end);
     }
   }
 
@@ -289,11 +301,33 @@ void draw_factors(float p, bool training, int64_t count, T* factors, Device devi
   });
 }
 
+// The unit for bytes, where it is chosen for a layer of these sizes and such numbers.
+std::optional<DigitProducts> digit_products_for(const RnnParams& params, const Extent& extent,
+                                                const ForwardArrays<float>& arrays, int64_t layer,
+                                                int direction, const float* x) {
+  const bool there = matrix_unit::available();
+  const int chosen = config().onednn.rnn_matrix_unit;
+  if (chosen == 0 || (chosen == 1 && !there) || !arrays.packs) return {};
+  // Of relu nobody knows how large states become; a projection would be looked at at each step.
+  if (params.mode == Mode::kRelu || params.projection_size || extent.steps == 0 ||
+      extent.batch == 0 || extent.batch % DigitProducts::kTogether != 0)
+    return {};
+  const int64_t inputs = ParamLayout(params, extent.input_size).input_size(layer);
+  const Magnitudes most = magnitudes(params, extent, arrays, layer, direction, x);
+  if (!small_enough(most.input_weight, most.input, inputs) ||
+      !small_enough(most.state_weight, most.state, params.hidden()))
+    return {};
+  using digit_products::By;
+  return DigitProducts{there ? By::kUnit : By::kLoops, most.state};
+}
+
 template <class Products, class T>
 void run_direction(const Products& products, const RnnParams& params, const Extent& extent,
                    const ForwardArrays<T>& arrays, int64_t layer, int d, const T* x, T* y,
                    LayerScratch& scratch, KernelContext& context) {
   if constexpr (std::is_same_v<Products, OwnProducts<float>>) {
+    if (const auto digits = digit_products_for(params, extent, arrays, layer, d, x))
+      return run_direction(*digits, params, extent, arrays, layer, d, x, y, scratch, context);
     if (run_by_strassen(params, extent, arrays, layer, d, x, y + d * params.out(), scratch,
                         context))
       return;

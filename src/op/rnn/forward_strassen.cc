@@ -14,6 +14,7 @@
 #include "base/stream_copy.h"
 #include "op/products/packed_gemm.h"
 #include "op/rnn/cells.h"
+#include "op/rnn/magnitudes.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/strassen.h"
 #include "op/rnn/weight_cache.h"
@@ -29,21 +30,6 @@ constexpr int64_t kGroup = 2 * kTile;  // samples that belong together
 // Rows of a whole input from which on the multiplications saved are more than making the sums of
 // the weights takes.
 constexpr int64_t kLeastRows = 512;
-
-float largest_of(const float* numbers, int64_t count) {
-  constexpr int64_t kBlock = 1 << 14;
-  const int64_t blocks = (count + kBlock - 1) / kBlock;
-  std::vector<float> each(static_cast<std::size_t>(blocks));
-  parallel_for(
-      blocks, double{kBlock},
-      [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i)
-          each[static_cast<std::size_t>(i)] =
-              strassen::largest(numbers + i * kBlock, std::min(kBlock, count - i * kBlock));
-      },
-      1);
-  return strassen::largest(each.data(), blocks);
-}
 
 // Steps that a thread with so many samples takes at once: an even number.
 int64_t chunk_of(int64_t samples) {
@@ -89,28 +75,15 @@ class StrassenDirection {
 
   // What numbers allow: sums of them neither hide small ones nor carry what is not finite to other
   // samples.
-  bool numbers_allow(const ForwardArrays<float>& arrays) const {
+  bool numbers_allow(const ForwardArrays<float>& arrays, const Magnitudes& most) const {
     const int64_t weights = kGates * hidden_;
     const float* bias = arrays.params + layout_.input_bias(layer_, direction_);
     const float* state_bias = arrays.params + layout_.state_bias(layer_, direction_);
-    float looked_at[2];
-    const auto look = [&](float* to) {
-      to[0] = largest_of(input_weight(arrays), weights * inputs_);
-      to[1] = largest_of(state_weight(arrays), weights * hidden_);
-    };
-    const auto kept =
-        kept_of_values(arrays.home, key(arrays, WeightForm::kLargest), sizeof(looked_at),
-                       [&](std::byte* to) { look(reinterpret_cast<float*>(to)); });
-    if (kept == nullptr) look(looked_at);
-    const float* most = kept == nullptr ? looked_at : reinterpret_cast<const float*>(kept.get());
-    // States after the first are within 1; NaN stays.
-    const float first_most = largest_of(state_, batch_ * hidden_);
-    const float state_most = first_most <= 1 ? 1 : first_most;
     return std::isfinite(largest_of(cell_, batch_ * hidden_)) &&
            std::isfinite(largest_of(bias, weights)) &&
            std::isfinite(largest_of(state_bias, weights)) &&
-           strassen::small_enough(most[0], largest_of(x_, steps_ * batch_ * inputs_), inputs_) &&
-           strassen::small_enough(most[1], state_most, hidden_);
+           small_enough(most.input_weight, most.input, inputs_) &&
+           small_enough(most.state_weight, most.state, hidden_);
   }
 
   // Makes the sums of the weights.
@@ -379,7 +352,9 @@ bool run_by_strassen(const RnnParams& params, const Extent& extent,
       context.training() || params.mode != Mode::kLstm || params.projection_size)
     return false;
   StrassenDirection run(params, extent, arrays, layer, direction, x, y);
-  if (!run.sizes_allow() || !run.numbers_allow(arrays)) return false;
+  if (!run.sizes_allow() ||
+      !run.numbers_allow(arrays, magnitudes(params, extent, arrays, layer, direction, x)))
+    return false;
   run.prepare(arrays, scratch);
   run.run();
   return true;

@@ -22,6 +22,7 @@ struct StepShape {
   int64_t work;   // multiplications and additions of one unit of one sample in one step
   int64_t panel;  // units that stay together
   bool rows_only;
+  int64_t together = 1;  // rows that one thread has
 };
 
 // How threads share the steps.
@@ -35,13 +36,18 @@ enum class Sharing {
 // meeting costs, with cores that others use as well, is saved.
 inline constexpr int64_t kCachedWeights = 1 << 21;
 
+// The same where rows stay together: so many of them are multiplied fast enough to wait for any
+// cache but the own one.
+inline constexpr int64_t kOwnWeights = 1 << 19;
+
 inline Sharing sharing(const StepShape& shape) {
-  constexpr int64_t kTile = 8;  // rows
+  const bool together = shape.together > 1;
+  const int64_t tile = together ? 2 * shape.together : 8;  // rows
   const double cost = kFlop * static_cast<double>(shape.work * shape.units);
   const int64_t threads = threads_for(shape.batch, cost * static_cast<double>(shape.steps));
-  const bool full = shape.batch >= threads * kTile;
-  if (full && (shape.rows_only || shape.work * shape.units <= kCachedWeights))
-    return Sharing::kFullRows;
+  const int64_t most = together ? kOwnWeights : kCachedWeights;
+  const bool full = shape.batch >= threads * tile;
+  if (full && (shape.rows_only || shape.work * shape.units <= most)) return Sharing::kFullRows;
   return shape.rows_only || shape.units < threads * shape.panel ? Sharing::kRows : Sharing::kUnits;
 }
 
@@ -86,7 +92,7 @@ void each_step(const StepShape& shape, int64_t first, int64_t last, const F& fn)
         [&](int64_t begin, int64_t end) {
           for (int64_t s = first; s < last; ++s) fn(s, begin, end, 0, shape.units);
         },
-        1);
+        shape.together);
     return;
   }
   const int threads = threads_for(shape.units, cost * static_cast<double>(shape.batch));

@@ -4,8 +4,6 @@
 #include "op/rnn/strassen.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <vector>
 
 #include "base/simd.h"
@@ -55,17 +53,6 @@ bool divides(int64_t batch, int64_t input_size, int64_t hidden) {
   constexpr int64_t kLeast = 256;
   return batch % (2 * kTile) == 0 && input_size % 64 == 0 && hidden % 64 == 0 &&
          input_size >= kLeast && hidden >= kLeast;
-}
-
-float largest(const float* numbers, int64_t count) {
-  return std::bit_cast<float>(MX_SIMD_CALL(largest_bits)(numbers, count));
-}
-
-bool small_enough(float left, float right, int64_t k) {
-  // Sums of k such products, of any sign, are about this large at most. An error of two levels is
-  // then some 1e-5, and more often 1e-6.
-  constexpr float kLargest = 32;
-  return left * right * std::sqrt(static_cast<float>(k)) <= kLargest;
 }
 
 int64_t input_sums(int64_t k, int64_t units) { return kTwice * (k / 4) * units; }

@@ -29,12 +29,6 @@ int64_t input_rows();
 // third-level cache at each step, are seven quarters of the weights.
 bool gains_on_state();
 
-// The largest magnitude; NaN or infinite if one of the numbers is not finite.
-float largest(const float* numbers, int64_t count);
-// Whether sums of k products of factors as large as these may be made this way: their rounding
-// stays a small part of what moves a gate, for which 1 is much. False for NaN and infinities.
-bool small_enough(float left, float right, int64_t k);
-
 // Numbers that the sums of the weights of some units take; of all units in turn they are what the
 // products below want. `panels` holds for each gate the packed weights (op/products/packed_gemm.h)
 // of columns() units, one after the other.

@@ -23,7 +23,8 @@ struct WeightHome {
   uint64_t version = 0;
 };
 
-enum class WeightForm : uint8_t { kPacked, kSums, kLargest };  // sums: those of Strassen's method
+// Sums: those of Strassen's method; largest: of the weights of the input and of the state.
+enum class WeightForm : uint8_t { kPacked, kSums, kLargest, kDigits };
 
 // What tells packed weights apart.
 struct WeightKey {

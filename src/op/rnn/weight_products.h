@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways in which a layer multiplies rows with its weights: in the type that it computes in, of
-// packed weights or by BLAS of weights as they lie, and of bfloat16 with sums in float. Factor is
-// what is multiplied, Number what sums are.
+// packed weights or by BLAS of weights as they lie; of bfloat16 with sums in float; and of float by
+// the processor's unit for bytes. Factor is what is multiplied, Number what sums are.
 #pragma once
 #include <cstdint>
 
 #include "op/kernel.h"
 #include "op/loops/convert.h"
 #include "op/products/blas.h"
+#include "op/products/digit_products.h"
 #include "op/products/packed_bfloat16.h"
 #include "op/products/packed_gemm.h"
+#include "op/rnn/weight_cache.h"
 
 namespace mxnet::rnn {
 
@@ -18,12 +20,18 @@ struct OwnProducts {
   using Factor = T;
   using Number = T;
 
+  static constexpr WeightForm kForm = WeightForm::kPacked;
+  static constexpr int64_t kTogether = 1;  // rows that threads do not divide
+
   bool packs;
 
   // Numbers are factors: there are no places of their own for these, to which any are copied.
-  static T* places(int64_t, KernelContext&) { return nullptr; }
-  static void keep(const T*, T*, int64_t, int64_t) {}
+  static T* places(int64_t, int64_t, KernelContext&) { return nullptr; }
+  static void start_states(T*, int64_t, int64_t) {}
+  static void keep_rows(const T*, T*, int64_t, int64_t, int64_t, int64_t) {}
+  static void keep_units(const T*, T*, int64_t, int64_t, int64_t, int64_t) {}
   static const T* factors(const T* numbers, const T*) { return numbers; }
+  static int64_t row_size(int64_t width) { return width; }
 
   // Weights that are multiplied where they are; null where they are packed.
   const T* in_place(const T* weights) const { return packs ? nullptr : weights; }
@@ -48,14 +56,26 @@ struct Bfloat16Products {
   using Factor = bfloat16;
   using Number = float;
 
-  static bfloat16* places(int64_t count, KernelContext& context) {
-    return context.workspace_of<bfloat16>(count);
+  static constexpr WeightForm kForm = WeightForm::kPacked;
+  static constexpr int64_t kTogether = 1;
+
+  static bfloat16* places(int64_t rows, int64_t width, KernelContext& context) {
+    return context.workspace_of<bfloat16>(rows * width);
   }
-  // Rounds numbers [first, last).
-  static void keep(const float* numbers, bfloat16* places, int64_t first, int64_t last) {
-    convert_array(numbers + first, places + first, last - first);
+  static void start_states(bfloat16*, int64_t, int64_t) {}
+  // Rounds rows [first, last).
+  static void keep_rows(const float* numbers, bfloat16* places, int64_t, int64_t width,
+                        int64_t first, int64_t last) {
+    keep_units(numbers, places, width, 0, first * width, last * width);
+  }
+  // The same of units of a row.
+  static void keep_units(const float* numbers, bfloat16* places, int64_t width, int64_t row,
+                         int64_t unit, int64_t unit_end) {
+    const int64_t first = row * width + unit;
+    convert_array(numbers + first, places + first, unit_end - unit);
   }
   static const bfloat16* factors(const float*, const bfloat16* places) { return places; }
+  static int64_t row_size(int64_t width) { return width; }
 
   static const float* in_place(const bfloat16*) { return nullptr; }
   static int64_t packed_size(int64_t k, int64_t n) {
@@ -68,6 +88,50 @@ struct Bfloat16Products {
   static void multiply(int64_t m, int64_t n, int64_t k, const bfloat16* a, const float* packed,
                        float* c, int64_t ldc, bool add, int64_t first, int64_t last) {
     packed_bfloat16::multiply(m, n, k, a, k, packed, c, ldc, add, first, last);
+  }
+};
+
+// For multiples of kTogether samples: tiles of rows begin at each step.
+struct DigitProducts {
+  using Factor = int8_t;
+  using Number = float;
+  static constexpr WeightForm kForm = WeightForm::kDigits;
+  static constexpr int64_t kTogether = digit_products::kTile;
+
+  digit_products::By by;
+  float largest_state;  // no state is larger, ever
+
+  static int8_t* places(int64_t rows, int64_t width, KernelContext& context) {
+    return context.workspace_of<int8_t>(digit_products::packed_bytes(rows, width));
+  }
+  // Before keep_units().
+  void start_states(int8_t* places, int64_t rows, int64_t width) const {
+    digit_products::start_left(rows, width, largest_state, places);
+  }
+  static void keep_rows(const float* numbers, int8_t* places, int64_t rows, int64_t width,
+                        int64_t first, int64_t last) {
+    digit_products::pack_left({numbers, width, 1}, rows, width, first, last, places);
+  }
+  void keep_units(const float* numbers, int8_t* places, int64_t width, int64_t row, int64_t unit,
+                  int64_t unit_end) const {
+    digit_products::pack_part(numbers + row * width, row, width, unit, unit_end, largest_state,
+                              places);
+  }
+  static const int8_t* factors(const float*, const int8_t* places) { return places; }
+  static int64_t row_size(int64_t width) { return digit_products::tile_bytes(width) / kTogether; }
+
+  static const float* in_place(const float*) { return nullptr; }
+  static int64_t packed_size(int64_t k, int64_t n) {
+    return digit_products::packed_bytes(n, k) / static_cast<int64_t>(sizeof(float));
+  }
+  static void pack(const float* weights, int64_t k, int64_t n, int64_t first, int64_t last,
+                   float* to) {
+    digit_products::pack_right({weights, k, 1}, n, k, first, last, reinterpret_cast<int8_t*>(to));
+  }
+  void multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, const float* packed, float* c,
+                int64_t ldc, bool add, int64_t first, int64_t last) const {
+    digit_products::multiply(by, m, n, k, a, reinterpret_cast<const int8_t*>(packed), c, ldc, add,
+                             first, last);
   }
 };
 

@@ -119,24 +119,24 @@ TEST(Strassen, TakesNumbersThatAreFiniteAndSmall) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const int64_t count : {1, 16, 37, 1000}) {
     std::vector<float> numbers(static_cast<std::size_t>(count), -0.5F);
-    EXPECT_EQ(strassen::largest(numbers.data(), count), 0.5F);
+    EXPECT_EQ(largest_of(numbers.data(), count), 0.5F);
     for (const std::size_t at : {std::size_t{0}, numbers.size() / 2, numbers.size() - 1}) {
       const float before = numbers[at];
       numbers[at] = -3;
-      EXPECT_EQ(strassen::largest(numbers.data(), count), 3);
+      EXPECT_EQ(largest_of(numbers.data(), count), 3);
       numbers[at] = -kInfinity;
-      EXPECT_EQ(strassen::largest(numbers.data(), count), kInfinity);
+      EXPECT_EQ(largest_of(numbers.data(), count), kInfinity);
       numbers[at] = NAN;
-      EXPECT_TRUE(std::isnan(strassen::largest(numbers.data(), count)));
+      EXPECT_TRUE(std::isnan(largest_of(numbers.data(), count)));
       numbers[at] = before;
     }
   }
-  EXPECT_EQ(strassen::largest(nullptr, 0), 0);
-  EXPECT_TRUE(strassen::small_enough(5, 0.2F, 512));
-  EXPECT_FALSE(strassen::small_enough(1000, 0.2F, 512));
-  EXPECT_FALSE(strassen::small_enough(NAN, 0, 512));
-  EXPECT_FALSE(strassen::small_enough(kInfinity, 0, 512));  // infinity times zero
-  EXPECT_FALSE(strassen::small_enough(0.1F, kInfinity, 512));
+  EXPECT_EQ(largest_of(nullptr, 0), 0);
+  EXPECT_TRUE(small_enough(5, 0.2F, 512));
+  EXPECT_FALSE(small_enough(1000, 0.2F, 512));
+  EXPECT_FALSE(small_enough(NAN, 0, 512));
+  EXPECT_FALSE(small_enough(kInfinity, 0, 512));  // infinity times zero
+  EXPECT_FALSE(small_enough(0.1F, kInfinity, 512));
 }
 
 }  // namespace

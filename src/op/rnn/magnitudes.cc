@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/rnn/magnitudes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "base/simd.h"
+#include "op/run/parallel.h"
+
+namespace mxnet::rnn {
+namespace {
+
+#define MX_SIMD_FILE "op/rnn/magnitudes.inc"
+#include "base/simd_targets.h"
+
+float largest_in_turn(const float* numbers, int64_t count) {
+  return std::bit_cast<float>(MX_SIMD_CALL(largest_bits)(numbers, count));
+}
+
+}  // namespace
+
+float largest_of(const float* numbers, int64_t count) {
+  constexpr int64_t kBlock = 1 << 14;
+  const int64_t blocks = (count + kBlock - 1) / kBlock;
+  std::vector<float> each(static_cast<std::size_t>(blocks));
+  parallel_for(
+      blocks, double{kBlock},
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i)
+          each[static_cast<std::size_t>(i)] =
+              largest_in_turn(numbers + i * kBlock, std::min(kBlock, count - i * kBlock));
+      },
+      1);
+  return largest_in_turn(each.data(), blocks);
+}
+
+Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
+                      const ForwardArrays<float>& arrays, int64_t layer, int direction,
+                      const float* x) {
+  const ParamLayout layout(params, extent.input_size);
+  const int64_t inputs = layout.input_size(layer), out = params.out(), rows = layout.rows();
+  const int64_t offset = layout.input_weight(layer, direction);
+  float looked_at[2];
+  const auto look = [&](float* to) {
+    to[0] = largest_of(arrays.params + offset, rows * inputs);
+    to[1] = largest_of(arrays.params + layout.state_weight(layer, direction), rows * out);
+  };
+  // A layer's own place; the parameters may be of another type than float.
+  const WeightKey key{
+      arrays.home.place(offset), inputs, params.hidden(), out, params.gates(), sizeof(float),
+      WeightForm::kLargest};
+  const auto kept = kept_of_values(arrays.home, key, sizeof(looked_at),
+                                   [&](std::byte* to) { look(reinterpret_cast<float*>(to)); });
+  if (kept == nullptr) look(looked_at);
+  const float* most = kept == nullptr ? looked_at : reinterpret_cast<const float*>(kept.get());
+  // States after the first are within 1; NaN stays.
+  const int64_t at = (layer * params.directions() + direction) * extent.batch * out;
+  const float first = largest_of(arrays.state + at, extent.batch * out);
+  return {most[0], most[1], largest_of(x, extent.steps * extent.batch * inputs),
+          first <= 1 ? 1 : first};
+}
+
+bool small_enough(float left, float right, int64_t k) {
+  // Sums of k such products, of any sign, are about this large at most. An error of two levels of
+  // Strassen's method is then some 1e-5, and more often 1e-6; of products of digits 1e-6.
+  constexpr float kLargest = 32;
+  return left * right * std::sqrt(static_cast<float>(k)) <= kLargest;
+}
+
+}  // namespace mxnet::rnn

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How large the numbers are that a layer multiplies: what decides whether its products may be made
+// in ways whose error is one of the largest numbers.
+#pragma once
+#include <cstdint>
+
+#include "op/rnn/network.h"
+
+namespace mxnet::rnn {
+
+// The largest magnitude, found in all threads; NaN or infinite if one of the numbers is not finite.
+float largest_of(const float* numbers, int64_t count);
+
+struct Magnitudes {
+  float input_weight, state_weight, input;
+  float state;  // of all steps, where a state stays within 1 or its first number
+};
+// Of a direction of a layer whose input is x. Those of the weights are kept as packed weights are.
+Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
+                      const ForwardArrays<float>& arrays, int64_t layer, int direction,
+                      const float* x);
+
+// Whether errors that are a small part of sums of k products of numbers as large as these are a
+// small part of what moves a gate, for which 1 is much. False for NaN and infinities.
+bool small_enough(float left, float right, int64_t k);
+
+}  // namespace mxnet::rnn
