@@ -314,9 +314,7 @@ std::optional<DigitProducts> digit_products_for(const RnnParams& params, const E
     return {};
   const int64_t inputs = ParamLayout(params, extent.input_size).input_size(layer);
   const Magnitudes most = magnitudes(params, extent, arrays, layer, direction, x);
-  if (!small_enough(most.input_weight, most.input, inputs) ||
-      !small_enough(most.state_weight, most.state, params.hidden()))
-    return {};
+  if (!may_be_mixed(most, inputs, params.hidden())) return {};
   using digit_products::By;
   return DigitProducts{there ? By::kUnit : By::kLoops, most.state};
 }

@@ -5,7 +5,6 @@
 #include "op/rnn/forward_strassen.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -75,16 +74,7 @@ class StrassenDirection {
 
   // What numbers allow: sums of them neither hide small ones nor carry what is not finite to other
   // samples.
-  bool numbers_allow(const ForwardArrays<float>& arrays, const Magnitudes& most) const {
-    const int64_t weights = kGates * hidden_;
-    const float* bias = arrays.params + layout_.input_bias(layer_, direction_);
-    const float* state_bias = arrays.params + layout_.state_bias(layer_, direction_);
-    return std::isfinite(largest_of(cell_, batch_ * hidden_)) &&
-           std::isfinite(largest_of(bias, weights)) &&
-           std::isfinite(largest_of(state_bias, weights)) &&
-           small_enough(most.input_weight, most.input, inputs_) &&
-           small_enough(most.state_weight, most.state, hidden_);
-  }
+  bool numbers_allow(const Magnitudes& most) const { return may_be_mixed(most, inputs_, hidden_); }
 
   // Makes the sums of the weights.
   void prepare(const ForwardArrays<float>& arrays, LayerScratch& scratch) {
@@ -353,7 +343,7 @@ bool run_by_strassen(const RnnParams& params, const Extent& extent,
     return false;
   StrassenDirection run(params, extent, arrays, layer, direction, x, y);
   if (!run.sizes_allow() ||
-      !run.numbers_allow(arrays, magnitudes(params, extent, arrays, layer, direction, x)))
+      !run.numbers_allow(magnitudes(params, extent, arrays, layer, direction, x)))
     return false;
   run.prepare(arrays, scratch);
   run.run();

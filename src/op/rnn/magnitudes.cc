@@ -55,11 +55,22 @@ Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
                                    [&](std::byte* to) { look(reinterpret_cast<float*>(to)); });
   if (kept == nullptr) look(looked_at);
   const float* most = kept == nullptr ? looked_at : reinterpret_cast<const float*>(kept.get());
-  // States after the first are within 1; NaN stays.
-  const int64_t at = (layer * params.directions() + direction) * extent.batch * out;
-  const float first = largest_of(arrays.state + at, extent.batch * out);
-  return {most[0], most[1], largest_of(x, extent.steps * extent.batch * inputs),
-          first <= 1 ? 1 : first};
+  const int64_t at = (layer * params.directions() + direction) * extent.batch;
+  const float first = largest_of(arrays.state + at * out, extent.batch * out);
+  const int64_t cells = params.has_cell() ? extent.batch * params.hidden() : 0;
+  // Biases of the input and of the state follow each other.
+  return {.input_weight = most[0],
+          .state_weight = most[1],
+          .input = largest_of(x, extent.steps * extent.batch * inputs),
+          .state = first <= 1 ? 1 : first,  // NaN stays
+          .bias = largest_of(arrays.params + layout.input_bias(layer, direction), 2 * rows),
+          .cell = cells == 0 ? 0 : largest_of(arrays.cell + at * params.hidden(), cells)};
+}
+
+bool may_be_mixed(const Magnitudes& most, int64_t inputs, int64_t units) {
+  return std::isfinite(most.bias) && std::isfinite(most.cell) &&
+         small_enough(most.input_weight, most.input, inputs) &&
+         small_enough(most.state_weight, most.state, units);
 }
 
 bool small_enough(float left, float right, int64_t k) {

@@ -13,6 +13,7 @@
 
 #include "base/stream_copy.h"
 #include "op/products/packed_gemm.h"
+#include "op/rnn/magnitudes.h"
 
 namespace mxnet::rnn {
 namespace {

@@ -8,6 +8,13 @@ from rnn_networks import large, setting, threads
 SEED = 20261121
 
 
+@pytest.fixture(autouse=True)
+def without_a_matrix_unit(mx):
+    """Which would be taken first, on processors that have one."""
+    with setting(mx, b"MXNET_RNN_MATRIX_UNIT", b"0", b"1"):
+        yield
+
+
 def by_strassen_and_plainly(mx, network, count=1):
     results = []
     for row in (b"1", b"0"):
