@@ -4,7 +4,10 @@
 // long as they come from the first-level cache.
 #include "base/matrix_unit.h"
 
+#include <cstring>
+
 #include "base/cpu_info.h"
+#include "base/half.h"
 #include "base/simd_intrinsics.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -15,7 +18,7 @@
 namespace mxnet::matrix_unit {
 
 #if defined(__x86_64__)
-#define MX_MATRIX_UNIT [[gnu::target("amx-tile,amx-int8")]]
+#define MX_MATRIX_UNIT [[gnu::target("amx-tile,amx-int8,amx-bf16")]]
 
 namespace {
 
@@ -75,6 +78,45 @@ MX_MATRIX_UNIT void multiply(int64_t steps, bool back, const int8_t* a, const in
   }
 }
 
+// Registers 0 and 1 are sums of the first left matrices with both right ones, 2 and 3 of the
+// second.
+template <bool two_rows, bool two_columns>
+MX_MATRIX_UNIT void multiply_pairs(int64_t steps, const int8_t* const (&left)[2],
+                                   const int8_t* const (&right)[2], float* c, int64_t ldc,
+                                   bool add) {
+  const int64_t row = ldc * static_cast<int64_t>(sizeof(float));
+  float* const lower = c + kRows * ldc;
+  if (add) {
+    _tile_loadd(0, c, row);
+    if constexpr (two_columns) _tile_loadd(1, c + kColumns, row);
+    if constexpr (two_rows) _tile_loadd(2, lower, row);
+    if constexpr (two_rows && two_columns) _tile_loadd(3, lower + kColumns, row);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (int64_t i = 0; i < steps * kBytes; i += kBytes) {
+    _tile_loadd(6, right[0] + i, kLine);
+    _tile_loadd(4, left[0] + i, kLine);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (two_columns) {
+      _tile_loadd(7, right[1] + i, kLine);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    if constexpr (two_rows) {
+      _tile_loadd(5, left[1] + i, kLine);
+      _tile_dpbf16ps(2, 5, 6);
+      if constexpr (two_columns) _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+  _tile_stored(0, c, row);
+  if constexpr (two_columns) _tile_stored(1, c + kColumns, row);
+  if constexpr (two_rows) _tile_stored(2, lower, row);
+  if constexpr (two_rows && two_columns) _tile_stored(3, lower + kColumns, row);
+}
+
 MX_MATRIX_UNIT void configure() {
   static constexpr Shape kShape;
   _tile_loadconfig(&kShape);
@@ -106,8 +148,25 @@ void multiply_digits(int64_t steps, bool back, const int8_t* const (&left)[2], c
   left[1] == nullptr ? multiply<false>(steps, back, left[0], left[0], right, sums)
                      : multiply<true>(steps, back, left[0], left[1], right, sums);
 }
+
+bool multiplies_bfloat16() { return available() && cpu_features().amx_bf16; }
+
+void multiply_bfloat16(int64_t steps, const int8_t* const (&left)[2],
+                       const int8_t* const (&right)[2], float* c, int64_t ldc, bool add) {
+  const bool two_rows = left[1] != nullptr, two_columns = right[1] != nullptr;
+  const auto multiply = two_rows
+                            ? two_columns ? multiply_pairs<true, true> : multiply_pairs<true, false>
+                        : two_columns ? multiply_pairs<false, true>
+                                      : multiply_pairs<false, false>;
+  multiply(steps, left, right, c, ldc, add);
+}
 #else
 bool available() { return false; }
+bool multiplies_bfloat16() { return false; }
+void multiply_bfloat16(int64_t steps, const int8_t* const (&left)[2],
+                       const int8_t* const (&right)[2], float* c, int64_t ldc, bool add) {
+  multiply_bfloat16_by_loops(steps, left, right, c, ldc, add);
+}
 Session::Session() = default;
 Session::~Session() = default;
 void multiply_digits(int64_t steps, bool, const int8_t* const (&left)[2], const int8_t* right,
@@ -139,6 +198,30 @@ void multiply_digits_by_loops(int64_t steps, const int8_t* const (&left)[2], con
           }
         }
       }
+    }
+  }
+}
+
+void multiply_bfloat16_by_loops(int64_t steps, const int8_t* const (&left)[2],
+                                const int8_t* const (&right)[2], float* c, int64_t ldc, bool add) {
+  constexpr int64_t kNumbers = kDepth / 2;
+  const auto number = [](const int8_t* from, int64_t i) {
+    bfloat16 read;
+    std::memcpy(&read, from + 2 * i, sizeof(read));
+    return static_cast<float>(read);
+  };
+  for (int64_t r = 0; r < 2 * kRows; ++r) {
+    for (int64_t j = 0; j < 2 * kColumns; ++j) {
+      const int8_t *a = left[r / kRows], *b = right[j / kColumns];
+      if (a == nullptr || b == nullptr) continue;
+      float sum = 0;
+      for (int64_t s = 0; s < steps; ++s, a += kBytes, b += kBytes) {
+        for (int64_t i = 0; i < kNumbers; ++i)
+          sum += number(a, r % kRows * kNumbers + i) *
+                 number(b, i / 2 * kNumbers + j % kColumns * 2 + i % 2);
+      }
+      float& to = c[r * ldc + j];
+      to = add ? to + sum : sum;
     }
   }
 }

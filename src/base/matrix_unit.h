@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor's unit for products of small matrices of bytes (AMX), and plain loops that give the
-// same numbers anywhere: sums of products of bytes are exact.
+// The processor's unit for products of small matrices of bytes or of bfloat16 (AMX), and plain
+// loops that do the same anywhere: to the bit with bytes, of which sums of products are exact.
 #pragma once
 #include <cstdint>
 
 namespace mxnet::matrix_unit {
 
-// Matrices of bytes, `kBytes` each: of a left factor kRows rows of kDepth; of a right one kDepth
-// rows of kColumns, four rows side by side, so that 4 * kColumns bytes follow each other.
+// Matrices of kBytes: of a left factor kRows rows of kDepth bytes; of a right one kDepth bytes of
+// each of kColumns columns, four bytes of all columns after each other.
 inline constexpr int64_t kRows = 16, kColumns = 16, kDepth = 64, kBytes = kRows * kDepth;
 
 // Whether this processor has the unit and the system lets this process use it, for which it is
@@ -41,5 +41,16 @@ void multiply_digits(int64_t steps, bool back, const int8_t* const (&left)[2], c
 // The same, by plain loops and without a session.
 void multiply_digits_by_loops(int64_t steps, const int8_t* const (&left)[2], const int8_t* right,
                               Sums (&sums)[2]);
+
+// Whether the unit is available and multiplies bfloat16 too.
+bool multiplies_bfloat16();
+// A matrix is of 32 bfloat16 in depth. Rows [0, kRows) of c, `ldc` apart, and the next kRows of
+// them where there is a left[1], become the products of left[i] and right[j] over `steps` matrices
+// that follow each other, or have them added; columns alike.
+void multiply_bfloat16(int64_t steps, const int8_t* const (&left)[2],
+                       const int8_t* const (&right)[2], float* c, int64_t ldc, bool add);
+// The same but for the order of additions, by plain loops and without a session.
+void multiply_bfloat16_by_loops(int64_t steps, const int8_t* const (&left)[2],
+                                const int8_t* const (&right)[2], float* c, int64_t ldc, bool add);
 
 }  // namespace mxnet::matrix_unit

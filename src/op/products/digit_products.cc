@@ -8,9 +8,10 @@
 
 #include "base/simd.h"
 
-namespace mxnet::digit_products {
+namespace mxnet {
 namespace {
 
+constexpr int64_t kTile = kLinesOfTile;
 using matrix_unit::kBytes;
 using matrix_unit::kDepth;
 using matrix_unit::kDigits;
@@ -21,6 +22,10 @@ using matrix_unit::Sums;
 #include "base/simd_targets.h"
 
 int64_t steps_of(int64_t k) { return (k + kDepth - 1) / kDepth; }
+
+int64_t tile_bytes(int64_t k) {
+  return steps_of(k) * kStep + kTile * static_cast<int64_t>(sizeof(float));
+}
 
 // The scales of a tile follow its digits.
 float* scales_of(int8_t* tile, int64_t k) {
@@ -69,31 +74,28 @@ void pack(const Lines& lines, int64_t count, int64_t k, int64_t first, int64_t l
 
 }  // namespace
 
-int64_t tile_bytes(int64_t k) {
-  return steps_of(k) * kStep + kTile * static_cast<int64_t>(sizeof(float));
-}
-int64_t packed_bytes(int64_t lines, int64_t k) {
+int64_t DigitProducts::packed_bytes(int64_t lines, int64_t k) {
   return (lines + kTile - 1) / kTile * tile_bytes(k);
 }
 
-void pack_left(const Lines& lines, int64_t count, int64_t k, int64_t first, int64_t last,
-               int8_t* packed) {
+void DigitProducts::pack_left(const Lines& lines, int64_t count, int64_t k, int64_t first,
+                              int64_t last, int8_t* packed) {
   pack(lines, count, k, first, last, false, packed);
 }
-void pack_right(const Lines& lines, int64_t count, int64_t k, int64_t first, int64_t last,
-                int8_t* packed) {
+void DigitProducts::pack_right(const Lines& lines, int64_t count, int64_t k, int64_t first,
+                               int64_t last, int8_t* packed) {
   pack(lines, count, k, first, last, true, packed);
 }
 
-void start_left(int64_t count, int64_t k, float largest, int8_t* packed) {
+void DigitProducts::start_left(int64_t count, int64_t k, float largest, int8_t* packed) {
   for (int64_t l = 0; l < count; l += kTile, packed += tile_bytes(k)) {
     std::memset(packed, 0, static_cast<std::size_t>(steps_of(k) * kStep));
     std::fill_n(scales_of(packed, k), kTile, MX_SIMD_CALL(scale_of)(largest));
   }
 }
 
-void pack_part(const float* numbers, int64_t line, int64_t k, int64_t first, int64_t last,
-               float largest, int8_t* packed) {
+void DigitProducts::pack_part(const float* numbers, int64_t line, int64_t k, int64_t first,
+                              int64_t last, float largest, int8_t* packed) {
   int8_t* tile = packed + line / kTile * tile_bytes(k) + line % kTile * kDepth;
   for (int64_t i = first; i < last;) {
     const int64_t inside = i % kDepth, count = std::min(kDepth - inside, last - i);
@@ -110,15 +112,16 @@ void pack_part(const float* numbers, int64_t line, int64_t k, int64_t first, int
   }
 }
 
-void multiply(By by, int64_t m, int64_t n, int64_t k, const int8_t* left, const int8_t* right,
-              float* c, int64_t ldc, bool add, int64_t first, int64_t last) {
+void DigitProducts::multiply(MultipliedBy by, int64_t m, int64_t n, int64_t k, const int8_t* left,
+                             const int8_t* right, float* c, int64_t ldc, bool add, int64_t first,
+                             int64_t last) {
   // What two tiles of rows and one of columns read lies in the first-level cache, nearly, and in
   // turned order at every second tile more of it does; tiles of some columns in the second-level
   // one, until all rows have met them.
   constexpr int64_t kMostDepth = 8, kMostColumns = 8 * kTile;
   const int64_t tile = tile_bytes(k), steps = steps_of(k);
   std::optional<matrix_unit::Session> session;
-  if (by == By::kUnit) session.emplace();
+  if (by == MultipliedBy::kUnit) session.emplace();
   alignas(64) Sums sums[2];
   for (int64_t column = first; column < last; column += kMostColumns) {
     const int64_t columns_end = std::min(column + kMostColumns, last);
@@ -133,7 +136,7 @@ void multiply(By by, int64_t m, int64_t n, int64_t k, const int8_t* left, const 
         bool back = false;
         for (int64_t j = column; j < columns_end; j += kTile, back = !back) {
           const int8_t* columns = right + j / kTile * tile;
-          if (by == By::kUnit)
+          if (by == MultipliedBy::kUnit)
             matrix_unit::multiply_digits(depth, back, rows, columns + step * kStep, sums);
           else
             matrix_unit::multiply_digits_by_loops(depth, rows, columns + step * kStep, sums);
@@ -151,4 +154,4 @@ void multiply(By by, int64_t m, int64_t n, int64_t k, const int8_t* left, const 
   }
 }
 
-}  // namespace mxnet::digit_products
+}  // namespace mxnet

@@ -26,7 +26,7 @@ template <class Products>
 class Direction {
   using T = typename Products::Number;
   using Factor = typename Products::Factor;
-  using Weight = std::conditional_t<std::is_same_v<Factor, bfloat16>, bfloat16, T>;
+  using Weight = typename Products::Weight;
 
  public:
   Direction(const Products& products, const RnnParams& params, const Extent& extent,
@@ -301,22 +301,26 @@ void draw_factors(float p, bool training, int64_t count, T* factors, Device devi
   });
 }
 
-// The unit for bytes, where it is chosen for a layer of these sizes and such numbers.
-std::optional<DigitProducts> digit_products_for(const RnnParams& params, const Extent& extent,
-                                                const ForwardArrays<float>& arrays, int64_t layer,
-                                                int direction, const float* x) {
-  const bool there = matrix_unit::available();
+// Who multiplies in the formats of the matrix unit, where it is chosen for so many samples.
+std::optional<MultipliedBy> by_matrix_unit(const Extent& extent, bool there) {
   const int chosen = config().onednn.rnn_matrix_unit;
-  if (chosen == 0 || (chosen == 1 && !there) || !arrays.packs) return {};
-  // Of relu nobody knows how large states become; a projection would be looked at at each step.
-  if (params.mode == Mode::kRelu || params.projection_size || extent.steps == 0 ||
-      extent.batch == 0 || extent.batch % DigitProducts::kTogether != 0)
+  // Tiles of rows begin at each step.
+  if (chosen == 0 || (chosen == 1 && !there) || extent.steps == 0 || extent.batch == 0 ||
+      extent.batch % kLinesOfTile != 0)
     return {};
+  return there ? MultipliedBy::kUnit : MultipliedBy::kLoops;
+}
+
+std::optional<OfDigits> digits_for(const RnnParams& params, const Extent& extent,
+                                   const ForwardArrays<float>& arrays, int64_t layer, int direction,
+                                   const float* x) {
+  const auto by = by_matrix_unit(extent, DigitProducts::available());
+  // Of relu nobody knows how large states become; a projection would be looked at at each step.
+  if (!by || !arrays.packs || params.mode == Mode::kRelu || params.projection_size) return {};
   const int64_t inputs = ParamLayout(params, extent.input_size).input_size(layer);
   const Magnitudes most = magnitudes(params, extent, arrays, layer, direction, x);
   if (!may_be_mixed(most, inputs, params.hidden())) return {};
-  using digit_products::By;
-  return DigitProducts{there ? By::kUnit : By::kLoops, most.state};
+  return OfDigits{{*by}, most.state};
 }
 
 template <class Products, class T>
@@ -324,7 +328,7 @@ void run_direction(const Products& products, const RnnParams& params, const Exte
                    const ForwardArrays<T>& arrays, int64_t layer, int d, const T* x, T* y,
                    LayerScratch& scratch, KernelContext& context) {
   if constexpr (std::is_same_v<Products, OwnProducts<float>>) {
-    if (const auto digits = digit_products_for(params, extent, arrays, layer, d, x))
+    if (const auto digits = digits_for(params, extent, arrays, layer, d, x))
       return run_direction(*digits, params, extent, arrays, layer, d, x, y, scratch, context);
     if (run_by_strassen(params, extent, arrays, layer, d, x, y + d * params.out(), scratch,
                         context))
@@ -363,6 +367,11 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
     for (int d = 0; d < params.directions(); ++d) {
       if constexpr (std::is_same_v<T, float>) {
         if (arrays.narrow_params != nullptr) {
+          if (const auto by = by_matrix_unit(extent, Bfloat16Tiles::available())) {
+            run_direction(OfBfloat16Tiles{{*by}}, params, extent, arrays, layer, d, x, y, scratch,
+                          context);
+            continue;
+          }
           run_direction(Bfloat16Products{}, params, extent, arrays, layer, d, x, y, scratch,
                         context);
           continue;

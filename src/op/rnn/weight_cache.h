@@ -24,7 +24,7 @@ struct WeightHome {
 };
 
 // Sums: those of Strassen's method; largest: of the weights of the input and of the state.
-enum class WeightForm : uint8_t { kPacked, kSums, kLargest, kDigits };
+enum class WeightForm : uint8_t { kPacked, kSums, kLargest, kDigits, kTiles };
 
 // What tells packed weights apart.
 struct WeightKey {

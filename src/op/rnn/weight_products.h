@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways in which a layer multiplies rows with its weights: in the type that it computes in, of
-// packed weights or by BLAS of weights as they lie; of bfloat16 with sums in float; and of float by
-// the processor's unit for bytes. Factor is what is multiplied, Number what sums are.
+// packed weights or by BLAS of weights as they lie; of bfloat16 with sums in float, by
+// pairs or by the processor's matrix unit; and by this of float in digits. Weight is what
+// parameters are, Factor what is multiplied, Number what sums are.
 #pragma once
 #include <cstdint>
 
 #include "op/kernel.h"
 #include "op/loops/convert.h"
+#include "op/products/bfloat16_tiles.h"
 #include "op/products/blas.h"
 #include "op/products/digit_products.h"
 #include "op/products/packed_bfloat16.h"
@@ -18,6 +20,7 @@ namespace mxnet::rnn {
 template <class T>
 struct OwnProducts {
   using Factor = T;
+  using Weight = T;
   using Number = T;
 
   static constexpr WeightForm kForm = WeightForm::kPacked;
@@ -54,6 +57,7 @@ struct OwnProducts {
 // For even k.
 struct Bfloat16Products {
   using Factor = bfloat16;
+  using Weight = bfloat16;
   using Number = float;
 
   static constexpr WeightForm kForm = WeightForm::kPacked;
@@ -91,47 +95,73 @@ struct Bfloat16Products {
   }
 };
 
-// For multiples of kTogether samples: tiles of rows begin at each step.
-struct DigitProducts {
+// What the two ways by the matrix unit have in common: tiles of rows, which begin at each step with
+// multiples of kTogether samples.
+template <class Format>
+struct TileProducts {
   using Factor = int8_t;
   using Number = float;
-  static constexpr WeightForm kForm = WeightForm::kDigits;
-  static constexpr int64_t kTogether = digit_products::kTile;
+  static constexpr int64_t kTogether = kLinesOfTile;
 
-  digit_products::By by;
-  float largest_state;  // no state is larger, ever
+  MultipliedBy by;
 
   static int8_t* places(int64_t rows, int64_t width, KernelContext& context) {
-    return context.workspace_of<int8_t>(digit_products::packed_bytes(rows, width));
-  }
-  // Before keep_units().
-  void start_states(int8_t* places, int64_t rows, int64_t width) const {
-    digit_products::start_left(rows, width, largest_state, places);
+    return context.workspace_of<int8_t>(Format::packed_bytes(rows, width));
   }
   static void keep_rows(const float* numbers, int8_t* places, int64_t rows, int64_t width,
                         int64_t first, int64_t last) {
-    digit_products::pack_left({numbers, width, 1}, rows, width, first, last, places);
-  }
-  void keep_units(const float* numbers, int8_t* places, int64_t width, int64_t row, int64_t unit,
-                  int64_t unit_end) const {
-    digit_products::pack_part(numbers + row * width, row, width, unit, unit_end, largest_state,
-                              places);
+    Format::pack_left({numbers, width, 1}, rows, width, first, last, places);
   }
   static const int8_t* factors(const float*, const int8_t* places) { return places; }
-  static int64_t row_size(int64_t width) { return digit_products::tile_bytes(width) / kTogether; }
+  static int64_t row_size(int64_t width) { return Format::packed_bytes(1, width) / kTogether; }
 
-  static const float* in_place(const float*) { return nullptr; }
   static int64_t packed_size(int64_t k, int64_t n) {
-    return digit_products::packed_bytes(n, k) / static_cast<int64_t>(sizeof(float));
-  }
-  static void pack(const float* weights, int64_t k, int64_t n, int64_t first, int64_t last,
-                   float* to) {
-    digit_products::pack_right({weights, k, 1}, n, k, first, last, reinterpret_cast<int8_t*>(to));
+    return Format::packed_bytes(n, k) / static_cast<int64_t>(sizeof(float));
   }
   void multiply(int64_t m, int64_t n, int64_t k, const int8_t* a, const float* packed, float* c,
                 int64_t ldc, bool add, int64_t first, int64_t last) const {
-    digit_products::multiply(by, m, n, k, a, reinterpret_cast<const int8_t*>(packed), c, ldc, add,
-                             first, last);
+    Format::multiply(by, m, n, k, a, reinterpret_cast<const int8_t*>(packed), c, ldc, add, first,
+                     last);
+  }
+};
+
+struct OfDigits : TileProducts<DigitProducts> {
+  using Weight = float;
+  static constexpr WeightForm kForm = WeightForm::kDigits;
+
+  float largest_state;  // no state is larger, ever
+
+  // Before keep_units().
+  void start_states(int8_t* places, int64_t rows, int64_t width) const {
+    DigitProducts::start_left(rows, width, largest_state, places);
+  }
+  void keep_units(const float* numbers, int8_t* places, int64_t width, int64_t row, int64_t unit,
+                  int64_t unit_end) const {
+    DigitProducts::pack_part(numbers + row * width, row, width, unit, unit_end, largest_state,
+                             places);
+  }
+  static const float* in_place(const float*) { return nullptr; }
+  static void pack(const float* weights, int64_t k, int64_t n, int64_t first, int64_t last,
+                   float* to) {
+    DigitProducts::pack_right({weights, k, 1}, n, k, first, last, reinterpret_cast<int8_t*>(to));
+  }
+};
+
+struct OfBfloat16Tiles : TileProducts<Bfloat16Tiles> {
+  using Weight = bfloat16;
+  static constexpr WeightForm kForm = WeightForm::kTiles;
+
+  static void start_states(int8_t* places, int64_t rows, int64_t width) {
+    Bfloat16Tiles::clear(rows, width, places);
+  }
+  static void keep_units(const float* numbers, int8_t* places, int64_t width, int64_t row,
+                         int64_t unit, int64_t unit_end) {
+    Bfloat16Tiles::pack_part(numbers + row * width, row, width, unit, unit_end, places);
+  }
+  static const float* in_place(const bfloat16*) { return nullptr; }
+  static void pack(const bfloat16* weights, int64_t k, int64_t n, int64_t first, int64_t last,
+                   float* to) {
+    Bfloat16Tiles::pack_right(weights, n, k, first, last, reinterpret_cast<int8_t*>(to));
   }
 };
 

@@ -15,9 +15,8 @@
 namespace mxnet {
 namespace {
 
-using digit_products::By;
-using digit_products::kTile;
-using digit_products::Lines;
+using By = MultipliedBy;
+constexpr int64_t kTile = kLinesOfTile;
 
 constexpr unsigned kSeed = 20261124;
 
@@ -63,21 +62,21 @@ TEST(DigitProducts, AreThoseOfTheLoop) {
     const auto a = normal(random, m * k), b = normal(random, n * k);
     const Lines left = round % 2 == 0 ? Lines{a.data(), k, 1} : Lines{a.data(), 1, m};
     const Lines right = round % 3 == 0 ? Lines{b.data(), 1, n} : Lines{b.data(), k, 1};
-    Packed packed_left(digit_products::packed_bytes(m, k));
-    Packed packed_right(digit_products::packed_bytes(n, k));
+    Packed packed_left(DigitProducts::packed_bytes(m, k));
+    Packed packed_right(DigitProducts::packed_bytes(n, k));
     const int64_t middle = std::min(n, below(n) / kTile * kTile + kTile);
-    digit_products::pack_left(left, m, k, 0, m, packed_left.data);
-    digit_products::pack_right(right, n, k, 0, middle == n ? n : middle, packed_right.data);
-    if (middle < n) digit_products::pack_right(right, n, k, middle, n, packed_right.data);
+    DigitProducts::pack_left(left, m, k, 0, m, packed_left.data);
+    DigitProducts::pack_right(right, n, k, 0, middle == n ? n : middle, packed_right.data);
+    if (middle < n) DigitProducts::pack_right(right, n, k, middle, n, packed_right.data);
     const bool add = round % 2 == 1;
     const int64_t first = below(n) / kTile * kTile;
     const int64_t last = std::min(n, first + (1 + below(6)) * kTile);
     const auto before = normal(random, m * ldc);
     auto c = before, by_loops = before;
-    digit_products::multiply(unit(), m, n, k, packed_left.data, packed_right.data, c.data(), ldc,
-                             add, first, last);
-    digit_products::multiply(By::kLoops, m, n, k, packed_left.data, packed_right.data,
-                             by_loops.data(), ldc, add, first, last);
+    DigitProducts::multiply(unit(), m, n, k, packed_left.data, packed_right.data, c.data(), ldc,
+                            add, first, last);
+    DigitProducts::multiply(By::kLoops, m, n, k, packed_left.data, packed_right.data,
+                            by_loops.data(), ldc, add, first, last);
     EXPECT_EQ(c, by_loops);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < ldc; ++j) {
@@ -104,13 +103,13 @@ TEST(DigitProducts, ErrLessThanAChainOfAdditionsInFloat) {
   std::mt19937 random(kSeed);
   constexpr int64_t kLines = 64, k = 512;
   const auto a = normal(random, kLines * k), b = normal(random, kLines * k);
-  Packed left(digit_products::packed_bytes(kLines, k)),
-      right(digit_products::packed_bytes(kLines, k));
-  digit_products::pack_left({a.data(), k, 1}, kLines, k, 0, kLines, left.data);
-  digit_products::pack_right({b.data(), k, 1}, kLines, k, 0, kLines, right.data);
+  Packed left(DigitProducts::packed_bytes(kLines, k)),
+      right(DigitProducts::packed_bytes(kLines, k));
+  DigitProducts::pack_left({a.data(), k, 1}, kLines, k, 0, kLines, left.data);
+  DigitProducts::pack_right({b.data(), k, 1}, kLines, k, 0, kLines, right.data);
   std::vector<float> c(kLines * kLines);
-  digit_products::multiply(unit(), kLines, kLines, k, left.data, right.data, c.data(), kLines,
-                           false, 0, kLines);
+  DigitProducts::multiply(unit(), kLines, kLines, k, left.data, right.data, c.data(), kLines, false,
+                          0, kLines);
   double squares = 0, chain_squares = 0;
   for (std::size_t i = 0; i < kLines; ++i) {
     for (std::size_t j = 0; j < kLines; ++j) {
@@ -136,11 +135,11 @@ TEST(DigitProducts, TakeNumbersOfAnySize) {
     b[1] = 0.25F;
     b[3] = 0.5F;
     b[64] = -1;
-    Packed left(digit_products::packed_bytes(1, k)), right(digit_products::packed_bytes(1, k));
-    digit_products::pack_left({a.data(), k, 1}, 1, k, 0, 1, left.data);
-    digit_products::pack_right({b.data(), k, 1}, 1, k, 0, 1, right.data);
+    Packed left(DigitProducts::packed_bytes(1, k)), right(DigitProducts::packed_bytes(1, k));
+    DigitProducts::pack_left({a.data(), k, 1}, 1, k, 0, 1, left.data);
+    DigitProducts::pack_right({b.data(), k, 1}, 1, k, 0, 1, right.data);
     float c = 7;
-    digit_products::multiply(unit(), 1, 1, k, left.data, right.data, &c, 1, false, 0, 1);
+    DigitProducts::multiply(unit(), 1, 1, k, left.data, right.data, &c, 1, false, 0, 1);
     // Lines all of whose numbers are below 2^-100 lose those below 2^-123.
     const double lost = size < 0x1p-100F ? 0x1p-122 : 0;
     EXPECT_NEAR(c, -1.25 * double{size}, 1.25 * double{size} * 0x1p-21 + lost) << size;
@@ -154,20 +153,19 @@ TEST(DigitProducts, OfPartsAreThoseOfWholeLines) {
   auto a = normal(random, m * k);
   const auto b = normal(random, n * k);
   for (int64_t line = 0; line < m; ++line) a[static_cast<std::size_t>(line * k)] = 8;  // largest
-  Packed whole(digit_products::packed_bytes(m, k)), parts(digit_products::packed_bytes(m, k));
-  Packed right(digit_products::packed_bytes(n, k));
-  digit_products::pack_left({a.data(), k, 1}, m, k, 0, m, whole.data);
-  digit_products::start_left(m, k, 8, parts.data);
+  Packed whole(DigitProducts::packed_bytes(m, k)), parts(DigitProducts::packed_bytes(m, k));
+  Packed right(DigitProducts::packed_bytes(n, k));
+  DigitProducts::pack_left({a.data(), k, 1}, m, k, 0, m, whole.data);
+  DigitProducts::start_left(m, k, 8, parts.data);
   for (int64_t line = 0; line < m; ++line) {
     const float* from = a.data() + line * k;
     for (int64_t first = 0; first < k; first += 32)
-      digit_products::pack_part(from, line, k, first, std::min(k, first + 32), 8, parts.data);
+      DigitProducts::pack_part(from, line, k, first, std::min(k, first + 32), 8, parts.data);
   }
-  digit_products::pack_right({b.data(), k, 1}, n, k, 0, n, right.data);
+  DigitProducts::pack_right({b.data(), k, 1}, n, k, 0, n, right.data);
   std::vector<float> c(m * n), of_parts(m * n);
-  digit_products::multiply(unit(), m, n, k, whole.data, right.data, c.data(), n, false, 0, n);
-  digit_products::multiply(unit(), m, n, k, parts.data, right.data, of_parts.data(), n, false, 0,
-                           n);
+  DigitProducts::multiply(unit(), m, n, k, whole.data, right.data, c.data(), n, false, 0, n);
+  DigitProducts::multiply(unit(), m, n, k, parts.data, right.data, of_parts.data(), n, false, 0, n);
   EXPECT_EQ(c, of_parts);
 }
 
