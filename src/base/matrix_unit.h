@@ -4,6 +4,11 @@
 #pragma once
 #include <cstdint>
 
+namespace mxnet {
+// Who multiplies: the unit, where it is available, or plain loops, which are there for tests.
+enum class MultipliedBy : uint8_t { kUnit, kLoops };
+}  // namespace mxnet
+
 namespace mxnet::matrix_unit {
 
 // Matrices of kBytes: of a left factor kRows rows of kDepth bytes; of a right one kDepth bytes of

@@ -16,6 +16,10 @@ namespace mxnet {
 struct DigitProducts {
   static bool available() { return matrix_unit::available(); }
 
+  // Whether no line has a number much larger than most of its numbers are, and all are finite: the
+  // error of sums of products is then a small part of what sums usually are. In all threads.
+  static bool suit(const Lines& lines, int64_t count, int64_t k);
+
   // The bytes of so many packed lines of k numbers: their digits, and their scales.
   static int64_t packed_bytes(int64_t lines, int64_t k);
   // Lines [first, last) of `count`, which are finite; `first` is a multiple of kLinesOfTile, `last`

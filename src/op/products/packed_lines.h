@@ -11,9 +11,6 @@
 
 namespace mxnet {
 
-// Who multiplies: the unit, where it is available, or plain loops, which are there for tests.
-enum class MultipliedBy : uint8_t { kUnit, kLoops };
-
 // A factor in place, by what its sums go along: rows of a left one, columns of a right one. Number
 // i of line l is data[l * line + i * step]. Lines or steps are contiguous.
 struct Lines {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "op/products/bfloat16_tiles.h"
 #include "op/products/blas.h"
+#include "op/products/digit_products.h"
 #include "op/products/packed_bfloat16.h"
 #include "op/products/packed_gemm.h"
 #include "op/products/products.h"
@@ -224,6 +226,14 @@ class Direction {
                                          kAlone, kAlone});
     }
     if constexpr (std::is_same_v<T, float>) {
+      if (arrays_.by_matrix_unit) {
+        const MultipliedBy by = *arrays_.by_matrix_unit;
+        if (arrays_.narrow)
+          return product_of_lines<Bfloat16Tiles>(by, m, n, k, a, b, c, ldc, add, context_);
+        if (DigitProducts::suit({a.data, a.row, a.column}, m, k) &&
+            DigitProducts::suit({b.data, b.column, b.row}, n, k))
+          return product_of_lines<DigitProducts>(by, m, n, k, a, b, c, ldc, add, context_);
+      }
       if (arrays_.narrow) return packed_bfloat16::product(m, n, k, a, b, c, ldc, add, context_);
     }
     packed_gemm::product<T>(m, n, k, a, b, c, ldc, add, context_);

@@ -301,22 +301,19 @@ void draw_factors(float p, bool training, int64_t count, T* factors, Device devi
   });
 }
 
-// Who multiplies in the formats of the matrix unit, where it is chosen for so many samples.
-std::optional<MultipliedBy> by_matrix_unit(const Extent& extent, bool there) {
-  const int chosen = config().onednn.rnn_matrix_unit;
-  // Tiles of rows begin at each step.
-  if (chosen == 0 || (chosen == 1 && !there) || extent.steps == 0 || extent.batch == 0 ||
-      extent.batch % kLinesOfTile != 0)
-    return {};
-  return there ? MultipliedBy::kUnit : MultipliedBy::kLoops;
+// Whether tiles of rows begin at each step.
+bool has_whole_tiles(const Extent& extent) {
+  return extent.steps > 0 && extent.batch > 0 && extent.batch % kLinesOfTile == 0;
 }
 
 std::optional<OfDigits> digits_for(const RnnParams& params, const Extent& extent,
                                    const ForwardArrays<float>& arrays, int64_t layer, int direction,
                                    const float* x) {
-  const auto by = by_matrix_unit(extent, DigitProducts::available());
+  const auto by = by_matrix_unit(DigitProducts::available());
   // Of relu nobody knows how large states become; a projection would be looked at at each step.
-  if (!by || !arrays.packs || params.mode == Mode::kRelu || params.projection_size) return {};
+  if (!by || !arrays.packs || !has_whole_tiles(extent) || params.mode == Mode::kRelu ||
+      params.projection_size)
+    return {};
   const int64_t inputs = ParamLayout(params, extent.input_size).input_size(layer);
   const Magnitudes most = magnitudes(params, extent, arrays, layer, direction, x);
   if (!may_be_mixed(most, inputs, params.hidden())) return {};
@@ -347,6 +344,12 @@ void run_direction(const Products& products, const RnnParams& params, const Exte
 
 bool packed_weights_chosen() { return config().onednn.enabled && config().onednn.use_rnn; }
 
+std::optional<MultipliedBy> by_matrix_unit(bool there) {
+  const int chosen = config().onednn.rnn_matrix_unit;
+  if (chosen == 0 || (chosen == 1 && !there)) return {};
+  return there ? MultipliedBy::kUnit : MultipliedBy::kLoops;
+}
+
 bool multiplies_bfloat16(const RnnParams& params, int64_t input_size) {
   const bool even = input_size % 2 == 0 && params.hidden() % 2 == 0 && params.out() % 2 == 0;
   return even && packed_bfloat16::available();
@@ -367,7 +370,8 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
     for (int d = 0; d < params.directions(); ++d) {
       if constexpr (std::is_same_v<T, float>) {
         if (arrays.narrow_params != nullptr) {
-          if (const auto by = by_matrix_unit(extent, Bfloat16Tiles::available())) {
+          const auto by = by_matrix_unit(Bfloat16Tiles::available());
+          if (by && has_whole_tiles(extent)) {
             run_direction(OfBfloat16Tiles{{*by}}, params, extent, arrays, layer, d, x, y, scratch,
                           context);
             continue;

@@ -2,8 +2,10 @@
 // A whole recurrent network on plain arrays of float or double, forward and backward.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "base/half.h"
+#include "base/matrix_unit.h"
 #include "op/kernel.h"
 #include "op/rnn/backward_arrays.h"
 #include "op/rnn/layout.h"
@@ -33,6 +35,9 @@ struct ForwardArrays {
 // Whether MXNET_ONEDNN_ENABLED and MXNET_USE_ONEDNN_RNN choose packed weights: where they choose
 // oneDNN in 1.x, the kernels here are the library's own.
 bool packed_weights_chosen();
+// Who multiplies in a format of the matrix unit, which may be `there`; nobody where
+// MXNET_RNN_MATRIX_UNIT does not choose it.
+std::optional<MultipliedBy> by_matrix_unit(bool there);
 // Whether layers of these sizes can multiply in bfloat16 here.
 bool multiplies_bfloat16(const RnnParams& params, int64_t input_size);
 template <class T>
