@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "base/simd.h"
 
@@ -37,12 +38,16 @@ const float* scales_of(const int8_t* tile, int64_t k) {
   return reinterpret_cast<const float*>(tile + steps_of(k) * kStep);
 }
 
-// Up to kTile lines; `right`: as matrices of a right factor.
-void pack_tile(const Lines& lines, int64_t count, int64_t k, bool right, int8_t* to) {
+// Up to kTile lines; `right`: as matrices of a right factor. `known`: what is at least the largest
+// number of each, or null.
+void pack_tile(const Lines& lines, int64_t count, int64_t k, bool right, const float* known,
+               int8_t* to) {
   alignas(64) float numbers[kTile * kDepth];
   alignas(64) int8_t digits[kStep];
   float largest[kTile] = {};
-  if (lines.step == 1) {
+  if (known != nullptr) {
+    std::copy_n(known, count, largest);
+  } else if (lines.step == 1) {
     for (int64_t l = 0; l < count; ++l)
       largest[l] = MX_SIMD_CALL(largest_of)(lines.data + l * lines.line, k);
   } else {
@@ -67,48 +72,50 @@ void pack_tile(const Lines& lines, int64_t count, int64_t k, bool right, int8_t*
 }
 
 void pack(const Lines& lines, int64_t count, int64_t k, int64_t first, int64_t last, bool right,
-          int8_t* packed) {
+          const float* known, int8_t* packed) {
   for (int64_t l = first; l < last; l += kTile) {
     pack_tile({lines.data + l * lines.line, lines.line, lines.step}, std::min(kTile, count - l), k,
-              right, packed + l / kTile * tile_bytes(k));
+              right, known == nullptr ? nullptr : known + l, packed + l / kTile * tile_bytes(k));
   }
 }
 
-}  // namespace
+bool is_zero(const Lines& lines, int64_t line, int64_t k) {
+  const float* from = lines.data + line * lines.line;
+  for (int64_t i = 0; i < k; ++i) {
+    if (from[i * lines.step] != 0) return false;
+  }
+  return true;
+}
 
-bool DigitProducts::suit(const Lines& lines, int64_t count, int64_t k) {
+// The largest numbers of lines [first, last), rounded up; false where a line does not suit.
+bool look_at(const Lines& lines, int64_t k, int64_t first, int64_t last, float* largest) {
   // A number sixteen times as large as the root of a line's mean square. Where both lines have one,
   // errors of 2^-25 of a product of the largest numbers are 8e-6 of a sum's usual size, and less
   // than 1e-6 where numbers are normally distributed.
   constexpr float kMostSquare = 256;
-  std::atomic<bool> all = true;
-  parallel_for(
-      count, static_cast<double>(k) / 8,
-      [&](int64_t first, int64_t last) {
-        for (int64_t l = first; l < last; l += kTile) {
-          const int64_t inside = std::min(kTile, last - l);
-          const float* from = lines.data + l * lines.line;
-          float largest[kTile] = {}, sums[kTile] = {};
-          if (lines.step == 1) {
-            for (int64_t i = 0; i < inside; ++i)
-              MX_SIMD_CALL(squares_of)(from + i * lines.line, k, largest + i, sums + i);
-          } else {
-            MX_SIMD_CALL(squares_beside)(from, inside, lines.step, k, largest, sums);
-          }
-          for (int64_t i = 0; i < inside; ++i) {
-            // Squares that overflow, and NaN, make sums that are not finite; of such as vanish
-            // nothing is known.
-            const bool vanish = largest[i] < 0x1p-100F && largest[i] > 0;
-            if (vanish || !std::isfinite(sums[i]) ||
-                largest[i] * static_cast<float>(k) > kMostSquare * sums[i])
-              // Relaxed: it is read after the threads have met.
-              all.store(false, std::memory_order_relaxed);
-          }
-        }
-      },
-      kTile);
-  return all.load(std::memory_order_relaxed);
+  std::vector<float> squares(static_cast<std::size_t>(last - first)), sums(squares);
+  const float* from = lines.data + first * lines.line;
+  if (lines.step == 1) {
+    for (std::size_t i = 0; i < squares.size(); ++i, from += lines.line)
+      MX_SIMD_CALL(squares_of)(from, k, &squares[i], &sums[i]);
+  } else {
+    MX_SIMD_CALL(squares_beside)(from, last - first, lines.step, k, squares.data(), sums.data());
+  }
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    // Squares that overflow, and NaN, make sums that are not finite. Of numbers whose squares
+    // vanish nothing is known.
+    constexpr float kLeastSquare = 0x1p-100F;
+    const bool unknown =
+        squares[i] < kLeastSquare && !is_zero(lines, first + static_cast<int64_t>(i), k);
+    if (unknown || !std::isfinite(sums[i]) ||
+        squares[i] * static_cast<float>(k) > kMostSquare * sums[i])
+      return false;
+    largest[first + static_cast<int64_t>(i)] = std::sqrt(squares[i]) * (1 + 0x1p-22F);
+  }
+  return true;
 }
+
+}  // namespace
 
 int64_t DigitProducts::packed_bytes(int64_t lines, int64_t k) {
   return (lines + kTile - 1) / kTile * tile_bytes(k);
@@ -116,11 +123,35 @@ int64_t DigitProducts::packed_bytes(int64_t lines, int64_t k) {
 
 void DigitProducts::pack_left(const Lines& lines, int64_t count, int64_t k, int64_t first,
                               int64_t last, int8_t* packed) {
-  pack(lines, count, k, first, last, false, packed);
+  pack(lines, count, k, first, last, false, nullptr, packed);
 }
 void DigitProducts::pack_right(const Lines& lines, int64_t count, int64_t k, int64_t first,
                                int64_t last, int8_t* packed) {
-  pack(lines, count, k, first, last, true, packed);
+  pack(lines, count, k, first, last, true, nullptr, packed);
+}
+
+const int8_t* DigitProducts::pack_suitable(const Lines& lines, int64_t count, int64_t k, bool right,
+                                           const KernelContext& context) {
+  constexpr int64_t kTogether = 16 * kTile;  // whole pages of a row are read one after the other
+  auto* largest = context.workspace_of<float>(count);
+  std::atomic<bool> suit = true;
+  const auto cost = static_cast<double>(k);
+  parallel_for(
+      count, cost / 8,
+      [&](int64_t first, int64_t last) {
+        // Relaxed: it is read after the threads have met.
+        if (!look_at(lines, k, first, last, largest)) suit.store(false, std::memory_order_relaxed);
+      },
+      kTogether);
+  if (!suit.load(std::memory_order_relaxed)) return nullptr;
+  auto* packed = context.workspace_of<int8_t>(packed_bytes(count, k));
+  parallel_for(
+      count, cost,
+      [&](int64_t first, int64_t last) {
+        pack(lines, count, k, first, last, right, largest, packed);
+      },
+      kTile);
+  return packed;
 }
 
 void DigitProducts::start_left(int64_t count, int64_t k, float largest, int8_t* packed) {

@@ -16,10 +16,6 @@ namespace mxnet {
 struct DigitProducts {
   static bool available() { return matrix_unit::available(); }
 
-  // Whether no line has a number much larger than most of its numbers are, and all are finite: the
-  // error of sums of products is then a small part of what sums usually are. In all threads.
-  static bool suit(const Lines& lines, int64_t count, int64_t k);
-
   // The bytes of so many packed lines of k numbers: their digits, and their scales.
   static int64_t packed_bytes(int64_t lines, int64_t k);
   // Lines [first, last) of `count`, which are finite; `first` is a multiple of kLinesOfTile, `last`
@@ -28,6 +24,12 @@ struct DigitProducts {
                         int8_t* packed);
   static void pack_right(const Lines& lines, int64_t count, int64_t k, int64_t first, int64_t last,
                          int8_t* packed);
+
+  // A whole factor, packed in all threads into memory of `context`. Null where a line has a number
+  // much larger than most of its numbers are, or one that is not finite: else the error of sums of
+  // products is a small part of what sums usually are.
+  static const int8_t* pack_suitable(const Lines& lines, int64_t count, int64_t k, bool right,
+                                     const KernelContext& context);
 
   // Left lines whose numbers come one part after the other, all with one scale: none is larger than
   // `largest`. First the scales and zeros for what is beyond k, then numbers [first, last) of a

@@ -21,8 +21,22 @@ struct Lines {
 // Lines that are packed together.
 inline constexpr int64_t kLinesOfTile = matrix_unit::kRows;
 
-// c = a b or c += a b with scratch from `context`, in a format that packs lines: digit_products or
-// bfloat16_tiles. Of both factors rows or columns are contiguous.
+// c = left right or c += left right in all threads.
+template <class Format>
+void multiply_lines(MultipliedBy by, int64_t m, int64_t n, int64_t k, const int8_t* left,
+                    const int8_t* right, float* c, int64_t ldc, bool add) {
+  // About a thirty-second of a product and addition is the unit of the cost model.
+  parallel_for(
+      m, static_cast<double>(k * n) / 32,
+      [&](int64_t first, int64_t last) {
+        Format::multiply(by, last - first, n, k, left + Format::packed_bytes(first, k), right,
+                         c + first * ldc, ldc, add, 0, n);
+      },
+      2 * kLinesOfTile);
+}
+
+// c = a b or c += a b with scratch from `context`, in a format that packs lines. Of both factors
+// rows or columns are contiguous.
 template <class Format>
 void product_of_lines(MultipliedBy by, int64_t m, int64_t n, int64_t k,
                       const packed_gemm::View<float>& a, const packed_gemm::View<float>& b,
@@ -43,14 +57,7 @@ void product_of_lines(MultipliedBy by, int64_t m, int64_t n, int64_t k,
         Format::pack_right({b.data, b.column, b.row}, n, k, first, last, right);
       },
       kLinesOfTile);
-  // About a thirty-second of a product and addition is the unit of the cost model.
-  parallel_for(
-      m, cost / 32 * static_cast<double>(n),
-      [&](int64_t first, int64_t last) {
-        Format::multiply(by, last - first, n, k, left + Format::packed_bytes(first, k), right,
-                         c + first * ldc, ldc, add, 0, n);
-      },
-      2 * kLinesOfTile);
+  multiply_lines<Format>(by, m, n, k, left, right, c, ldc, add);
 }
 
 }  // namespace mxnet

@@ -226,17 +226,41 @@ class Direction {
                                          kAlone, kAlone});
     }
     if constexpr (std::is_same_v<T, float>) {
-      if (arrays_.by_matrix_unit) {
-        const MultipliedBy by = *arrays_.by_matrix_unit;
-        if (arrays_.narrow)
-          return product_of_lines<Bfloat16Tiles>(by, m, n, k, a, b, c, ldc, add, context_);
-        if (DigitProducts::suit({a.data, a.row, a.column}, m, k) &&
-            DigitProducts::suit({b.data, b.column, b.row}, n, k))
-          return product_of_lines<DigitProducts>(by, m, n, k, a, b, c, ldc, add, context_);
+      if (arrays_.narrow) {
+        if (const auto by = by_matrix_unit(Bfloat16Tiles::available()))
+          return product_of_lines<Bfloat16Tiles>(*by, m, n, k, a, b, c, ldc, add, context_);
+      } else if (const auto by = by_matrix_unit(DigitProducts::available(), gains(m, n, k))) {
+        if (multiply_digits(*by, m, n, k, a, b, c, ldc, add)) return;
       }
       if (arrays_.narrow) return packed_bfloat16::product(m, n, k, a, b, c, ldc, add, context_);
     }
     packed_gemm::product<T>(m, n, k, a, b, c, ldc, add, context_);
+  }
+
+  // Looking at factors, splitting them and putting sums together takes less than is saved.
+  static bool gains(int64_t m, int64_t n, int64_t k) {
+    constexpr int64_t kLeastSide = 256, kLeast = 3 << 27;
+    return std::min({m, n, k}) >= kLeastSide && m * n * k >= kLeast;
+  }
+
+  // False where numbers forbid it.
+  bool multiply_digits(MultipliedBy by, int64_t m, int64_t n, int64_t k,
+                       const packed_gemm::View<float>& a, const packed_gemm::View<float>& b,
+                       float* c, int64_t ldc, bool add) {
+    // Gradients of the gates meet what the weights of the input were multiplied with, and then what
+    // those of the state were.
+    if (a.data != packed_data_ || a.row != packed_row_ || m != packed_rows_) {
+      packed_left_ = DigitProducts::pack_suitable({a.data, a.row, a.column}, m, k, false, context_);
+      packed_data_ = a.data;
+      packed_row_ = a.row;
+      packed_rows_ = m;
+    }
+    if (packed_left_ == nullptr) return false;
+    const int8_t* right =
+        DigitProducts::pack_suitable({b.data, b.column, b.row}, n, k, true, context_);
+    if (right == nullptr) return false;
+    multiply_lines<DigitProducts>(by, m, n, k, packed_left_, right, c, ldc, add);
+    return true;
   }
 
   void weight_gradients(T* to) {
@@ -288,6 +312,10 @@ class Direction {
   T *dgates_, *dcandidates_ = nullptr, *dprojected_ = nullptr, *dunprojected_ = nullptr;
   T* before_;  // states before each step
   T *dh_, *dc_;
+  // The left factor of the last product in digits, and what it was made of.
+  const int8_t* packed_left_ = nullptr;
+  const float* packed_data_ = nullptr;
+  int64_t packed_row_ = 0, packed_rows_ = 0;
 };
 
 template <class T>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arrays of a network's backward pass, as the operator is given them on either device.
 #pragma once
-#include <optional>
-
-#include "base/matrix_unit.h"
 #include "op/rnn/layout.h"
 
 namespace mxnet::rnn {
@@ -19,8 +16,6 @@ struct BackwardArrays {
   // On the CPU: weights are packed first, else BLAS reads them as they lie; of those that are,
   // whether products over whole sequences are of bfloat16.
   bool packs, narrow;
-  // Who makes those products in the formats of the matrix unit, if anybody.
-  std::optional<MultipliedBy> by_matrix_unit;
 };
 
 // Inputs: those of the operator, its output and reserve, gradients of its outputs. `arrays`: those

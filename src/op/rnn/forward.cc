@@ -309,12 +309,15 @@ bool has_whole_tiles(const Extent& extent) {
 std::optional<OfDigits> digits_for(const RnnParams& params, const Extent& extent,
                                    const ForwardArrays<float>& arrays, int64_t layer, int direction,
                                    const float* x) {
-  const auto by = by_matrix_unit(DigitProducts::available());
+  const int64_t inputs = ParamLayout(params, extent.input_size).input_size(layer);
+  // Of fewer numbers, splitting them and putting sums together takes longer than is saved.
+  constexpr int64_t kLeast = 256;
+  const auto by =
+      by_matrix_unit(DigitProducts::available(), std::min(inputs, params.hidden()) >= kLeast);
   // Of relu nobody knows how large states become; a projection would be looked at at each step.
   if (!by || !arrays.packs || !has_whole_tiles(extent) || params.mode == Mode::kRelu ||
       params.projection_size)
     return {};
-  const int64_t inputs = ParamLayout(params, extent.input_size).input_size(layer);
   const Magnitudes most = magnitudes(params, extent, arrays, layer, direction, x);
   if (!may_be_mixed(most, inputs, params.hidden())) return {};
   return OfDigits{{*by}, most.state};
@@ -344,9 +347,9 @@ void run_direction(const Products& products, const RnnParams& params, const Exte
 
 bool packed_weights_chosen() { return config().onednn.enabled && config().onednn.use_rnn; }
 
-std::optional<MultipliedBy> by_matrix_unit(bool there) {
+std::optional<MultipliedBy> by_matrix_unit(bool there, bool gains) {
   const int chosen = config().onednn.rnn_matrix_unit;
-  if (chosen == 0 || (chosen == 1 && !there)) return {};
+  if (chosen == 0 || (chosen == 1 && !(there && gains))) return {};
   return there ? MultipliedBy::kUnit : MultipliedBy::kLoops;
 }
 

@@ -36,8 +36,8 @@ struct ForwardArrays {
 // oneDNN in 1.x, the kernels here are the library's own.
 bool packed_weights_chosen();
 // Who multiplies in a format of the matrix unit, which may be `there`; nobody where
-// MXNET_RNN_MATRIX_UNIT does not choose it.
-std::optional<MultipliedBy> by_matrix_unit(bool there);
+// MXNET_RNN_MATRIX_UNIT does not choose it, which asks whether it `gains`.
+std::optional<MultipliedBy> by_matrix_unit(bool there, bool gains = true);
 // Whether layers of these sizes can multiply in bfloat16 here.
 bool multiplies_bfloat16(const RnnParams& params, int64_t input_size);
 template <class T>

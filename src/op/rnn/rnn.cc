@@ -11,8 +11,6 @@
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
-#include "op/products/bfloat16_tiles.h"
-#include "op/products/digit_products.h"
 #include "op/rnn/network.h"
 #include "op/run/read_back.h"
 
@@ -164,9 +162,6 @@ void backward_in(const RnnParams& params, bool packs, KernelContext& context) {
   a.packs = packs;
   a.narrow =
       context.in(1).dtype == DType::kBFloat16 && multiplies_bfloat16(params, extent.input_size);
-  if (packs)
-    a.by_matrix_unit =
-        by_matrix_unit(a.narrow ? Bfloat16Tiles::available() : DigitProducts::available());
   run_backward(params, extent, a, context);
   arrays.write_back();
 }

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <new>
 #include <random>
 #include <vector>
+
+#include "op/products/bfloat16_tiles.h"
 
 namespace mxnet {
 namespace {
@@ -30,6 +33,19 @@ struct Packed {
   Packed(const Packed&) = delete;
   Packed& operator=(const Packed&) = delete;
   int8_t* data;
+};
+
+// What kernels take as they run.
+class Memory final : public KernelResources {
+ public:
+  void* workspace(std::size_t bytes) override {
+    taken_.push_back(std::make_unique<Packed>(static_cast<int64_t>(bytes)));
+    return taken_.back()->data;
+  }
+  Tensor make_out(int, const Shape&) override { return {}; }
+
+ private:
+  std::vector<std::unique_ptr<Packed>> taken_;
 };
 
 std::vector<float> normal(std::mt19937& random, int64_t count) {
@@ -167,6 +183,102 @@ TEST(DigitProducts, OfPartsAreThoseOfWholeLines) {
   DigitProducts::multiply(unit(), m, n, k, whole.data, right.data, c.data(), n, false, 0, n);
   DigitProducts::multiply(unit(), m, n, k, parts.data, right.data, of_parts.data(), n, false, 0, n);
   EXPECT_EQ(c, of_parts);
+}
+
+// Lines of either direction, and of what they are not packed.
+TEST(DigitProducts, SuitNumbersOfAboutOneSize) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  constexpr int64_t kLines = 300, k = 400;
+  constexpr auto kInfinity = std::numeric_limits<float>::infinity();
+  const auto usual = normal(random, kLines * k);
+  for (const bool beside : {false, true}) {
+    auto numbers = usual;
+    const Lines lines = beside ? Lines{numbers.data(), 1, kLines} : Lines{numbers.data(), k, 1};
+    const auto place = [&](int64_t line, int64_t i) -> float& {
+      return numbers[static_cast<std::size_t>(line * lines.line + i * lines.step)];
+    };
+    const auto suit = [&] {
+      for (const bool right : {false, true}) {
+        Memory resources;
+        const KernelContext context({}, {}, Device::cpu(), nullptr, false, resources);
+        const int8_t* packed = DigitProducts::pack_suitable(lines, kLines, k, right, context);
+        if (packed == nullptr) return false;
+      }
+      return true;
+    };
+    EXPECT_TRUE(suit());
+    for (int64_t i = 0; i < k; ++i) place(7, i) = 0;
+    EXPECT_TRUE(suit());
+    place(7, 399) = 1e-30F;  // its square is zero
+    EXPECT_FALSE(suit());
+    place(7, 399) = 1;  // twenty times the root of the mean square
+    EXPECT_FALSE(suit());
+    place(7, 399) = 0;
+    for (const float number : {kInfinity, -kInfinity, std::nanf(""), 1e25F, 100.0F}) {
+      const float before = place(299, 0);
+      place(299, 0) = number;
+      EXPECT_FALSE(suit()) << number;
+      place(299, 0) = before;
+    }
+    EXPECT_TRUE(suit());
+  }
+}
+
+// Small multiples of 1/8 are bfloat16, and their sums exact.
+TEST(Bfloat16Tiles, AreThoseOfTheLoop) {
+  SCOPED_TRACE(kSeed);
+  const By by = Bfloat16Tiles::available() ? By::kUnit : By::kLoops;
+  std::mt19937 random(kSeed);
+  std::uniform_int_distribution<int> eighths(-8, 8);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  const auto numbers = [&](int64_t count) {
+    std::vector<float> made(static_cast<std::size_t>(count));
+    for (float& number : made) number = static_cast<float>(eighths(random)) / 8;
+    return made;
+  };
+  for (int round = 0; round < 60; ++round) {
+    const int64_t m = 1 + below(70), n = 1 + below(150), k = 1 + below(900), ldc = n + below(3);
+    const auto a = numbers(m * k), b = numbers(n * k);
+    const Lines left = round % 2 == 0 ? Lines{a.data(), k, 1} : Lines{a.data(), 1, m};
+    const Lines right = round % 3 == 0 ? Lines{b.data(), 1, n} : Lines{b.data(), k, 1};
+    Packed packed_left(Bfloat16Tiles::packed_bytes(m, k));
+    Packed packed_right(Bfloat16Tiles::packed_bytes(n, k));
+    if (round % 4 == 0) {  // in parts
+      Bfloat16Tiles::clear(m, k, packed_left.data);
+      for (int64_t line = 0; line < m; ++line) {
+        for (int64_t i = 0; i < k; i += 20)
+          Bfloat16Tiles::pack_part(a.data() + line * k, line, k, i, std::min(k, i + 20),
+                                   packed_left.data);
+      }
+    } else {
+      Bfloat16Tiles::pack_left(left, m, k, 0, m, packed_left.data);
+    }
+    if (right.step == 1) {  // as weights are
+      const std::vector<bfloat16> narrow(b.begin(), b.end());
+      Bfloat16Tiles::pack_right(narrow.data(), n, k, 0, n, packed_right.data);
+    } else {
+      Bfloat16Tiles::pack_right(right, n, k, 0, n, packed_right.data);
+    }
+    const bool add = round % 2 == 1;
+    const int64_t first = below(n) / kTile * kTile;
+    const int64_t last = std::min(n, first + (1 + below(6)) * kTile);
+    std::vector<float> c(static_cast<std::size_t>(m * ldc), 3.0F), by_loops = c;
+    Bfloat16Tiles::multiply(by, m, n, k, packed_left.data, packed_right.data, c.data(), ldc, add,
+                            first, last);
+    Bfloat16Tiles::multiply(By::kLoops, m, n, k, packed_left.data, packed_right.data,
+                            by_loops.data(), ldc, add, first, last);
+    EXPECT_EQ(c, by_loops);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < ldc; ++j) {
+        const bool inside = j >= first && j < last;
+        float want = inside && !add ? 0.0F : 3.0F;
+        for (int64_t q = 0; q < k && inside; ++q) want += at(left, i, q) * at(right, j, q);
+        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], want)
+            << m << " " << n << " " << k << " at " << i << ", " << j;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -84,3 +84,34 @@ def test_digits_keep_a_weight_that_is_no_number_in_its_units(mx, rng):
     network.weights[0][0][3, 7] = np.nan
     for got, want in zip(by_digits_and_plainly(mx, network)[0], network.run()):
         np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+
+
+def gradients(mx, network, heads, row, dtype="float32", count=2):
+    with threads(mx, count), setting(mx, b"MXNET_RNN_MATRIX_UNIT", row, b"1"):
+        return mx.gradients("RNN", network.arrays(dtype), [h.astype(dtype) for h in heads], **network.attrs())
+
+
+@pytest.mark.parametrize("mode", ["lstm", "gru"])
+@pytest.mark.parametrize("sizes", [dict(), dict(steps=7, batch=20, inputs=70, hidden=45, layers=2, bidirectional=True)])
+def test_gradients_by_digits_are_those_of_float64(mx, rng, mode, sizes):
+    network = Network(rng, mode, **{**dict(steps=9, batch=32, inputs=96, hidden=64, scale=0.1), **sizes})
+    heads = [rng.standard_normal(y.shape) for y in network.run()]
+    digits, one, plain, exact = (gradients(mx, network, heads, row, dtype, count) for row, dtype, count in (
+        (EVERYWHERE, "float32", 2), (EVERYWHERE, "float32", 1), (b"0", "float32", 2), (b"0", "float64", 2)))
+    assert not np.array_equal(digits[1], plain[1])  # those of the weights
+    for got, alone, usual, want in zip(digits, one, plain, exact):
+        np.testing.assert_array_equal(got, alone)
+        error, plain_error = (np.sqrt(np.mean((a - want) ** 2)) for a in (got, usual))
+        assert error < 4 * plain_error and error < 3e-6 * np.sqrt(np.mean(want ** 2))
+
+
+@pytest.mark.parametrize("what", [np.nan, np.inf, 1e6])
+def test_gradients_that_are_not_finite_or_far_larger_than_others_are_multiplied_plainly(mx, rng, what):
+    """Gradients of the weights and of the input, in one sample each; those of others are what they are without it."""
+    network = Network(rng, "lstm", steps=3, batch=32, inputs=96, hidden=64, scale=0.1)
+    heads = [rng.standard_normal(y.shape) for y in network.run()]
+    heads[0][2, 5, 7] = what
+    got, plain = (gradients(mx, network, heads, row) for row in (EVERYWHERE, b"0"))
+    others = np.arange(32) != 5
+    np.testing.assert_array_equal(np.isnan(got[1]), np.isnan(plain[1]))
+    np.testing.assert_allclose(got[0][:, others], plain[0][:, others], rtol=1e-5, atol=1e-6)
