@@ -148,7 +148,7 @@ def openvino(mode, repeat, precision="f32"):
 ENGINES = {"ours": ours, "reference": reference, "torch": torch, "onnxruntime": onnxruntime, "openvino": openvino}
 ENGINES_BF16 = {"ours_bf16": lambda *args: ours(*args, "bfloat16"), "torch_bf16": lambda *args: torch(*args, "bfloat16"),
                 "openvino_bf16": lambda *args: openvino(*args, "bf16")}
-ALL_ENGINES = ENGINES | ENGINES_BF16
+ALL_ENGINES = {**ENGINES, **ENGINES_BF16}  # in the way that the Python of 1.9.1 knows
 
 
 def main():

@@ -16,8 +16,8 @@
   LIVE(rnn_use_weight_cache, bool, "MXNET_RNN_USE_WEIGHT_CACHE", "0", any(), active("test_kept_weights_do_not_see_changes"), \
       "Keep the packed weights of the fused RNN operator without looking whether they changed; for inference only.") \
   LIVE(rnn_matrix_unit, int, "MXNET_RNN_MATRIX_UNIT", "1", between(0, 2), active("test_the_matrix_unit_is_used_where_it_is_chosen"), \
-      "Multiply float32 by the processor's unit for matrices of bytes (AMX) in recurrent layers, three digits a number, where sizes and " \
-      "numbers allow it. 0: never. 1: where the processor has one. 2: everywhere, by slow loops where it has none: for tests.") \
+      "Multiply by the processor's matrix unit (AMX) in recurrent layers, bfloat16 as it is and float32 as three digits of a byte, " \
+      "where numbers allow it. 0: never. 1: where there is one and sizes gain. 2: everywhere, else by slow loops: for tests.") \
   LIVE(rnn_strassen, bool, "MXNET_RNN_STRASSEN", "1", any(), active("test_strassen_is_used_where_it_is_chosen"), \
       "Multiply by Strassen's method in LSTM layers of float32 outside of training, where sizes and numbers allow it: an " \
       "eighth to a quarter fewer multiplications, with a rounding error of the largest numbers. 0: all products as they are.") \
