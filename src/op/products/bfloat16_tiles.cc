@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Packs lines of bfloat16 into matrices of the unit, and walks over blocks of the result.
 #include "op/products/bfloat16_tiles.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks at all numbers of a layer, for the bits of the largest.
 #include "op/rnn/magnitudes.h"
 
 #include <algorithm>
