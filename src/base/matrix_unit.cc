@@ -190,7 +190,7 @@ void multiply_digits_by_loops(int64_t steps, const int8_t* const (&left)[2], con
           const int8_t* b = right + s * kStep + j * kBytes;
           for (int64_t r = 0; r < kRows; ++r) {
             for (int64_t k = 0; k < kDepth; ++k) {
-              const int32_t factor = a[r * kDepth + k];
+              const int8_t factor = a[r * kDepth + k];
               const int8_t* row = b + k / kTogether * kDepth + k % kTogether;
               int32_t* to = sums[half][i + j] + r * kColumns;
               for (int64_t c = 0; c < kColumns; ++c) to[c] += factor * row[c * kTogether];
