@@ -35,10 +35,14 @@ bool WinogradConv::supported(const WinogradDesc& d, Isa isa) {
   const auto fits = [](int64_t size, int64_t pad, int64_t kernel) {
     return size > 0 && pad >= 0 && pad < kernel && size + 2 * pad >= kernel;
   };
-  return winograd_form(d) >= 0 && winograd_loops(isa) != nullptr && d.batch > 0 && d.channels > 0 &&
-         d.filters > 0 && fits(d.height, d.pad_y, d.kernel_y) &&
-         fits(d.width, d.pad_x, d.kernel_x) && (d.src_blocked || !d.src_narrow) &&
-         (d.dst_blocked || !d.dst_narrow);
+  const int form = winograd_form(d);
+  if (form < 0 || winograd_loops(isa) == nullptr) return false;
+  const auto type_fits = [form](bool blocked, bool narrow) {
+    return !narrow || (blocked && kWinogradForms[form].may_be_narrow());
+  };
+  return d.batch > 0 && d.channels > 0 && d.filters > 0 && fits(d.height, d.pad_y, d.kernel_y) &&
+         fits(d.width, d.pad_x, d.kernel_x) && type_fits(d.src_blocked, d.src_narrow) &&
+         type_fits(d.dst_blocked, d.dst_narrow);
 }
 
 WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)

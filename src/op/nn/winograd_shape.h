@@ -28,6 +28,8 @@ struct WinogradForm {
   constexpr int points() const { return points_y() * points_x(); }
 
   constexpr bool is_3x3() const { return kernel_y == 3 && kernel_x == 3; }
+  // Whether there are loops for bfloat16: beside layers in it other kernels compute directly.
+  constexpr bool may_be_narrow() const { return is_3x3(); }
 };
 
 // All that there are loops for.

@@ -278,6 +278,13 @@ TEST(WinogradDescription, OthersAreNotSupported) {
   WinogradDesc bad = good;
   bad.src_narrow = true;
   EXPECT_FALSE(WinogradConv::supported(bad)) << "plain rows are float32";
+  bad.src_blocked = true;
+  bad.kernel_y = bad.kernel_x = 5;
+  bad.tile = 2;
+  bad.pad_y = bad.pad_x = 2;
+  EXPECT_FALSE(WinogradConv::supported(bad)) << "only 3x3 meets bfloat16";
+  bad.src_narrow = false;
+  EXPECT_EQ(WinogradConv::supported(bad), WinogradConv::has(Isa::kAvx2));
   bad = good;
   bad.tile = 3;
   EXPECT_FALSE(WinogradConv::supported(bad));
