@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "exec/network_fixture.h"
+#include "op/fused/conv.h"
 #include "op/fused/weight_rows.h"
 #include "op/nn/winograd.h"
+#include "op/onednn/instructions.h"
 #include "openmp_under_tsan.h"
 
 namespace mxnet {
@@ -290,6 +292,9 @@ TEST(LaidOutTraining, NormalisationOfImagesInBlocksIsTheSameWhenStatisticsAreGiv
 
 // --- bfloat16 ------------------------------------------------------------------------------------
 
+// ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 makes CPUs with matrix units plan as those without.
+bool in_tiles() { return onednn::multiplies_bfloat16_in_tiles(); }
+
 TEST(BFloat16Plan, TheRowMakesLayersComputeInIt) {
   Network net({1, 3, 12, 12});
   Value x = relu(net.batch_norm("bn0", net.conv("c0", net.data(), 3, 32), 32));
@@ -324,7 +329,7 @@ TEST(BFloat16Plan, WinogradLayersBetweenReadAndWriteIt) {
   const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
   const Network::Result result = net.run(x);
   Network::expect_near(result.values, exact.values, 0.02);
-  EXPECT_EQ(result.steps("[winograd]"), exact.steps("[winograd]")) << result.plan;
+  EXPECT_EQ(result.steps("[winograd]"), in_tiles() ? 0 : exact.steps("[winograd]")) << result.plan;
   if (__builtin_cpu_supports("avx512bf16")) {
     EXPECT_NE(result.values, exact.values);
     EXPECT_EQ(result.steps("_reorder("), 2)
@@ -342,7 +347,41 @@ TEST(BFloat16Plan, FewTilesComputeDirectlyInIt) {
   EXPECT_EQ(plan(1).steps("[winograd]"), 1) << "16 tiles are enough against float32";
   const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
   EXPECT_EQ(plan(1).steps("[winograd]"), 0);
-  EXPECT_EQ(plan(2).steps("[winograd]"), 1);
+  EXPECT_EQ(plan(2).steps("[winograd]"), in_tiles() ? 0 : 1);
+}
+
+TEST(BFloat16Plan, ChannelsLieBehindForMatrixUnits) {
+  if (!in_tiles()) GTEST_SKIP() << "needs AMX";
+  const Shape image{2, 32, 24, 24}, weight{20, 32, 3, 3}, map{2, 20, 24, 24};
+  const auto array = [](const Shape& shape) { return Tensor{nullptr, &shape, DType::kFloat32}; };
+  const Tensor in[] = {array(image), array(weight)}, out[] = {array(map)};
+  FusedConvParams params;
+  params.conv.stride = params.conv.dilate = params.conv.pad = {1, 1};
+  params.conv.kernel = {3, 3};
+  params.conv.num_filter = 20;
+  params.conv.num_group = 1;
+  params.conv.no_bias = true;
+  const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const LayoutRef plain[2];
+  const auto kernel = prepare_fused_conv(Registry::get().at(FusedConvParams::kWithoutSum), &params,
+                                         {in, out, false}, plain);
+  ASSERT_NE(kernel, nullptr);
+  ASSERT_NE(kernel->out()[0], nullptr);
+  EXPECT_EQ(kernel->out()[0]->bytes(), 2 * map.size()) << "blocks would fill up to 32 channels";
+}
+
+TEST(BFloat16Plan, NothingMovesBetweenLayersForMatrixUnits) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (!in_tiles()) GTEST_SKIP() << "needs AMX";
+  Network net({2, 3, 24, 24});
+  Value x = relu(net.conv("first", net.data(), 3, 32));
+  x = apply("Pooling", {x}, {{"kernel", "(2,2)"}, {"stride", "(2,2)"}});
+  x = apply("Concat", {relu(net.conv("a", x, 32, 48)), x}, {{"num_args", "2"}, {"dim", "1"}});
+  x = relu(sum(net.conv("b", x, 80, 80, 1), x));
+  x = relu(net.conv("c", x, 80, 20));
+  const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  const Network::Result result = net.run(x);
+  EXPECT_EQ(result.steps("_reorder("), 2) << "the network's input and its output: " << result.plan;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "exec/network_fixture.h"
 #include "op/fused/conv_trials.h"
+#include "op/fused/winograd.h"
 #include "openmp_under_tsan.h"
 
 namespace mxnet {
@@ -87,6 +88,24 @@ TEST(WinogradConfig, LongKernelsToo) {
               {{"kernel", c.kernel}, {"pad", c.pad}, {"num_filter", "48"}, {"no_bias", "True"}}));
     EXPECT_EQ(net.check(output).steps("[winograd]"), c.chosen && only_avx2 ? 1 : 0) << c.kernel;
   }
+}
+
+TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  ConvParams params;
+  params.kernel = {3, 3};
+  params.stride = params.dilate = params.pad = {1, 1};
+  params.num_filter = 64;
+  params.num_group = 1;
+  const ConvGeometry g = conv_geometry(params, {8, 64, 56, 56}, {8, 64, 56, 56}, false);
+  const auto chosen = [&](DirectUnits direct) {
+    return winograd_choice(g, true, WinogradWeights::kKept, direct).has_value();
+  };
+  EXPECT_TRUE(chosen(DirectUnits::kFloat32));
+  EXPECT_TRUE(chosen(DirectUnits::kBFloat16));
+  EXPECT_FALSE(chosen(DirectUnits::kBFloat16Tiles));
+  const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  EXPECT_FALSE(chosen(DirectUnits::kBFloat16Tiles));
 }
 
 TEST(ConvTrials, AFileKeepsThem) {

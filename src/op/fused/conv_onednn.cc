@@ -23,7 +23,7 @@ using dnnl::memory;
 using onednn::any_layout;
 using Desc = dnnl::convolution_forward::primitive_desc;
 
-constexpr auto kFloat = memory::data_type::f32;
+constexpr auto kFloat = memory::data_type::f32, kNarrow = memory::data_type::bf16;
 
 ConvGeometry geometry_of(const FusedConvParams& params, const Signature& signature) {
   return conv_geometry(params.conv, signature.in[0].shape(), signature.out[0].shape(), false);
@@ -65,9 +65,10 @@ bool leaves_blocks(const ConvGeometry& g) {
   return g.spatial == 2 && g.groups == 1 && g.kernel_size() > 1 && g.pads_much();
 }
 
-// Null where oneDNN has nothing fast in this type. Images stay in channel blocks where they are in
-// them, or where nothing is decided yet: that is what Winograd kernels work in, and with those in
-// between the direct ones gain more than oneDNN's own choice (channels last) gives them.
+// Null where oneDNN has nothing fast in this type. oneDNN's own choice is channels behind where
+// matrix units multiply, which kernels for blocks do not use. Elsewhere images stay in channel
+// blocks where they are in them, or where nothing is decided yet: that is what Winograd kernels
+// work in, and with those in between the direct ones gain more than channels behind give them.
 std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvParams& params,
                                      const ConvGeometry& g, const Signature& signature,
                                      const LayoutRef& source) {
@@ -79,7 +80,8 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
                        onednn::channels_behind(a.map(), type)};
     if (auto desc = onednn::implemented([&] { return describe(params, g, behind); })) return desc;
   }
-  if (g.spatial == 2 && g.image_channels > 1) {
+  const bool in_tiles = type == kNarrow && onednn::multiplies_bfloat16_in_tiles();
+  if (g.spatial == 2 && g.image_channels > 1 && !in_tiles) {
     const memory::desc blocks = onednn::channel_blocks(a.image(), type);
     if (source == nullptr || is_in_blocks(source, signature.in[0])) {
       const Descs in_blocks{source == nullptr ? any.image : blocks, any.weight,
@@ -102,6 +104,12 @@ std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature
   const ConvGeometry g = geometry_of(params, signature);
   if (auto desc = implemented_in(type, params, g, signature, source)) return desc;
   return type == kFloat ? nullptr : implemented_in(kFloat, params, g, signature, source);
+}
+
+DirectUnits units_of(const Desc& desc) {
+  if (desc.src_desc().get_data_type() != kNarrow) return DirectUnits::kFloat32;
+  return onednn::multiplies_bfloat16_in_tiles() ? DirectUnits::kBFloat16Tiles
+                                                : DirectUnits::kBFloat16;
 }
 
 // Not a kernel of its own, but columns of the image in a product of matrices.
@@ -234,8 +242,7 @@ PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Sig
   const auto& conv = *static_cast<const FusedConvParams*>(params);
   auto desc = implemented(conv, signature, layouts[0]);
   if (!desc) return nullptr;
-  const bool narrow = desc->src_desc().get_data_type() == memory::data_type::bf16;
-  const DType direct = narrow ? DType::kBFloat16 : DType::kFloat32;
+  const DirectUnits direct = units_of(*desc);
   if (auto winograd = prepare_winograd(conv, signature, layouts[0], direct)) return winograd;
   ConvGeometry g = geometry_of(conv, signature);
   auto on_copy = direct_on_copy(*desc, conv, g, signature, layouts[0]);

@@ -17,9 +17,9 @@ bool is_dense_step_1(const ConvGeometry& g) {
 
 // Few tiles do not pay for reading weights that are four times as large, or for transforming them;
 // the less against bfloat16, whose weights have an eighth of the bytes and half the time.
-int64_t least_tiles(WinogradWeights weights, DType direct) {
+int64_t least_tiles(WinogradWeights weights, DirectUnits direct) {
   if (weights == WinogradWeights::kChanging) return 32;
-  return direct == DType::kBFloat16 ? 32 : 16;
+  return direct == DirectUnits::kBFloat16 ? 32 : 16;
 }
 
 // Transforms cost the more the fewer channels share them, and tiles that lie across the border
@@ -37,9 +37,11 @@ bool worth_while(const ConvGeometry& g, const WinogradForm& form, int64_t least_
 }  // namespace
 
 std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,
-                                            WinogradWeights weights, DType direct) {
+                                            WinogradWeights weights, DirectUnits direct) {
   const std::string& who = config().onednn.winograd;
   if (who == "off" || !is_dense_step_1(g)) return std::nullopt;
+  // A quarter of the multiplications does not make up for a fifteenth of the rate.
+  if (direct == DirectUnits::kBFloat16Tiles) return std::nullopt;
   WinogradDesc desc{.batch = g.batch,
                     .channels = g.image_channels,
                     .filters = g.map_channels,
@@ -58,11 +60,12 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
   const bool measures =
       who == "measure" && weights == WinogradWeights::kKept && !config().cuda.enforce_determinism;
   if (measures) {
-    desc.tile = fastest_tile(g, desc, direct);
+    desc.tile =
+        fastest_tile(g, desc, direct == DirectUnits::kFloat32 ? DType::kFloat32 : DType::kBFloat16);
     return desc.tile == 0 ? std::nullopt : std::optional(desc);
   }
   // Other kernels than 3x3 were measured in float32, with weights that are kept.
-  const bool measured = weights == WinogradWeights::kKept && direct == DType::kFloat32;
+  const bool measured = weights == WinogradWeights::kKept && direct == DirectUnits::kFloat32;
   const WinogradForm& form = kWinogradForms[winograd_form(desc)];
   if (!form.is_3x3() && !measured) return std::nullopt;
   const int64_t least = least_tiles(weights, direct);
@@ -71,7 +74,8 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
   // Small tiles where large ones would be few: their weights are less than half as large, and read
   // once a run. Transforming them at each run would cost what they gain; and they need 4
   // multiplications for 9, of which bfloat16 computes twice as many in the same time.
-  if (weights == WinogradWeights::kChanging || direct == DType::kBFloat16) return std::nullopt;
+  if (weights == WinogradWeights::kChanging || direct == DirectUnits::kBFloat16)
+    return std::nullopt;
   desc.tile = 2;
   return worth_while(g, kWinogradForms[winograd_form(desc)], least) ? std::optional(desc)
                                                                     : std::nullopt;

@@ -59,7 +59,7 @@ class Winograd final : public PreparedKernel {
 }  // namespace
 
 PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signature& signature,
-                                   const LayoutRef& source, DType direct) {
+                                   const LayoutRef& source, DirectUnits direct) {
   const Tensor &data = signature.in[0], &map = signature.out[0];
   const ConvGeometry g = conv_geometry(params.conv, data.shape(), map.shape(), false);
   const std::optional<LayerPost> post = layer_post(params.post_ops);
@@ -81,7 +81,7 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
     in[0] = onednn::layout_of(onednn::plain_desc(onednn::dims(data.shape()), kFloat),
                               onednn::data_type(data.dtype));
   }
-  desc->dst_narrow = direct == DType::kBFloat16;
+  desc->dst_narrow = direct != DirectUnits::kFloat32;
   LayoutRef out = onednn::layout_of(blocks(map, desc->dst_narrow ? kNarrow : kFloat), kFloat);
   if (params.sum) in[1] = out;
   return std::make_shared<const Winograd>(params, *desc, *post, std::move(in), std::move(out));

@@ -62,10 +62,15 @@ bool takes(const Signature& signature) {
   return std::ranges::all_of(signature.in, fits) && std::ranges::all_of(signature.out, fits);
 }
 
-bool multiplies_bfloat16() {
-  constexpr auto kNeeded = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded;
+namespace {
+bool may_use(dnnl::cpu_isa isa) {
+  const auto needed = static_cast<unsigned>(isa);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & needed) == needed;
 }
+}  // namespace
+
+bool multiplies_bfloat16() { return may_use(dnnl::cpu_isa::avx512_core_bf16); }
+bool multiplies_bfloat16_in_tiles() { return may_use(dnnl::cpu_isa::avx512_core_amx); }
 
 dnnl::memory::data_type inference_type(DType data) {
   const bool narrow =
