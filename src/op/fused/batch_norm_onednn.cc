@@ -72,7 +72,8 @@ std::optional<Call> call_of(const OpDef& op, const void* params, const Signature
       array.ndim() != 4 || norm.axis != 1 || array.size() == 0)
     return std::nullopt;
   const memory::desc desc = onednn::desc_in(*blocked, array);
-  if (desc != onednn::channel_blocks(onednn::dims(array.shape()), onednn::data_type(array.dtype)))
+  if (desc !=
+      onednn::images_in_training(onednn::dims(array.shape()), onednn::data_type(array.dtype)))
     return std::nullopt;
   const std::string& name = op.name();
   return Call{desc,
@@ -151,8 +152,9 @@ class NormForward final : public PreparedKernel {
     const T nan = static_cast<T>(NAN);
     const auto *gamma = context.in(1).as<float>(), *beta = context.in(2).as<float>();
     const auto *mean = context.out(1).as<float>(), *spread = context.out(2).as<float>();
-    const auto block = call_.data.get_inner_blks()[0];
     const memory::dims dims = call_.data.get_padded_dims();
+    // Channels behind are one block of them all.
+    const auto block = call_.data.get_inner_nblks() == 0 ? dims[1] : call_.data.get_inner_blks()[0];
     const int64_t pixels = dims[2] * dims[3];
     auto* out = context.out(0).as<T>();
     for (int64_t c = 0; c < call_.channels; ++c) {

@@ -46,10 +46,11 @@ std::optional<ConvDescs> ConvDescs::of(const ConvParams& params, const ConvGeome
   const memory::data_type type = data_type(dtype);
   constexpr int64_t kFewChannels = 4;
   const bool few = g.image_channels <= kFewChannels;
-  ConvDescs descs{few ? plain_desc(a.image(), type) : channel_blocks(a.image(), type),
+  const bool few_in_rows = few && !(dtype == DType::kBFloat16 && multiplies_bfloat16_in_tiles());
+  ConvDescs descs{few_in_rows ? plain_desc(a.image(), type) : images_in_training(a.image(), type),
                   any_layout(a.weight(), type),
                   params.no_bias ? memory::desc() : plain_desc({params.num_filter}, type),
-                  channel_blocks(a.map(), type)};
+                  images_in_training(a.map(), type)};
   if (!is_filled(descs.image) || !is_filled(descs.map)) return std::nullopt;
   return descs;
 }

@@ -9,8 +9,8 @@
 
 namespace mxnet::onednn {
 
-// Layouts of a convolution: blocks, but for images of few channels, which are the network's input
-// (or a deconvolution's last output).
+// Layouts of a convolution: images_in_training, but where those are blocks for images of few
+// channels, which are the network's input (or a deconvolution's last output).
 struct ConvDescs {
   dnnl::memory::desc image, weight, bias, map;
 

@@ -92,7 +92,9 @@ std::optional<WinogradDesc> winograd_in_blocks(const ConvGeometry& g, DType dtyp
 // Where much of the blocks would be padding, Winograd's method makes up for it, and 1x1 kernels
 // wait for memory; other kernels are faster on plain rows, with the conversions around them.
 bool blocks_pay(const ConvGeometry& g, DType dtype) {
-  return !g.pads_much() || g.groups > 1 || g.kernel_size() == 1 || winograd_in_blocks(g, dtype);
+  const bool in_tiles = dtype == DType::kBFloat16 && onednn::multiplies_bfloat16_in_tiles();
+  return in_tiles || !g.pads_much() || g.groups > 1 || g.kernel_size() == 1 ||
+         winograd_in_blocks(g, dtype);
 }
 
 PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Signature& signature,

@@ -172,8 +172,8 @@ PreparedKernelRef prepare_pool_spread(const OpDef&, const void* params, const Si
   const PoolGeometry g = pool_geometry(pool, data.shape(), dmap.shape());
   if (g.type != PoolKind::kAvg || !means_the_same(g)) return nullptr;
   const memory::data_type type = onednn::data_type(data.dtype);
-  const memory::desc image = onednn::channel_blocks(onednn::dims(data.shape()), type),
-                     map = onednn::channel_blocks(onednn::dims(dmap.shape()), type);
+  const memory::desc image = onednn::images_in_training(onednn::dims(data.shape()), type),
+                     map = onednn::images_in_training(onednn::dims(dmap.shape()), type);
   const auto describe = [g, image, map] { return describe_spread(g, image, map); };
   if (!onednn::implemented(describe)) return nullptr;
   const LayoutRef layout = onednn::layout_of(image);

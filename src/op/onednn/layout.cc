@@ -53,4 +53,10 @@ dnnl::memory::desc channels_behind(const dnnl::memory::dims& dims, dnnl::memory:
   return {dims, type, steps};
 }
 
+dnnl::memory::desc images_in_training(const dnnl::memory::dims& dims,
+                                      dnnl::memory::data_type type) {
+  const bool in_tiles = type == dnnl::memory::data_type::bf16 && multiplies_bfloat16_in_tiles();
+  return in_tiles ? channels_behind(dims, type) : channel_blocks(dims, type);
+}
+
 }  // namespace mxnet::onednn

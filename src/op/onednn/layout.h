@@ -22,4 +22,8 @@ dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims,
 // Channels are the second dimension in name and the last in memory.
 dnnl::memory::desc channels_behind(const dnnl::memory::dims& dims, dnnl::memory::data_type type);
 
+// Images between the layers of training plans: channels behind where matrix units multiply the
+// type, which kernels for blocks do not use; else in blocks.
+dnnl::memory::desc images_in_training(const dnnl::memory::dims& dims, dnnl::memory::data_type type);
+
 }  // namespace mxnet::onednn

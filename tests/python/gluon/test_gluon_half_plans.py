@@ -119,6 +119,23 @@ def test_weights_that_are_converted_into_layouts_and_gradients_out_of_them_are_t
         assert away <= 1.1 * allowed + ROUNDING[dtype] / 2 * size, (name, away, allowed, size)
 
 
+@pytest.mark.parametrize("channels", [32, 36, 20, 3])
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_gradients_of_maxima_are_those_of_rows_whatever_the_channels(dtype, channels):
+    mx.random.seed(SEED)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(channels, 1, in_channels=8, use_bias=False), nn.MaxPool2D(3, 2, 1))
+    net.add(nn.Conv2D(24, 1, in_channels=channels), nn.GlobalAvgPool2D())
+    net.initialize(mx.init.Xavier())
+    net.cast(dtype)
+    data = mx.nd.array(np.random.default_rng(SEED).integers(-4, 5, (2, 8, 9, 7)) / 4).astype(dtype)
+    for parameter in net.collect_params().values():  # sums without rounding: the maxima are the same ones
+        parameter.set_data((parameter.data().astype("float32") * 8).round() / 8)
+    expected, found = step_of(net, data.copy(), **PLAIN), step_of(net, data.copy())
+    for name, values in expected.items():
+        assert np.linalg.norm(found[name] - values) <= 2 * ROUNDING[dtype] * np.linalg.norm(values), name
+
+
 def test_float16_weights_are_converted_a_piece_at_a_time():
     _, of_float32 = plan("float32", training=True)
     _, text = plan("float16", training=True)

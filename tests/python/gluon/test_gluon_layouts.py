@@ -107,6 +107,45 @@ def test_nor_between_layers_of_which_some_convolve_each_channel_by_itself(run_py
     assert not images_reordered(reorders_of_a_step(run_python, SEPARABLE, "", "", "as it is"))
 
 
+LAYERS = """
+import mxnet as mx
+from mxnet import autograd
+from mxnet.gluon import nn
+
+net = nn.HybridSequential()
+for channels in (32, 48, 36):
+    net.add(nn.Conv2D(channels, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(3, 1, 1))
+net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
+net.initialize()
+net.cast("bfloat16")
+net.hybridize()
+data = mx.nd.random.uniform(shape=(4, 3, 28, 28)).astype("bfloat16")
+if {training}:
+    with autograd.record():
+        out = net(data)
+    out.backward()
+else:
+    net(data)
+mx.nd.waitall()
+"""
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_matrix_units_convolve_bfloat16_where_there_are_some(run_python, training):
+    done = run_python(LAYERS.format(training=training), env={"ONEDNN_VERBOSE": "1"})
+    assert done.returncode == 0, done.stderr
+    if "Intel AMX" not in done.stdout:
+        pytest.skip("oneDNN finds no matrix units, or does not say what it does")
+    lines = [line for line in done.stdout.splitlines() if ",exec,cpu," in line]
+    convolutions = [line for line in lines if ",convolution," in line]
+    # The image has no gradient.
+    assert len(convolutions) == (3 + 2 + 3 if training else 3), convolutions
+    assert not [line for line in convolutions if "amx" not in line], convolutions
+    # Pooling takes the layout that it finds.
+    image = re.compile(r",4x(32|48|36)x28x28,[^,]*$")
+    assert not [line for line in lines if ",reorder," in line and image.search(line)], lines
+
+
 HALF = """
 import mxnet as mx
 from mxnet import autograd
