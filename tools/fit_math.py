@@ -247,6 +247,7 @@ def print_wide():
     end = mp.log(2) / 2 * mp.mpf("1.01")
     print_rows("float16 exp", 10, fit(expm1_rest, -end, end, 3))
     print_rows("float tan", 10, fit_above_zero(cotangent_rest, quarter, 3))
+    print_rows("double tan", 19, fit_above_zero(cotangent_rest, quarter, 9))
     logs = [-mp.log(c) for c in near_reciprocals(4)]
     print_table("double logs and what rounding took", 19, [logs, [x - mp.mpf(float(x)) for x in logs]])
     log2 = [-mp.log(c, 2) for c in near_reciprocals(5)]
@@ -262,6 +263,11 @@ def print_wide():
     ends = [(m - half, m + half) for m in middles[:15]] + [(middles[15] - half, mp.mpf(6))]
     slope = 2 / mp.sqrt(mp.pi)
     print_table("erf", 19, pieces(mp.erf, lambda x: mp.erf(x) / x if x else slope, middles, ends, 12))
+    middles = [mp.mpf(17) / 64 * i for i in range(16)]
+    ends = [(m - mp.mpf(17) / 128, m + mp.mpf(17) / 128) for m in middles]
+    rows = pieces(mp.erf, lambda x: mp.erf(x) / x if x else slope, middles, ends, 6)
+    rows[1][0] -= 1
+    print_table("erf of floats, the first piece less x", 10, rows)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,24 @@ TEST(VectorMath, DoubleIsWithinTwoUlp) {
   for (const Case& c : kCases) expect_close<double>(c);
 }
 
+// Where what is left of an angle is so small that the second and third part of pi/2 decide it.
+TEST(VectorMath, AnglesNearMultiplesOfAQuarter) {
+  constexpr long double kQuarter = 1.570796326794896619231321691639751442L;
+  std::vector<double> x;
+  for (int quarters = 1; static_cast<double>(quarters * kQuarter) < 0x1p19; ++quarters) {
+    const auto nearest = static_cast<double>(quarters * kQuarter);
+    x.insert(x.end(), {nearest, std::nextafter(nearest, 0.0), -nearest, nearest * (1 + 0x1p-36)});
+  }
+  std::vector<double> y(x.size());
+  for (const Case& c : kCases) {
+    if (c.row != UnaryRow::sin && c.row != UnaryRow::cos && c.row != UnaryRow::tan) continue;
+    unary_loop<double>(c.row).value(x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_LE(ulps_off(y[i], c.exact(static_cast<long double>(x[i]))), c.ulps)
+          << c.name << "(" << x[i] << ")";
+  }
+}
+
 // What is one to the last place is one: a network that saturates, and integers that are cut off,
 // see the difference.
 TEST(VectorMath, SaturatedFunctionsAreExactlyOne) {
