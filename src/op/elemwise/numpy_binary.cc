@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the NumPy operators of the binary rows: broadcasting, arrays of mixed types in arithmetic,
 // bool results of comparisons.
+#include <algorithm>
+#include <cstddef>
+
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
 #include "op/loops/as_type.h"
@@ -8,6 +11,9 @@
 #include "op/pointwise.h"
 #include "op/rows/binary_kernel.h"
 #include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/run/moved_bytes.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -81,6 +87,33 @@ void infer_numpy(const NoParams&, Infer& infer) {
   }
 }
 
+// Arrays of the result's shape, of which one or both have another type: block by block, so that what is
+// converted is read again out of the cache, not written to memory as a whole.
+void run_mixed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out,
+               KernelContext& context) {
+  constexpr int64_t kTogether = 2048;
+  const std::size_t widths = dtype_size(a.dtype) + dtype_size(b.dtype) + dtype_size(out.dtype);
+  parallel_for(out.size(), cost_of_moving(static_cast<double>(widths)),
+               [&](int64_t first, int64_t last) {
+                 alignas(64) std::byte converted[2][kTogether * sizeof(double)];
+                 for (int64_t at = first; at < last; at += kTogether) {
+                   const Shape shape{std::min(kTogether, last - at)};
+                   const auto block = [&](const Tensor& t) {
+                     const std::size_t skipped = static_cast<std::size_t>(at) * dtype_size(t.dtype);
+                     return Tensor{static_cast<std::byte*>(t.data) + skipped, &shape, t.dtype};
+                   };
+                   const auto in_common = [&](const Tensor& t, std::byte* space) {
+                     if (t.dtype == out.dtype) return block(t);
+                     const Tensor to{space, &shape, out.dtype};
+                     convert_tensor(block(t), to, context);
+                     return to;
+                   };
+                   run_binary(row, in_common(a, converted[0]), in_common(b, converted[1]),
+                              block(out), context);
+                 }
+               });
+}
+
 template <BinaryRow row>
 void numpy_cpu(const NoParams&, KernelContext& context) {
   const Tensor &a = context.in(0), &b = context.in(1);
@@ -96,6 +129,9 @@ void numpy_cpu(const NoParams&, KernelContext& context) {
       run_binary(BinaryRow::logical_or, a, b, out, context);
     else
       run_binary(row, bits(a), bits(b), bits(out), context);
+  } else if (a.dtype != b.dtype && a.size() == out.size() && b.size() == out.size() &&
+             gpu_table(context) == nullptr) {
+    run_mixed(row, a, b, out, context);
   } else {
     run_binary(row, as_type(a, out.dtype, context), as_type(b, out.dtype, context), out, context);
   }
