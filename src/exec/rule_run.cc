@@ -33,7 +33,7 @@ struct Step {
   std::vector<Result> results;
 };
 
-class RuleRun {
+class RuleRun final : ForwardTypes {
  public:
   RuleRun(const OperationNode& forward, std::span<const GradTarget> targets)
       : forward_(forward),
@@ -82,9 +82,19 @@ class RuleRun {
     if (forward->attrs.empty()) forward->attrs = forward_.parsed->attrs();
     self_ = Ref<ir::Node>(forward);
     Grad grad(inputs.data(), static_cast<int>(inputs.size()), self_, dout_values, wants,
-              recording_);
+              recording_, this);
     return told_by(*forward_.op,
                    [&] { return forward_.op->gradient(forward_.params.get(), grad); });
+  }
+
+  // What the tape does not keep is not known.
+  bool same_shape(int in) const override {
+    const NDArray array = forward_.saved_input(in);
+    return !array.is_none() && array.shape() == forward_.output_types[0].shape;
+  }
+  bool same_dtype(int in) const override {
+    const NDArray array = forward_.saved_input(in);
+    return !array.is_none() && array.dtype() == forward_.output_types[0].dtype;
   }
 
   static Ref<ir::Node> value(NDArray array) {

@@ -50,17 +50,31 @@ Value zeros_like(const Value& a);
 // A number as the text of a "scalar" attribute; reads back exactly.
 std::string scalar_text(double value);
 
+// What is known of a forward call whose arrays are there already: a rule may leave out what brings
+// gradients to the shape and type that they have. A rule asks while it runs.
+class ForwardTypes {
+ public:
+  // Whether an input has the shape, or the type, of output 0.
+  virtual bool same_shape(int in) const = 0;
+  virtual bool same_dtype(int in) const = 0;
+
+ protected:
+  ~ForwardTypes() = default;
+};
+
 // What a rule sees.
 class Grad {
  public:
   Grad(const ir::Entry* inputs, int num_in, const Ref<ir::Node>& forward,
-       std::span<const Value> douts, std::span<const bool> wanted, bool differentiable)
+       std::span<const Value> douts, std::span<const bool> wanted, bool differentiable,
+       const ForwardTypes* types = nullptr)
       : inputs_(inputs),
         num_in_(num_in),
         forward_(forward),
         douts_(douts),
         wanted_(wanted),
-        differentiable_(differentiable) {}
+        differentiable_(differentiable),
+        types_(types) {}
 
   int num_in() const { return num_in_; }
   int num_out() const { return static_cast<int>(douts_.size()); }
@@ -74,6 +88,9 @@ class Grad {
   // The result will be differentiated again: use nodes that have gradients, not fused backward
   // kernels.
   bool differentiable() const { return differentiable_; }
+  // Never while a graph is built whose shapes and types come later.
+  bool same_shape(int in) const { return types_ != nullptr && types_->same_shape(in); }
+  bool same_dtype(int in) const { return types_ != nullptr && types_->same_dtype(in); }
   const Attrs& attrs() const { return forward_->attrs; }
 
  private:
@@ -83,6 +100,7 @@ class Grad {
   std::span<const Value> douts_;
   std::span<const bool> wanted_;
   bool differentiable_;
+  const ForwardTypes* types_;
 };
 
 // A gradient per input; null = none.

@@ -75,7 +75,8 @@ Gradients gradient_broadcast(const NoParams&, Grad& grad) {
       if (!grad.wants(i)) continue;
       const Expr full =
           Expr(grad.dout(0)) * binary_slope_expr(row, i == 0, Expr(grad.in(0)), Expr(grad.in(1)));
-      result[static_cast<std::size_t>(i)] = apply("_sum_to_like", {full.value(), grad.in(i)});
+      result[static_cast<std::size_t>(i)] =
+          grad.same_shape(i) ? full.value() : apply("_sum_to_like", {full.value(), grad.in(i)});
     }
   }
   return result;

@@ -137,14 +137,16 @@ void numpy_cpu(const NoParams&, KernelContext& context) {
   }
 }
 
-// The arguments first take the type of the result, and their gradients their own type again.
+// The arguments first take the type of the result, and their gradients their own shape and type
+// again, where these are not known to be the same: each would be a copy.
 template <BinaryRow row>
 Gradients gradient(const NoParams&, Grad& grad) {
   Gradients result(2);
   if constexpr (has_slope(row)) {
     const Value dy = grad.dout(0);
     const auto arg = [&](int i) {
-      return Expr(is_mixing(row) ? apply("_cast_like", {grad.in(i), dy}) : grad.in(i));
+      const bool cast = is_mixing(row) && !grad.same_dtype(i);
+      return Expr(cast ? apply("_cast_like", {grad.in(i), dy}) : grad.in(i));
     };
     constexpr bool kConstant = row == BinaryRow::add || row == BinaryRow::subtract;
     for (int i = 0; i < 2; ++i) {
@@ -152,9 +154,10 @@ Gradients gradient(const NoParams&, Grad& grad) {
       const Expr slope = kConstant ? binary_slope_expr(row, i == 0, Expr(0.0), Expr(0.0))
                                    : binary_slope_expr(row, i == 0, arg(0), arg(1));
       const Value full = (Expr(dy) * slope).value();
-      const Value sum = full ? apply("_sum_to_like", {full, grad.in(i)}) : full;
-      result[static_cast<std::size_t>(i)] =
-          sum && is_mixing(row) ? apply("_cast_like", {sum, grad.in(i)}) : sum;
+      const bool spread = full && !grad.same_shape(i);
+      const Value sum = spread ? apply("_sum_to_like", {full, grad.in(i)}) : full;
+      const bool cast = sum && is_mixing(row) && !grad.same_dtype(i);
+      result[static_cast<std::size_t>(i)] = cast ? apply("_cast_like", {sum, grad.in(i)}) : sum;
     }
   }
   return result;

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np's functions of each element give what NumPy's give, for types and shapes of all kinds."""
 
+import json
+
+import mxnet as mx
 import numpy as onp
 import pytest
 from hypothesis import given, settings
@@ -89,6 +92,44 @@ def test_rounding_goes_to_the_even_neighbour():
 def test_types_are_promoted(left, right, expected):
     a, b = np.ones((2,), dtype=left), np.ones((2,), dtype=right)
     assert (a * b).dtype == np.multiply(b, a).dtype == onp.dtype(expected)
+
+
+@pytest.mark.parametrize("left, right", [("float32", "float64"), ("int64", "float32"), ("float16", "float32"), ("bool", "float64")])
+def test_long_arrays_of_two_types_are_converted_in_blocks(left, right):
+    a, b = onp.arange(3 * 1777).reshape(3, 1777) % 97, onp.arange(3 * 1777).reshape(3, 1777) % 31 + 1
+    a, b = a.astype(left), b.astype(right)
+    for x, y in ((a, b), (b, a)):
+        onp.testing.assert_array_equal((np.array(x, dtype=x.dtype) - np.array(y, dtype=y.dtype)).asnumpy(), x.astype(right) - y.astype(right))
+
+
+def operators_of_a_backward(left, right, tmp_path):
+    """Names of all operators that ran while the gradients of a product were computed."""
+    for array in (left, right):
+        array.attach_grad()
+    with mx.autograd.record():
+        product = left * right
+    mx.nd.waitall()
+    mx.profiler.set_config(filename=str(tmp_path / "profile.json"), profile_all=True, aggregate_stats=True)
+    mx.profiler.set_state("run")
+    mx.profiler.dumps(reset=True)
+    product.backward()
+    mx.nd.waitall()
+    mx.profiler.set_state("stop")
+    names = set(json.loads(mx.profiler.dumps(format="json"))["Time"]["operator"])
+    expected = right.asnumpy() if left.shape == right.shape else right.asnumpy().sum(0, keepdims=True)
+    onp.testing.assert_array_equal(left.grad.asnumpy(), expected)
+    return names
+
+
+@pytest.mark.parametrize("package", ["np", "nd"])
+def test_gradients_of_equal_shapes_and_types_are_not_copied(package, tmp_path):
+    make = getattr(mx, package)
+    a, b, row = (make.array(onp.arange(1, 7).reshape(2, 3)[:n], dtype="float32") for n in (2, 2, 1))
+    copies = {"_sum_to_like", "_cast_like"}
+    assert not copies & operators_of_a_backward(a, b, tmp_path)
+    assert "_sum_to_like" in operators_of_a_backward(row, b, tmp_path)
+    if package == "np":
+        assert "_cast_like" in operators_of_a_backward(a, b.astype("float64"), tmp_path)
 
 
 def test_integers_and_numbers():  # values of the reference
