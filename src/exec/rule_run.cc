@@ -81,8 +81,8 @@ class RuleRun final : ForwardTypes {
     auto* forward = const_cast<OperationNode*>(&forward_);
     if (forward->attrs.empty()) forward->attrs = forward_.parsed->attrs();
     self_ = Ref<ir::Node>(forward);
-    Grad grad(inputs.data(), static_cast<int>(inputs.size()), self_, dout_values, wants,
-              recording_, this);
+    Grad grad(inputs.data(), static_cast<int>(inputs.size()), self_, dout_values, wants, recording_,
+              this);
     return told_by(*forward_.op,
                    [&] { return forward_.op->gradient(forward_.params.get(), grad); });
   }

@@ -87,8 +87,8 @@ void infer_numpy(const NoParams&, Infer& infer) {
   }
 }
 
-// Arrays of the result's shape, of which one or both have another type: block by block, so that what is
-// converted is read again out of the cache, not written to memory as a whole.
+// Arrays of the result's shape, of which one or both have another type: block by block, so that
+// what is converted is read again out of the cache, not written to memory as a whole.
 void run_mixed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out,
                KernelContext& context) {
   constexpr int64_t kTogether = 2048;
