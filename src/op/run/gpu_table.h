@@ -204,7 +204,7 @@ struct GpuTable {
   // Gradients of every kind; maxima and norms look at the image, norms at the map.
   void (*pool_slope)(NativeStream* stream, const PoolGeometry& geometry, const Tensor& dmap,
                      const Tensor* image, const Tensor* map, const Tensor& dimage,
-                KernelContext& context);
+                     KernelContext& context);
   // map = picked at the places of the image's first maxima.
   void (*pool_pick)(NativeStream* stream, const PoolGeometry& geometry, const Tensor& image,
                     const Tensor& picked, const Tensor& map);
