@@ -107,6 +107,24 @@ TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {
   EXPECT_FALSE(chosen(DirectUnits::kBFloat16Tiles));
 }
 
+TEST(WinogradConfig, LongKernelsMeetNoBFloat16) {
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  ConvParams params;
+  params.kernel = {5, 5};
+  params.stride = params.dilate = {1, 1};
+  params.pad = {2, 2};
+  params.num_filter = 64;
+  params.num_group = 1;
+  const ConvGeometry g = conv_geometry(params, {8, 64, 28, 28}, {8, 64, 28, 28}, false);
+  const auto chosen = [&](DirectUnits direct) {
+    return winograd_choice(g, true, WinogradWeights::kKept, direct).has_value();
+  };
+  EXPECT_TRUE(chosen(DirectUnits::kFloat32));
+  EXPECT_FALSE(chosen(DirectUnits::kBFloat16));
+  const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure");
+  EXPECT_FALSE(chosen(DirectUnits::kBFloat16)) << "nothing is timed that could not run";
+}
+
 TEST(ConvTrials, AFileKeepsThem) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";

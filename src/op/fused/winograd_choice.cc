@@ -55,6 +55,11 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
                     .src_blocked = source_blocked,
                     .dst_blocked = true};
   if (!WinogradConv::supported(desc)) return std::nullopt;
+  // Other kernels than 3x3 were measured in float32, with weights that are kept, and have no loops
+  // for bfloat16.
+  const WinogradForm& form = kWinogradForms[winograd_form(desc)];
+  const bool known = weights == WinogradWeights::kKept && direct == DirectUnits::kFloat32;
+  if (!form.is_3x3() && !known) return std::nullopt;
   // Trials are of layers whose weights are kept; and what is timed may turn out otherwise next
   // time.
   const bool measures =
@@ -64,10 +69,6 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
         fastest_tile(g, desc, direct == DirectUnits::kFloat32 ? DType::kFloat32 : DType::kBFloat16);
     return desc.tile == 0 ? std::nullopt : std::optional(desc);
   }
-  // Other kernels than 3x3 were measured in float32, with weights that are kept.
-  const bool measured = weights == WinogradWeights::kKept && direct == DirectUnits::kFloat32;
-  const WinogradForm& form = kWinogradForms[winograd_form(desc)];
-  if (!form.is_3x3() && !measured) return std::nullopt;
   const int64_t least = least_tiles(weights, direct);
   if (worth_while(g, form, least)) return desc;
   if (!form.is_3x3()) return std::nullopt;

@@ -82,6 +82,8 @@ PreparedKernelRef prepare_winograd(const FusedConvParams& params, const Signatur
                               onednn::data_type(data.dtype));
   }
   desc->dst_narrow = direct != DirectUnits::kFloat32;
+  // Not where bfloat16 comes in or goes out and the kernel has no loops for it.
+  if (!WinogradConv::supported(*desc)) return nullptr;
   LayoutRef out = onednn::layout_of(blocks(map, desc->dst_narrow ? kNarrow : kFloat), kFloat);
   if (params.sum) in[1] = out;
   return std::make_shared<const Winograd>(params, *desc, *post, std::move(in), std::move(out));
