@@ -8,6 +8,7 @@
 #include "device/plugin_abi.h"
 #include "plugin/cuda/cuda_device_api.h"
 #include "plugin/cuda/kernels.h"
+#include "plugin/cuda/rtc/chain_kernels.h"
 #include "plugin/cuda/rtc/module.h"
 #include "plugin/cuda/toolkit/library_versions.h"
 #include "plugin_tree.h"
@@ -36,6 +37,7 @@ extern "C" MX_PLUGIN_API const mxnet::PluginTable* mxnet_plugin_table() {
           [] {
             std::unique_ptr<mxnet::cuda::CudaDeviceApi> api = mxnet::cuda::CudaDeviceApi::create();
             warn_about_versions();
+            mxnet::cuda::ChainKernels::watch_this_thread();  // often the main one
             return static_cast<mxnet::DeviceApi*>(api.release());
           },
       .kernels = &mxnet::cuda::kernels(),

@@ -3,6 +3,7 @@
 #include "plugin/cuda/rtc/chain_kernels.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -11,6 +12,23 @@
 #include "plugin/cuda/rtc/nvrtc.h"
 
 namespace mxnet::cuda {
+namespace {
+
+std::atomic<ChainKernels*> g_kernels{nullptr};  // the process's own
+
+class EndOfThread {
+ public:
+  ~EndOfThread() {
+    const bool is_main = ::gettid() == ::getpid();
+    if (ChainKernels* const kernels = g_kernels.load()) kernels->pause(is_main);
+  }
+};
+
+struct EndOfProcess {
+  ~EndOfProcess() { g_kernels.load()->pause(true); }
+};
+
+}  // namespace
 
 CompileTarget compile_target(int gpu, const std::vector<int>& known) {
   const auto above = std::upper_bound(known.begin(), known.end(), gpu);
@@ -25,9 +43,19 @@ CompileTarget compile_target(int gpu, const std::vector<int>& known) {
 }
 
 ChainKernels& ChainKernels::get() {
-  // Destroyed at exit, unlike other singletons: a compilation must not outlive NVRTC's own statics.
-  static ChainKernels kernels(config().cuda, compile_cached);
+  static ChainKernels& kernels = []() -> ChainKernels& {
+    auto* const made = new ChainKernels(config().cuda, compile_cached);  // never destroyed
+    g_kernels = made;
+    static const EndOfProcess end;
+    return *made;
+  }();
+  watch_this_thread();
   return kernels;
+}
+
+void ChainKernels::watch_this_thread() {
+  thread_local const EndOfThread end;
+  static_cast<void>(end);
 }
 
 const ChainKernel* ChainKernels::find(const PointwiseChain& chain,

@@ -49,14 +49,22 @@ class ChainKernels {
 
   ChainKernels(const CudaConfig& config, Compile compile)
       : config_(config), compile_(std::move(compile)) {}
-  // The process's own; compiles through the disk cache.
+  // The process's own; compiles through the disk cache. Watches the calling thread.
   static ChainKernels& get();
+  // NVRTC is loaded while the process runs, so that what it takes down at exit goes before anything
+  // of ours does, and a compilation under way would crash. The end of a thread comes before both:
+  // that of an engine's worker, which a shutdown of the engine waits for, and at exit that of the
+  // main thread. Neither leaves a compilation under way.
+  static void watch_this_thread();
 
   // The kernel for a chain on GPUs of compute capability `gpu`, to be compiled if it is new. Null
   // for chains that cannot be one kernel. Asking again for the same chain costs the making of its
   // source: callers keep what they got.
   const ChainKernel* find(const PointwiseChain& chain, const std::vector<ChainInput>& inputs,
                           int gpu);
+  // For whoever finds a kernel that is still being compiled: goes on after the end of a thread.
+  void go_on() { queue_.go_on(); }
+  void pause(bool for_good) { queue_.pause(for_good); }
   // Waits until nothing is being compiled.
   void drain() { queue_.drain(); }
 

@@ -64,7 +64,10 @@ bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const Kern
   if (kernel == nullptr) return false;
   // Acquire: the code that the compiling thread has published is seen.
   const ChainKernel::State state = kernel->state.load(std::memory_order_acquire);
-  if (state == ChainKernel::State::kCompiling) Rehearsal::again();
+  if (state == ChainKernel::State::kCompiling) {
+    kernels.go_on();
+    Rehearsal::again();
+  }
   if (state != ChainKernel::State::kReady) return false;
   const int vector = kernel->source.vector;
   const int64_t size = elements(chain.shape);

@@ -21,6 +21,8 @@ CompileQueue::~CompileQueue() {
 void CompileQueue::push(std::function<void()> task) {
   {
     MutexLock lock(mutex_);
+    if (ended_) return;
+    paused_ = false;
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
     tasks_.push_back(std::move(task));
   }
@@ -28,8 +30,28 @@ void CompileQueue::push(std::function<void()> task) {
 }
 
 void CompileQueue::drain() {
+  go_on();
   MutexLock lock(mutex_);
   while (busy_ || !tasks_.empty()) changed_.wait(mutex_);
+}
+
+void CompileQueue::pause(bool for_good) {
+  MutexLock lock(mutex_);
+  paused_ = true;
+  if (for_good) {
+    ended_ = true;
+    tasks_.clear();
+  }
+  while (busy_) changed_.wait(mutex_);
+}
+
+void CompileQueue::go_on() {
+  {
+    MutexLock lock(mutex_);
+    if (!paused_) return;
+    paused_ = false;
+  }
+  changed_.notify_all();
 }
 
 void CompileQueue::run() {
@@ -39,7 +61,7 @@ void CompileQueue::run() {
       MutexLock lock(mutex_);
       busy_ = false;
       changed_.notify_all();
-      while (tasks_.empty() && !stop_) changed_.wait(mutex_);
+      while ((tasks_.empty() || paused_) && !stop_) changed_.wait(mutex_);
       if (stop_) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();

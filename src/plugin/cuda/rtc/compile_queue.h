@@ -20,6 +20,10 @@ class CompileQueue {
 
   void push(std::function<void()> task);
   void drain();  // waits until all tasks are done
+  // Waits for the task that runs. Those behind it begin after a push, drain() or go_on();
+  // `for_good`: never.
+  void pause(bool for_good);
+  void go_on();
 
  private:
   void run();
@@ -28,6 +32,8 @@ class CompileQueue {
   CondVar changed_;
   std::deque<std::function<void()>> tasks_ MX_GUARDED_BY(mutex_);
   bool busy_ MX_GUARDED_BY(mutex_) = false;
+  bool paused_ MX_GUARDED_BY(mutex_) = false;
+  bool ended_ MX_GUARDED_BY(mutex_) = false;  // paused for good
   bool stop_ MX_GUARDED_BY(mutex_) = false;
   std::thread thread_ MX_GUARDED_BY(mutex_);
 };
