@@ -40,6 +40,25 @@ TEST(CudnnPolicy, DefaultsOfTheVariables) {
   EXPECT_EQ(policy.workspace_limit, std::size_t{1} << 30);
 }
 
+// How many of 30 offers, of which the first `unfit` fail or are forbidden, become a plan.
+int plans_of(Autotune autotune, std::size_t unfit) {
+  EnginePolicy policy;
+  policy.autotune = autotune;
+  int made = 0;
+  make_plans(30, policy, [&](std::size_t i) {
+    made += i >= unfit;
+    return i >= unfit;
+  });
+  return made;
+}
+
+TEST(CudnnPlans, NoMoreAreMadeThanThereIsUseFor) {
+  EXPECT_EQ(plans_of(Autotune::kFastestWithinLimit, 0), kMostTimed);
+  EXPECT_EQ(plans_of(Autotune::kFastest, 12), kMostTimed) << "those that fail do not count";
+  EXPECT_EQ(plans_of(Autotune::kFastest, 25), 5);
+  EXPECT_EQ(plans_of(Autotune::kHeuristics, 3), 1);
+}
+
 TEST(CudnnPolicy, EachPassHasItsOwnListOfDisabledEngines) {
   CudaConfig config;
   config.cudnn_disabled_conv_fwd_engines = "1,5, 12";

@@ -110,6 +110,13 @@ std::optional<std::string> exclusion(const EngineConfig& config, const EnginePol
   return std::nullopt;
 }
 
+void make_plans(std::size_t offers, const EnginePolicy& policy,
+                const std::function<bool(std::size_t)>& make) {
+  int wanted = policy.autotune == Autotune::kHeuristics ? 1 : kMostTimed;
+  for (std::size_t i = 0; i < offers && wanted > 0; ++i)
+    if (make(i)) --wanted;
+}
+
 EngineChoice choose_engine(const std::string& title, const std::vector<EngineConfig>& candidates,
                            const EnginePolicy& policy, const EngineTimer& timer) {
   EngineChoice choice;

@@ -71,6 +71,15 @@ EnginePolicy engine_policy(const CudaConfig& config, ConvPass pass, std::optiona
 // Why the policy forbids a configuration, in words; nothing if it does not.
 std::optional<std::string> exclusion(const EngineConfig& config, const EnginePolicy& policy);
 
+// Plans that are made so that their times can be taken. Heuristics list the likeliest engines
+// first, and of a graph of operations each plan is compiled, which takes a good part of a second.
+constexpr int kMostTimed = 10;
+
+// make(i) for offers from the first on, until as many plans as the policy has use for are there;
+// true of those that are permitted and run.
+void make_plans(std::size_t offers, const EnginePolicy& policy,
+                const std::function<bool(std::size_t)>& make);
+
 // Milliseconds of one run; nothing if it does not run.
 using EngineTimer = std::function<std::optional<double>(const EngineConfig& config)>;
 

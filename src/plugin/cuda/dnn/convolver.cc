@@ -184,22 +184,22 @@ class Convolver {
     if (!plan.at_once) call.apply_steps();
   }
 
-  // The plans of what is permitted, in the order of the offers; without times to take, of the first
-  // that fits. An engine that does not support the convolution after all has none.
+  // The plans of what is permitted, in the order of the offers. An engine that does not support the
+  // convolution after all has none.
   static std::vector<PlanRef> build(cudnnHandle_t handle, std::vector<OfferedEngine>* offers,
                                     const EnginePolicy& policy) {
     std::vector<PlanRef> plans(offers->size());
-    for (std::size_t i = 0; i < offers->size(); ++i) {
+    make_plans(offers->size(), policy, [&](std::size_t i) {
       EngineConfig& candidate = (*offers)[i].config;
-      if (exclusion(candidate, policy)) continue;
+      if (exclusion(candidate, policy)) return false;
       try {
         plans[i] = plan_of(handle, std::move((*offers)[i].descriptor));
       } catch (const Error&) {
-        continue;
+        return false;
       }
       candidate.workspace = workspace_bytes(*plans[i]);
-      if (policy.autotune == Autotune::kHeuristics && !exclusion(candidate, policy)) break;
-    }
+      return !exclusion(candidate, policy);
+    });
     return plans;
   }
 
