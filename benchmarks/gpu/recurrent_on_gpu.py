@@ -79,7 +79,7 @@ class Torch:
 
         kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[mode]
         self.torch, self.training = torch, training
-        torch.backends.cudnn.allow_tf32 = False  # as ours, where nobody allows it
+        torch.backends.cudnn.allow_tf32 = True  # as ours, unless MXNET_CUDA_ALLOW_TENSOR_CORE=0
         self.net = kind(size, units, layers, bidirectional=directions == 2).cuda().to(getattr(torch, dtype))
         with torch.no_grad():
             for weights, values in zip(self.net.all_weights, weights_of(mode, size, units, layers, directions)):
