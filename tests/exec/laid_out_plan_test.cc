@@ -341,13 +341,13 @@ TEST(BFloat16Plan, FewTilesComputeDirectlyInIt) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!__builtin_cpu_supports("avx512bf16")) GTEST_SKIP() << "needs AVX512_BF16";
   const auto plan = [](int64_t batch) {
-    Network net({batch, 32, 16, 16});
+    Network net({batch, 32, 8, 8});
     return net.run(relu(net.conv("c", net.data(), 32, 32)));
   };
-  EXPECT_EQ(plan(1).steps("[winograd]"), 1) << "16 tiles are enough against float32";
+  EXPECT_EQ(plan(1).steps("[winograd]"), 1) << "16 small tiles are enough against float32";
   const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
   EXPECT_EQ(plan(1).steps("[winograd]"), 0);
-  EXPECT_EQ(plan(2).steps("[winograd]"), in_tiles() ? 0 : 1);
+  EXPECT_EQ(plan(4).steps("[winograd]"), in_tiles() ? 0 : 1) << "16 large ones";
 }
 
 TEST(BFloat16Plan, ChannelsLieBehindForMatrixUnits) {
@@ -382,6 +382,38 @@ TEST(BFloat16Plan, NothingMovesBetweenLayersForMatrixUnits) {
   const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
   const Network::Result result = net.run(x);
   EXPECT_EQ(result.steps("_reorder("), 2) << "the network's input and its output: " << result.plan;
+}
+
+// Two dense layers, the first one's weight too large for caches.
+Network::Result dense_layers(int64_t rows, int64_t units = 1100) {
+  Network net({rows, 16, 8, 8});
+  const std::string hidden = std::to_string(units);
+  Value x = apply("FullyConnected",
+                  {net.data(), net.input("w0", {units, 1024}), net.input("b0", {units})},
+                  {{"num_hidden", hidden}});
+  x = apply("FullyConnected", {relu(x), net.input("w1", {units, units})},
+            {{"num_hidden", hidden}, {"no_bias", "True"}});
+  return net.run(x);
+}
+
+TEST(BFloat16Plan, DenseLayersMultiplyInIt) {
+  if (!__builtin_cpu_supports("avx512bf16")) GTEST_SKIP() << "needs AVX512_BF16";
+  for (int64_t rows : {2, 40}) {
+    SCOPED_TRACE(rows);
+    const Network::Result exact = dense_layers(rows);
+    const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
+    const Network::Result result = dense_layers(rows);
+    Network::expect_near(result.values, exact.values, 0.02);
+    EXPECT_NE(result.values, exact.values);
+    EXPECT_EQ(result.steps("[few_rows]"), rows == 2 ? 2 : 0) << result.plan;
+    EXPECT_EQ(result.steps("_reorder("), rows == 2 ? 0 : 2) << "rows are rounded: " << result.plan;
+  }
+}
+
+TEST(BFloat16Plan, SmallDenseLayersStayExact) {
+  const Network::Result exact = dense_layers(4, 64);
+  const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
+  EXPECT_EQ(dense_layers(4, 64).values, exact.values);
 }
 
 }  // namespace

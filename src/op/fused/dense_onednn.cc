@@ -13,6 +13,7 @@
 #include "op/fused/post_ops_onednn.h"
 #include "op/fused/sum_place.h"
 #include "op/nn/few_rows.h"
+#include "op/onednn/layout.h"
 #include "op/onednn/prepared.h"
 
 namespace mxnet {
@@ -37,16 +38,17 @@ bool has_long_rows(const DenseSizes& s) {
 
 // Of the arrays of a call. Weights and bias may have another type than rows: packing converts them.
 struct Types {
-  memory::data_type rows, bias;
+  memory::data_type rows, factors, bias;  // factors: what is multiplied
   bool converts;
 
-  explicit Types(const FusedDenseParams& params, const Signature& signature)
-      : rows(onednn::data_type(signature.in[0].dtype)) {
+  Types(const FusedDenseParams& params, const Signature& signature, memory::data_type multiplied)
+      : rows(onednn::data_type(signature.in[0].dtype)), factors(multiplied) {
     const auto differs = [&](const Tensor& tensor) {
       return tensor.dtype != signature.in[0].dtype;
     };
-    converts = std::ranges::any_of(
-        signature.in.subspan(static_cast<std::size_t>(params.weight_input())), differs);
+    converts = factors != rows ||
+               std::ranges::any_of(
+                   signature.in.subspan(static_cast<std::size_t>(params.weight_input())), differs);
     bias = converts ? memory::data_type::f32 : rows;
   }
 };
@@ -58,12 +60,21 @@ Desc describe(const FusedDenseParams& params, const DenseSizes& s, const Types& 
   const memory::dims weight{s.hidden, s.depth};
   return {onednn::engine(),
           dnnl::prop_kind::forward_inference,
-          plain_desc({s.rows, s.depth}, types.rows),
-          plain_weight ? plain_desc(weight, types.rows)
-                       : memory::desc(weight, types.rows, memory::format_tag::any),
+          plain_desc({s.rows, s.depth}, types.factors),
+          plain_weight ? plain_desc(weight, types.factors)
+                       : memory::desc(weight, types.factors, memory::format_tag::any),
           params.dense.no_bias ? memory::desc() : plain_desc({s.hidden}, types.bias),
           plain_desc({s.rows, s.hidden}, types.rows),
           attributes};
+}
+
+void reorder(const memory::desc& from_desc, const void* from, const memory::desc& to_desc,
+             void* to) {
+  // oneDNN takes inputs as void* too.
+  const memory source(from_desc, onednn::engine(), const_cast<void*>(from));
+  const memory wanted(to_desc, onednn::engine(), to);
+  onednn::execute(dnnl::reorder(source, wanted),
+                  {{DNNL_ARG_FROM, source.get()}, {DNNL_ARG_TO, wanted.get()}});
 }
 
 DenseSizes sizes_of(const FusedDenseParams& params, const Signature& signature) {
@@ -74,15 +85,13 @@ DenseSizes sizes_of(const FusedDenseParams& params, const Signature& signature) 
 class FusedDense final : public PreparedKernel {
  public:
   FusedDense(const FusedDenseParams& params, const DenseSizes& sizes, const Types& types,
-             const Desc& desc, bool plain)
-      : PreparedKernel("onednn",
-                       std::vector<LayoutRef>(static_cast<std::size_t>(params.num_inputs())),
-                       {nullptr}),
+             const Desc& desc, bool plain, std::vector<LayoutRef> in)
+      : PreparedKernel("onednn", std::move(in), {nullptr}),
         params_(params),
         sizes_(sizes),
         types_(types),
         weight_(desc.weights_desc()),
-        packs_(types.converts || weight_ != plain_desc({sizes.hidden, sizes.depth}, types.rows)),
+        packs_(types.converts || weight_ != plain_desc({sizes.hidden, sizes.depth}, types.factors)),
         primitive_([params, sizes, types, plain] {
           return onednn::compiled<dnnl::inner_product_forward>(
               describe(params, sizes, types, plain));
@@ -124,7 +133,7 @@ class FusedDense final : public PreparedKernel {
   std::vector<onednn::Argument> arguments() const {
     const int weight = params_.weight_input();
     std::vector<onednn::Argument> arguments{
-        {DNNL_ARG_SRC, plain_desc({sizes_.rows, sizes_.depth}, types_.rows), 0},
+        {DNNL_ARG_SRC, plain_desc({sizes_.rows, sizes_.depth}, types_.factors), 0},
         {DNNL_ARG_DST, plain_desc({sizes_.rows, sizes_.hidden}, types_.rows), params_.num_inputs()},
         {DNNL_ARG_WEIGHTS, weight_, -1}};
     if (!params_.dense.no_bias)
@@ -141,13 +150,9 @@ class FusedDense final : public PreparedKernel {
         keeps_bias ? static_cast<std::size_t>(sizes_.hidden) * sizeof(float) : 0);
     if (keeps_bias)
       std::copy_n(Floats(context.in(weight + 1)).data(), sizes_.hidden, packed->bias.floats());
-    // oneDNN takes inputs as void* too.
     const auto pack_from = [&](memory::data_type type, const void* from) {
-      const memory plain(plain_desc({sizes_.hidden, sizes_.depth}, type), onednn::engine(),
-                         const_cast<void*>(from));
-      const memory wanted(weight_, onednn::engine(), packed->weight.data());
-      onednn::execute(dnnl::reorder(plain, wanted),
-                      {{DNNL_ARG_FROM, plain.get()}, {DNNL_ARG_TO, wanted.get()}});
+      reorder(plain_desc({sizes_.hidden, sizes_.depth}, type), from, weight_,
+              packed->weight.data());
     };
     if (types_.converts) {
       pack_from(memory::data_type::f32, Floats(context.in(weight)).data());
@@ -166,15 +171,18 @@ class FusedDense final : public PreparedKernel {
   mutable WeightKeeper keeper_;
 };
 
+// In bfloat16 what is kept is the weight alone, rounded: its bytes are what takes the time.
 class FewRowsDense final : public PreparedKernel {
  public:
-  FewRowsDense(const FusedDenseParams& params, const DenseSizes& sizes, const LayerPost& post)
+  FewRowsDense(const FusedDenseParams& params, const DenseSizes& sizes, const LayerPost& post,
+               bool narrow)
       : PreparedKernel("few_rows",
                        std::vector<LayoutRef>(static_cast<std::size_t>(params.num_inputs())),
                        {nullptr}),
         params_(params),
         sizes_(sizes),
-        post_(post) {}
+        post_(post),
+        narrow_(narrow) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 
@@ -183,23 +191,41 @@ class FewRowsDense final : public PreparedKernel {
    public:
     explicit Run(const FewRowsDense& dense) : dense_(dense) {}
 
-    void run(const KernelContext& context, std::span<const InputOrigin>) override {
+    void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
       const FusedDenseParams& params = dense_.params_;
       const int weight = params.weight_input();
       LayerPost post = dense_.post_;
       if (params.sum) post.sum = context.in(1).as<float>();
       if (!params.dense.no_bias) post.bias = context.in(weight + 1).as<float>();
-      multiply_few_rows(dense_.sizes_, context.in(0).as<float>(), context.in(weight).as<float>(),
-                        post, context.out(0).as<float>());
+      const auto* rows = context.in(0).as<float>();
+      auto* out = context.out(0).as<float>();
+      if (!dense_.narrow_)
+        return multiply_few_rows(dense_.sizes_, rows, context.in(weight).as<float>(), post, out);
+      const std::array<int, 1> inputs{weight};
+      const auto packed =
+          dense_.keeper_.get(context, origins, inputs, [&] { return dense_.pack(context); });
+      multiply_few_rows(dense_.sizes_, rows, static_cast<const bfloat16*>(packed->weight.data()),
+                        post, out);
     }
 
    private:
     const FewRowsDense& dense_;
   };
 
+  std::shared_ptr<const PackedWeight> pack(const KernelContext& context) const {
+    const memory::dims weight{sizes_.hidden, sizes_.depth};
+    const memory::desc narrow = plain_desc(weight, memory::data_type::bf16);
+    auto packed = std::make_shared<PackedWeight>(narrow.get_size(), 0);
+    reorder(plain_desc(weight, memory::data_type::f32), context.in(params_.weight_input()).data,
+            narrow, packed->weight.data());
+    return packed;
+  }
+
   const FusedDenseParams params_;
   const DenseSizes sizes_;
   const LayerPost post_;
+  const bool narrow_;
+  mutable WeightKeeper keeper_;
 };
 
 // Rows are of a type in which the CPU multiplies.
@@ -217,13 +243,42 @@ std::optional<LayerPost> few_rows_post(const FusedDenseParams& params, const Sig
   return layer_post(params.post_ops);
 }
 
-std::unique_ptr<Desc> implemented(const FusedDenseParams& params, const Signature& signature,
-                                  bool plain_weight) {
+// What rows and weight are multiplied in: bfloat16 as convolutions of plans for inference are,
+// where that takes longer than a step that rounds the rows.
+memory::data_type factors_of(const Signature& signature, const DenseSizes& s) {
+  constexpr int64_t kPays = int64_t{1} << 22;  // products
+  const DType rows = signature.in[0].dtype;
+  return s.rows * s.hidden * s.depth < kPays ? onednn::data_type(rows)
+                                             : onednn::inference_type(rows);
+}
+
+bool reads_narrow(const Signature& signature) {
+  return has_narrow_few_rows() &&
+         onednn::inference_type(signature.in[0].dtype) == memory::data_type::bf16;
+}
+
+struct Implemented {
+  Types types;
+  std::unique_ptr<Desc> desc;
+};
+
+// Without a description where there is nothing fast.
+Implemented implemented(const FusedDenseParams& params, const Signature& signature,
+                        bool plain_weight) {
   const DenseSizes s = sizes_of(params, signature);
-  if (s.rows * s.hidden * s.depth < kFewProducts) return nullptr;
-  const Types types(params, signature);
-  if (types.rows == memory::data_type::f32 && !types.converts && has_long_rows(s)) return nullptr;
-  return onednn::implemented([&] { return describe(params, s, types, plain_weight); });
+  const memory::data_type rows = onednn::data_type(signature.in[0].dtype);
+  const auto in = [&](memory::data_type factors) {
+    const Types types(params, signature, factors);
+    return Implemented{
+        types, onednn::implemented([&] { return describe(params, s, types, plain_weight); })};
+  };
+  if (s.rows * s.hidden * s.depth < kFewProducts) return {Types(params, signature, rows), nullptr};
+  if (const auto factors = factors_of(signature, s); factors != rows)
+    if (auto narrow = in(factors); narrow.desc) return narrow;
+  const Types types(params, signature, rows);
+  if (rows == memory::data_type::f32 && !types.converts && has_long_rows(s))
+    return {types, nullptr};
+  return in(rows);
 }
 
 }  // namespace
@@ -231,20 +286,23 @@ std::unique_ptr<Desc> implemented(const FusedDenseParams& params, const Signatur
 bool fused_dense_accepts(const FusedDenseParams& params, const Signature& signature) {
   return takes_types(params, signature) &&
          (few_rows_post(params, signature) ||
-          implemented(params, signature, config().onednn.force_fc_ab_format) != nullptr);
+          implemented(params, signature, config().onednn.force_fc_ab_format).desc != nullptr);
 }
 
 PreparedKernelRef prepare_fused_dense(const OpDef&, const void* params, const Signature& signature,
                                       std::span<const LayoutRef>) {
   const auto& dense = *static_cast<const FusedDenseParams*>(params);
   if (!takes_types(dense, signature)) return nullptr;
+  const DenseSizes sizes = sizes_of(dense, signature);
   if (const auto post = few_rows_post(dense, signature))
-    return std::make_shared<const FewRowsDense>(dense, sizes_of(dense, signature), *post);
+    return std::make_shared<const FewRowsDense>(dense, sizes, *post, reads_narrow(signature));
   const bool plain = config().onednn.force_fc_ab_format;
-  const auto desc = implemented(dense, signature, plain);
+  const auto [types, desc] = implemented(dense, signature, plain);
   if (!desc) return nullptr;
-  return std::make_shared<const FusedDense>(dense, sizes_of(dense, signature),
-                                            Types(dense, signature), *desc, plain);
+  std::vector<LayoutRef> in(signature.in.size());
+  in[0] = onednn::layout_of(plain_desc(onednn::dims(signature.in[0].shape()), types.factors),
+                            types.rows);
+  return std::make_shared<const FusedDense>(dense, sizes, types, *desc, plain, std::move(in));
 }
 
 }  // namespace mxnet

@@ -15,11 +15,9 @@ bool is_dense_step_1(const ConvGeometry& g) {
          g.pad_behind(1) == g.pad[1] && g.pad_behind(2) == g.pad[2];
 }
 
-// Few tiles do not pay for reading weights that are four times as large, or for transforming them;
-// the less against bfloat16, whose weights have an eighth of the bytes and half the time.
-int64_t least_tiles(WinogradWeights weights, DirectUnits direct) {
-  if (weights == WinogradWeights::kChanging) return 32;
-  return direct == DirectUnits::kBFloat16 ? 32 : 16;
+// Few tiles do not pay for reading weights that are four times as large, or for transforming them.
+int64_t least_tiles(WinogradWeights weights) {
+  return weights == WinogradWeights::kChanging ? 32 : 16;
 }
 
 // Transforms cost the more the fewer channels share them, and tiles that lie across the border
@@ -69,7 +67,7 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
         fastest_tile(g, desc, direct == DirectUnits::kFloat32 ? DType::kFloat32 : DType::kBFloat16);
     return desc.tile == 0 ? std::nullopt : std::optional(desc);
   }
-  const int64_t least = least_tiles(weights, direct);
+  const int64_t least = least_tiles(weights);
   if (worth_while(g, form, least)) return desc;
   if (!form.is_3x3()) return std::nullopt;
   // Small tiles where large ones would be few: their weights are less than half as large, and read

@@ -2,6 +2,7 @@
 // Fully connected layers of a few rows. Each factor of the weight is used so seldom that reading it
 // is what takes the time: it is read once, where it lies.
 #pragma once
+#include "base/half.h"
 #include "op/nn/fully_connected.h"
 #include "op/nn/layer_post.h"
 
@@ -21,6 +22,12 @@ inline bool is_few_rows(const DenseSizes& sizes) {
 // Float32, all arrays plain. A sum is added up in the same order whatever the number of threads.
 // REQUIRES 1 <= sizes.rows <= kFewRows.
 void multiply_few_rows(const DenseSizes& sizes, const float* data, const float* weight,
+                       const LayerPost& post, float* out);
+
+// The same with a weight that is rounded to bfloat16: half of what is read. All else is float32.
+// REQUIRES has_narrow_few_rows().
+bool has_narrow_few_rows();
+void multiply_few_rows(const DenseSizes& sizes, const float* data, const bfloat16* weight,
                        const LayerPost& post, float* out);
 
 }  // namespace mxnet

@@ -94,6 +94,23 @@ TEST(FewRows, ANaNStaysOne) {
   }
 }
 
+TEST(FewRows, OfAWeightInBFloat16TheWeightAloneIsRounded) {
+  if (!has_narrow_few_rows()) GTEST_SKIP() << "needs AVX-512";
+  for (int64_t rows = 1; rows <= kFewRows; ++rows)
+    for (int64_t hidden : {1, 8, 25})
+      for (int64_t depth : {0, 1, 16, 65, 1037}) {
+        SCOPED_TRACE(::testing::Message() << rows << ' ' << hidden << ' ' << depth);
+        Layer layer(rows, hidden, depth);
+        const std::vector<bfloat16> narrow(layer.weight.begin(), layer.weight.end());
+        std::ranges::copy(narrow, layer.weight.begin());
+        const LayerPost post{.bias = layer.bias.data(), .sum = layer.sum.data(), .low = 0};
+        std::vector<float> out(static_cast<std::size_t>(rows * hidden), -7);
+        multiply_few_rows({FullyConnectedParams{}, Shape{rows, depth}, Shape{hidden, depth}},
+                          layer.data.data(), narrow.data(), post, out.data());
+        expect_near(out, layer.expected(post));
+      }
+}
+
 TEST(FewRows, ThreadsDoNotChangeABit) {
   const Layer layer(2, 403, 1037);
   const int before = omp_get_max_threads();

@@ -58,7 +58,7 @@ def test_a_training_step_begins_alike(networks, name):
     assert difference(optimised, plain) < 1e-3, SEED
 
 
-@pytest.mark.parametrize("name", ["inception_bn"])
+@pytest.mark.parametrize("name", ["alexnet", "inception_bn"])  # of dense layers; of convolutions
 def test_bfloat16_keeps_the_order_of_magnitude_and_the_winner(networks, name):
     run = bound(networks, name)
     exact, _ = run("ONEDNN")
