@@ -26,6 +26,8 @@ struct Cell {
   T *h, *c;
   int64_t stride, count;
   Clip clip;
+  // An LSTM's: the same units of so many samples, whose gates, and whose states, are so far apart.
+  int64_t samples = 1, gates_apart = 0, states_apart = 0;
 };
 // Order of gates: LSTM input, forget, candidate, output; GRU reset, update, candidate.
 template <class T>

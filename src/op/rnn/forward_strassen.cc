@@ -243,13 +243,19 @@ class StrassenDirection {
         }
       }
       strassen::multiply_input(tiles, inputs_, sums_, hidden_, apart, scratch);
-      for (int64_t i = 0; i < count; ++i) {
-        multiply_state(states_[(s + i) % 2] + first * hidden_, samples, gates + i * step_size,
-                       tiles, scratch);
-        for (int64_t r = 0; r < samples; ++r)
-          run_cells(s + i, first + r, gates + i * step_size + r * kGates * columns_, apart);
-      }
+      for (int64_t i = 0; i < count; ++i)
+        run_step(s + i, first, samples, gates + i * step_size, tiles, scratch);
     }
+  }
+
+  // Samples [first, first + samples) in a step.
+  void run_step(int64_t step, int64_t first, int64_t samples, float* gates,
+                std::vector<strassen::Tile>& tiles, float* scratch) {
+    const int64_t width = kGates * columns_, apart = samples * width;
+    multiply_state(states_[step % 2] + first * hidden_, samples, gates, tiles, scratch);
+    for (int64_t unit = 0; unit < hidden_; unit += columns_)
+      run_cells(step, first, samples, unit, gates + unit / columns_ * apart);
+    for (int64_t r = 0; r < samples; ++r) finish_sample(step, first + r, gates + r * width, apart);
   }
 
   // The products of some samples' state are added to their gates.
@@ -273,25 +279,37 @@ class StrassenDirection {
                                   gates + p / kGates * apart + p % kGates * columns_, width, true);
   }
 
-  // All units of a sample in one step, whose gates are block by block `apart` numbers from each
-  // other.
-  void run_cells(int64_t step, int64_t sample, float* gates, int64_t apart) {
+  bool has_ended(int64_t step, int64_t sample) const {
+    return lengths_ != nullptr && time_of(step) >= lengths_[sample];
+  }
+
+  // columns_ units of samples [first, first + samples), whose gates begin at `block`.
+  void run_cells(int64_t step, int64_t first, int64_t samples, int64_t unit, float* block) {
+    // One by one where some may have ended.
+    const int64_t together = lengths_ == nullptr ? samples : 1;
+    for (int64_t r = 0; r < samples; r += together) {
+      if (has_ended(step, first + r)) continue;
+      const int64_t at = (first + r) * hidden_ + unit;
+      float* c = cell_states_[(step + 1) % 2] + at;
+      const float* bias = bias_ + unit * kGates;
+      cell_fn_({block + r * kGates * columns_, bias, bias, c, states_[step % 2] + at,
+                cell_states_[step % 2] + at, states_[(step + 1) % 2] + at, c, columns_, columns_,
+                clip_, together, kGates * columns_, hidden_});
+    }
+  }
+
+  // A sample's output and reserve in one step, whose gates are block by block `apart` numbers from
+  // each other.
+  void finish_sample(int64_t step, int64_t sample, const float* gates, int64_t apart) {
     const int64_t time = time_of(step), place = (time * batch_ + sample) * hidden_;
     const int64_t at = sample * hidden_;
-    const float *before = states_[step % 2] + at, *c_before = cell_states_[step % 2] + at;
     float *after = states_[(step + 1) % 2] + at, *c = cell_states_[(step + 1) % 2] + at;
     float* to = y_ + (time * batch_ + sample) * y_width_;
-    if (lengths_ != nullptr && time >= lengths_[sample]) {
-      std::copy_n(c_before, hidden_, c);
-      std::copy_n(before, hidden_, after);
+    if (has_ended(step, sample)) {
+      std::copy_n(cell_states_[step % 2] + at, hidden_, c);
+      std::copy_n(states_[step % 2] + at, hidden_, after);
       std::fill_n(to, hidden_, 0.0F);
     } else {
-      for (int64_t unit = 0; unit < hidden_; unit += columns_) {
-        float* values = gates + unit / columns_ * apart;
-        const float* bias = bias_ + unit * kGates;
-        cell_fn_({values, bias, bias, c + unit, before + unit, c_before + unit, after + unit,
-                  c + unit, columns_, columns_, clip_});
-      }
       std::copy_n(after, hidden_, to);
     }
     if (gate_values_ == nullptr) return;
