@@ -59,9 +59,9 @@ struct ChangeSaturation {
   }
 };
 
-// Turns the hue by `turns` of the colour wheel: through hue in degrees, lightness and saturation and
-// back. Each step is rounded as written: bytes are cut from the result, so that the last bit of a
-// number near a whole one decides which byte it becomes.
+// Turns the hue by `turns` of the colour wheel: through hue in degrees, lightness and saturation
+// and back. Each step is rounded as written: bytes are cut from the result, so that the last bit of
+// a number near a whole one decides which byte it becomes.
 struct ChangeHue {
   int64_t channels;
   float turns;
