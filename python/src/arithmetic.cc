@@ -145,10 +145,6 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   return modulus == Py_None ? binary<kPower>(a, b) : not_implemented();
 }
 
-PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
-  return modulus == Py_None ? in_place<kPower>(a, b) : not_implemented();
-}
-
 template <Unary kOp>
 PyObject* unary(PyObject* a) {
   PyObject* op = g_tables[as_array(a)->numpy].unary[kOp];
@@ -230,7 +226,7 @@ void append_arithmetic(std::vector<PyType_Slot>* slots) {
       type_slot(Py_nb_inplace_multiply, in_place<kMultiply>),
       type_slot(Py_nb_inplace_true_divide, in_place<kDivide>),
       type_slot(Py_nb_inplace_remainder, in_place<kModulo>),
-      type_slot(Py_nb_inplace_power, power_in_place),
+      // No power: `a **= b` names a new array, which may have another type and be recorded.
       type_slot(Py_nb_inplace_matrix_multiply, in_place<kMatrixMultiply>),
       type_slot(Py_nb_inplace_and, in_place<kAnd>),
       type_slot(Py_nb_inplace_or, in_place<kOr>),

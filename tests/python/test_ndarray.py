@@ -63,6 +63,19 @@ def test_arithmetic_in_place_keeps_the_object(function, left, right):
     np.testing.assert_allclose(a.asnumpy(), function(function(left.copy(), right), np.float32(2)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("array", [mx.nd.array, mx.np.array])
+def test_a_power_assigned_is_a_new_array_and_can_be_recorded(array):
+    x = array([1.0, 2.0, 3.0])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x * 1
+        before = y
+        y **= 2
+    y.backward()
+    assert before is not y and before.asnumpy().tolist() == [1, 2, 3]
+    assert x.grad.asnumpy().tolist() == [2, 4, 6]
+
+
 @pytest.mark.parametrize("ones", [mx.nd.ones, mx.np.ones])
 @pytest.mark.parametrize("change", [operator.iadd, operator.isub, operator.imul])
 def test_what_cannot_change_an_array_in_place_is_an_error(change, ones):

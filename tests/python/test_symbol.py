@@ -165,6 +165,38 @@ def test_shapes_of_parts_follow_as_far_as_data_is_known():
     assert partial(mx.sym.Pad(x, mode="constant", pad_width=(0, 0, 0, 0, 1, 1, 2, 2)), (0, 3, 0, 8)) == (0, 3, 0, 12)
 
 
+def test_shapes_follow_as_far_as_a_pattern_is_known():
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+
+    def partial(symbol, **shapes):
+        return symbol.infer_shape_partial(**shapes)[1][0]
+
+    assert partial(mx.sym.slice_like(x, y), x=(4, 6), y=(2, 0)) == (2, 0)
+    assert partial(mx.sym.slice_like(x, y, axes=(1,)), x=(4, 6), y=(0, 3)) == (4, 3)
+    assert partial(mx.sym.slice_like(x, y, axes=(0,)), x=(4, 6), y=(0, 3)) == (0, 6)
+    assert partial(mx.sym.slice_like(x, y, axes=(-1,)), x=(0, 6), y=(2, 0, 4)) == (0, 4)
+    assert partial(mx.sym.Crop(x, y, num_args=2), x=(1, 2, 6, 7), y=(0, 0, 3, 0)) == (1, 2, 3, 0)
+    assert partial(mx.sym.Crop(x, y, num_args=2, center_crop=True), x=(1, 0, 6, 7), y=(1, 1, 3, 4)) == (1, 0, 3, 4)
+    assert partial(mx.sym.broadcast_to(x, shape=(0, 3)), x=(0, 1)) == (0, 3)
+    assert partial(mx.sym.broadcast_to(x, shape=(2, 0)), x=(1, 0)) == (2, 0)
+    assert partial(mx.sym.broadcast_to(x, shape=(2, 3)), x=(0, 3)) == (2, 3)
+    with pytest.raises(mx.MXNetError, match="broadcasts"):
+        partial(mx.sym.broadcast_to(x, shape=(2, 3)), x=(0, 4))
+
+
+def test_shapes_of_several_larger_images_follow_as_far_as_these_are_known():
+    def partial(mode, x, y):
+        joined = mx.sym.UpSampling(
+            mx.sym.var("x"), mx.sym.var("y"), scale=2, sample_type="nearest", num_args=2, multi_input_mode=mode
+        )
+        return joined.infer_shape_partial(x=x, y=y)[1][0]
+
+    assert partial("concat", (0, 2, 3, 4), (1, 2, 6, 8)) == (1, 4, 6, 8)
+    assert partial("concat", (1, 2, 3, 4), (1, 2, 0, 8)) == (1, 4, 6, 8)
+    assert partial("concat", (1, 0, 3, 4), (1, 2, 6, 8)) == (1, 0, 6, 8)
+    assert partial("sum", (1, 0, 3, 4), (1, 2, 6, 8)) == (1, 2, 6, 8)
+
+
 def test_attributes_of_variables_become_texts():
     assert mx.sym.var("x", __foo__=1).list_attr() == {"__foo__": "1"}
 

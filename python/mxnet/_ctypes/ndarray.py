@@ -231,7 +231,8 @@ def _define(python: str, name: str) -> None:
         return
     setattr(NDArrayBase, f"__{python}__", lambda a, b: _binary(name, a, b))
     setattr(NDArrayBase, f"__r{python}__", lambda a, b: _binary(name, a, b, reverse=True))
-    setattr(NDArrayBase, f"__i{python}__", lambda a, b: _binary(name, a, b, out=a))
+    if python != "pow":  # `a **= b` names a new array, which may have another type and be recorded
+        setattr(NDArrayBase, f"__i{python}__", lambda a, b: _binary(name, a, b, out=a))
 
 
 for _python, _name in {**_PYTHON, **_COMPARISONS}.items():

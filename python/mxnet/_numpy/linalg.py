@@ -91,8 +91,8 @@ _OF_ALL, _OF_VECTORS, _OF_MATRICES, _FROBENIUS, _NUCLEAR = -2, -1, 0, 1, 2
 
 def _kind_of_norm(ord: Any, count: int) -> Tuple[float, int]:  # pylint: disable=redefined-builtin
     """The operator's order and flag for a norm along so many axes."""
-    if count == 1 and (ord is None or is_number(ord)):
-        return (2.0 if ord is None else float(ord)), _OF_VECTORS
+    if count == 1 and (ord is None or ord == "fro" or is_number(ord)):
+        return (float(ord) if is_number(ord) else 2.0), _OF_VECTORS
     if count == 2 and ord in (1, -1, 2, -2, onp.inf, -onp.inf):
         return float(ord), _OF_MATRICES
     if count == 2 and ord == "nuc":
@@ -109,9 +109,8 @@ def norm(F: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = Fal
         return F.op("_npi_norm")(x, ord=2.0, flag=_OF_ALL, keepdims=keepdims)
     if axis is not None:
         axes = ints(axis)
-    elif isinstance(ord, str):  # of matrices
-        axes = (-2, -1) if F.known_ndim(x, 2) == 2 else tuple(range(F.known_ndim(x, 2)))
-    else:
-        axes = tuple(range(F.ndim(x, "norm without an axis")))
+    else:  # of one vector, or of the matrices that the last two axes are
+        ndim = F.known_ndim(x, 2) if isinstance(ord, str) else F.ndim(x, "norm without an axis")
+        axes = (-2, -1) if ndim >= 2 else tuple(range(ndim))
     order, flag = _kind_of_norm(ord, len(axes))
     return F.op("_npi_norm")(x, ord=order, axis=axes, flag=flag, keepdims=keepdims)

@@ -59,13 +59,15 @@ struct ChangeSaturation {
   }
 };
 
-// Turns the hue by `turns` of the colour wheel: through hue, lightness and saturation and back.
+// Turns the hue by `turns` of the colour wheel: through hue in degrees, lightness and saturation
+// and back. Each step is rounded as written: bytes are cut from the result, so that the last bit of
+// a number near a whole one decides which byte it becomes.
 struct ChangeHue {
   int64_t channels;
   float turns;
   template <class C>
   MX_HOST_DEVICE void operator()(const C* x, C* y) const {
-    constexpr C kWhite = 255;
+    constexpr C kWhite = 255, kDegrees = 360, kSixths = C(6) / kDegrees;
     if (channels == 1) {
       y[0] = x[0];
       return;
@@ -73,22 +75,34 @@ struct ChangeHue {
     const C red = x[0] / kWhite, green = x[1] / kWhite, blue = x[2] / kWhite;
     const C high = std::max(std::max(red, green), blue);
     const C low = std::min(std::min(red, green), blue);
-    const C chroma = high - low, lightness = (high + low) / 2;
-    // Of the wheel. Where there is no colour it is no number, and not used.
-    C sixth = high == red     ? (green - blue) / chroma
-              : high == green ? 2 + (blue - red) / chroma
-                              : 4 + (red - green) / chroma;
-    sixth += 6 * static_cast<C>(turns);
+    const C chroma = high - low, lightness = (high + low) * C(0.5);
+    const bool dark = lightness < C(0.5);
+    // Where there is no colour these are no numbers, and not used.
+    const C saturation = chroma / (dark ? high + low : 2 - high - low), slope = 60 / chroma;
+    C hue = high == red     ? (green - blue) * slope
+            : high == green ? (blue - red) * slope + 120
+                            : (red - green) * slope + 240;
+    hue = hue < 0 ? hue + kDegrees : hue;
+    hue = (hue + static_cast<C>(turns) * kDegrees) * kSixths;
+    C place = hue - 6 * std::floor(hue / 6);  // exact: hue is less than a few turns
+    place = place < 6 ? place : place - 6;
+    const C top = lightness <= C(0.5) ? lightness * (1 + saturation)
+                                      : lightness + saturation - lightness * saturation;
+    const C bottom = 2 * lightness - top, range = top - bottom;
+    const C sector = std::floor(place), rest = place - sector;
+    const C rising = (bottom + range * rest) * kWhite,
+            falling = (bottom + range * (1 - rest)) * kWhite;
     // Each colour rises for a sixth, stays up for two, falls for one; green and blue follow red.
-    const C shifts[] = {0, 4, 2};
+    constexpr C kRise[] = {4, 0, 2};
     const bool coloured = chroma > 0;
     for (int c = 0; c < 3; ++c) {
-      const C place = sixth + shifts[c];
-      C at = place - 6 * std::floor(place / 6);
-      at = at < 0 ? at + 6 : at;
-      const C part = std::min(std::max(std::fabs(at - 3) - 1, C{0}), C{1});
-      const C turned = (lightness + chroma * (part - C(0.5))) * kWhite;
-      y[c] = coloured ? turned : x[c];
+      C since = sector - kRise[c];
+      since = since < 0 ? since + 6 : since;
+      const C turned = since == 0   ? rising
+                       : since < 3  ? top * kWhite
+                       : since == 3 ? falling
+                                    : bottom * kWhite;
+      y[c] = coloured ? turned : lightness * kWhite;
     }
   }
 };

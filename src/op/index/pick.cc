@@ -121,6 +121,8 @@ void infer_pick(const PickParams& params, Infer& infer) {
   kept[axis] = 1;
   for (int i = 0; i < data.ndim(); ++i)
     if (i != axis) dropped.push_back(data.dim(i));
+  // Without NumPy's shapes none would be an unknown one. The position may be a scalar, though.
+  if (dropped.ndim() == 0 && index.ndim() != 0) dropped = kept;
   infer.in(1).set_shape(index.rank_known() && index.ndim() == data.ndim() ? kept : dropped);
   infer.out(0).set_shape(params.keepdims ? kept : dropped);
 }

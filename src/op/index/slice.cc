@@ -143,6 +143,31 @@ Shape known_of_box(const P& params, const Shape& data, const Shape& like) {
   return shape;
 }
 
+// Which dimension of the pattern says how long one of the result is; -1 = none does.
+int pattern_axis(const SliceLikeParams& params, int axis, const Shape& data, const Shape& like) {
+  if (params.axes.empty()) return data.ndim() == like.ndim() ? axis : -1;
+  for (const int64_t named : params.axes.dims()) {
+    if (normalize_axis(named, data.ndim(), "slice_like") == axis)
+      return normalize_axis(named, like.ndim(), "slice_like");
+  }
+  return -1;
+}
+int pattern_axis(const CropParams&, int axis, const Shape& data, const Shape& like) {
+  return axis >= 2 && data.ndim() == like.ndim() ? axis : -1;
+}
+
+// What a pattern says that is known in part: the dimensions that it gives are the result's, and
+// those that it does not name the data's. Whether they fit is seen when all is known.
+template <class P>
+Shape known_of_pattern(const P& params, const Shape& data, const Shape& like) {
+  Shape shape = data;
+  for (int i = 0; i < data.ndim(); ++i) {
+    const int from = pattern_axis(params, i, data, like);
+    if (from >= 0) shape[i] = like[from];
+  }
+  return shape;
+}
+
 template <class P>
 void infer_slice(const P& params, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
@@ -150,8 +175,15 @@ void infer_slice(const P& params, Infer& infer) {
     infer.in(1).set_dtype(infer.in(0).dtype());
   static const Shape none;
   const Shape& like = infer.num_in() > 1 ? infer.in(1).shape() : none;
-  if (!infer.in(0).rank_known() || (infer.num_in() > 1 && !like.known())) return;
-  infer.out(0).set_shape(known_of_box(params, infer.in(0).shape(), like));
+  const Shape& data = infer.in(0).shape();
+  if (!data.rank_known() || (infer.num_in() > 1 && !like.rank_known())) return;
+  if constexpr (requires { pattern_axis(params, 0, data, like); }) {
+    if (infer.num_in() > 1 && !like.known()) {
+      infer.out(0).set_shape(known_of_pattern(params, data, like));
+      return;
+    }
+  }
+  infer.out(0).set_shape(known_of_box(params, data, like));
 }
 
 // Inputs: gradient of the result, then what was sliced and the pattern, if there is one.

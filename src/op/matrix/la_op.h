@@ -147,6 +147,14 @@ void for_each_matrix(int64_t batch, double cost, const char* tag, const char* fa
     throw Error(ErrorCode::kValue, tag, fmt::format("{} (info {})", failure, info));
 }
 
+// Whether the largest number of a vector is negative; the first of several. Vectors whose sign the
+// decomposition leaves open are returned so that it is positive, as existing programs have them.
+template <class T>
+bool points_down(const T* vector, int64_t n) {
+  return *std::max_element(vector, vector + n, [](T a, T b) { return std::abs(a) < std::abs(b); }) <
+         T{0};
+}
+
 // Elementary operations of an algorithm of about n^3 steps.
 inline double cubic(int64_t n) {
   const auto x = static_cast<double>(n);

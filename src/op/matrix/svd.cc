@@ -33,10 +33,17 @@ void svd_cpu(const NoParams&, KernelContext& context) {
   la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
     const int64_t m = matrix_rows(in), n = matrix_columns(in);
     T *a = tensors.copy(0), *u = tensors.out(0), *s = tensors.out(1), *v = tensors.out(2);
-    for_each_matrix(
-        batch_size(in.shape()), 20 * cubic(n), "_npi_svd", "did not converge", [&](int64_t i) {
-          return blas::gesdd(m, n, a + i * m * n, u + i * m * m, s + i * m, v + i * m * n);
-        });
+    for_each_matrix(batch_size(in.shape()), 20 * cubic(n), "_npi_svd", "did not converge",
+                    [&](int64_t i) {
+                      T *left = u + i * m * m, *right = v + i * m * n;
+                      const int info = blas::gesdd(m, n, a + i * m * n, left, s + i * m, right);
+                      for (int64_t k = 0; k < m; ++k) {
+                        if (!points_down(right + k * n, n)) continue;
+                        for (int64_t j = 0; j < n; ++j) right[k * n + j] = -right[k * n + j];
+                        for (int64_t j = 0; j < m; ++j) left[j * m + k] = -left[j * m + k];
+                      }
+                      return info;
+                    });
   });
 }
 

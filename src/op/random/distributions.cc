@@ -161,8 +161,8 @@ void infer_sample(const RandomParams& params, Infer& infer) {
   }
   if (params.dtype != DType::kUnknown) {
     infer.out(0).set_dtype(params.dtype);
-  } else if (in.dtype() != DType::kUnknown && infer.out(0).dtype() == DType::kUnknown) {
-    infer.out(0).set_dtype(is_floating(in.dtype()) ? in.dtype() : DType::kFloat32);
+  } else if (infer.out(0).dtype() == DType::kUnknown) {
+    infer.out(0).set_dtype(DType::kFloat32);  // whatever the parameters' type
   }
 }
 

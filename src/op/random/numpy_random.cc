@@ -227,7 +227,7 @@ void infer_numpy(const NumpyParams& params, Infer& infer) {
     Shape all = *params.size;
     for (int64_t dim : shape) all.push_back(dim);
     shape = all;
-  } else if (params.size) {
+  } else if (params.size && params.size->ndim() > 0) {  // () asks for the parameters' own shape
     Shape joint;
     if (!broadcast_shapes(shape, *params.size, &joint) || !(joint == *params.size))
       infer.fail("given parameters of shape " + to_string(shape) +

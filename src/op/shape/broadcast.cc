@@ -38,12 +38,15 @@ void infer_broadcast_to(const BroadcastToParams& params, Infer& infer) {
   constexpr int64_t kKeep = 0;
   InferArg in = infer.in(0);
   in.same_dtype(infer.out(0));
-  if (!in.known()) return;
+  if (!in.rank_known()) return;
   Shape out = params.shape;
   bool fits = out.ndim() == in.ndim();
   for (int i = 0; fits && i < out.ndim(); ++i) {
-    if (out[i] == kKeep) out[i] = in.dim(i);
-    fits = out[i] >= 0 && (in.dim(i) == out[i] || in.dim(i) == 1);
+    if (out[i] == kKeep) {
+      out[i] = in.dim(i);
+    } else {
+      fits = out[i] > 0 && (in.dim(i) == out[i] || in.dim(i) == 1 || in.dim(i) < 0);
+    }
   }
   if (!fits) in.fail("a shape that broadcasts to " + to_string(params.shape));
   infer.out(0).set_shape(out);
@@ -53,14 +56,17 @@ void infer_numpy_broadcast_to(const BroadcastToParams& params, Infer& infer) {
   constexpr int64_t kKeep = -2;
   InferArg in = infer.in(0);
   in.same_dtype(infer.out(0));
-  if (!in.known()) return;
+  if (!in.rank_known()) return;
   Shape out = params.shape;
   const int added = out.ndim() - in.ndim();
   bool fits = added >= 0;
   for (int i = 0; fits && i < out.ndim(); ++i) {
     const int64_t mine = i < added ? 1 : in.dim(i - added);
-    if (out[i] == kKeep && i >= added) out[i] = mine;
-    fits = out[i] >= 0 && (mine == out[i] || mine == 1);
+    if (out[i] == kKeep && i >= added) {
+      out[i] = mine;
+    } else {
+      fits = out[i] >= 0 && (mine == out[i] || mine == 1 || mine < 0);
+    }
   }
   if (!fits) in.fail("a shape that broadcasts to " + to_string(params.shape));
   infer.out(0).set_shape(out);

@@ -27,24 +27,25 @@ void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
     if (params.num_filter > 0) data.set_dim(1, params.num_filter);
   }
   const Shape& first = data.shape();
-  if (!data.known()) {
-    // One input and its scale: each dimension for itself. Several are compared when all is known.
-    if (params.num_inputs() > 1 && !params.bilinear()) return;
-    const auto scaled = [&params](int64_t size) { return size < 0 ? -1 : size * params.scale; };
-    out.set_shape(Shape{first[0], first[1], scaled(first[2]), scaled(first[3])});
-    return;
-  }
-  const int64_t height = first[2] * params.scale, width = first[3] * params.scale;
+  const auto scaled = [&params](int64_t size) { return size < 0 ? -1 : size * params.scale; };
+  const int64_t height = scaled(first[2]), width = scaled(first[3]);
+  // Each dimension for itself: one that nobody knows keeps only its own of the result unknown.
   int64_t channels = first[1];
   for (int i = 1; i < params.num_inputs() && !params.bilinear(); ++i) {
     InferArg other = infer.in(shift + i);
     other.set_shape(Shape{first[0], params.sums() ? channels : -1, -1, -1});
-    if (!other.known()) return;
-    if (other.dim(2) == 0 || other.dim(3) == 0 || height % other.dim(2) != 0 ||
-        width % other.dim(3) != 0 || height / other.dim(2) != width / other.dim(3))
+    data.set_dim(0, other.dim(0));
+    if (data.known() && other.known() &&
+        (other.dim(2) == 0 || other.dim(3) == 0 || height % other.dim(2) != 0 ||
+         width % other.dim(3) != 0 || height / other.dim(2) != width / other.dim(3)))
       other.fail("images of which " + std::to_string(height) + " by " + std::to_string(width) +
                  " is a multiple");
-    if (!params.sums()) channels += other.dim(1);
+    if (params.sums()) {
+      data.set_dim(1, other.dim(1));
+      channels = first[1];
+    } else {
+      channels = channels < 0 || other.dim(1) < 0 ? -1 : channels + other.dim(1);
+    }
   }
   out.set_shape(Shape{first[0], channels, height, width});
 }

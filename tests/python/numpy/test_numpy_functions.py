@@ -272,6 +272,14 @@ def test_a_function_gives_what_numpy_gives(expression, rng):
     assert_same(as_numpy(actual), expected)
 
 
+@pytest.mark.parametrize("order", [1, -1, 2, -2, onp.inf, -onp.inf, "fro", "nuc"])
+def test_norms_of_more_dimensions_are_of_matrices_and_fro_of_a_vector_its_length(order, rng):
+    values = rng.normal(size=(2, 3, 4)).astype("float32")
+    assert_same(np.linalg.norm(np.array(values), order).asnumpy(), onp.linalg.norm(values, order, axis=(-2, -1)))
+    length = onp.linalg.norm(values, axis=1, keepdims=True)
+    assert_same(np.linalg.norm(np.array(values), "fro", axis=1, keepdims=True).asnumpy(), length)
+
+
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     name=st.sampled_from("sum prod max min mean std var all any".split()),

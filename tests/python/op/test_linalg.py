@@ -322,6 +322,18 @@ def test_eigenvalues_and_equations_of_integers_are_float64(mx, dtype):
     assert mx.run("_npi_solve", a, b)[0].dtype == np.float64
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_largest_number_of_a_vector_whose_sign_is_open_is_positive(mx, rng, dtype):
+    def largest(vectors):
+        return np.take_along_axis(vectors, np.abs(vectors).argmax(-1)[..., None], -1)
+
+    a = rng.standard_normal((20, 5, 5)).astype(dtype)
+    symmetric = a + np.swapaxes(a, 1, 2)
+    assert (largest(mx.run("_linalg_syevd", symmetric)[0]) > 0).all()
+    assert (largest(np.swapaxes(mx.run("_npi_eigh", symmetric)[1], 1, 2)) > 0).all()
+    assert (largest(mx.run("_npi_svd", a)[2]) > 0).all()
+
+
 @pytest.mark.parametrize("n", [131071, 131072, 300001])
 def test_products_of_long_vectors_are_those_of_their_stretches(mx, n):
     a, b = (np.arange(n) % k - k // 2 for k in (7, 11))

@@ -131,6 +131,13 @@ def test_colour_changes_by_nothing_keep_pixels_and_hues_turn(mx, rng):
     np.testing.assert_allclose(got, 1.5 * x - 0.5 * mean, rtol=1e-5, atol=1e-3)
 
 
+def test_turned_hues_of_bytes_are_cut_from_numbers_rounded_as_existing_programs_have_them(mx):
+    # Pixels of which some number is a whole one but for its rounding, and what 1.9.1 makes of them.
+    x = np.array([[[172, 47, 117], [192, 67, 251], [216, 88, 140], [58, 193, 230], [39, 87, 174], [88, 81, 165]]], "uint8")
+    want = [[[46, 91, 172], [67, 250, 228], [88, 114, 215], [158, 230, 57], [59, 174, 38], [80, 165, 104]]]
+    assert mx.run("_image_random_hue", x, min_factor=0.7, max_factor=0.7)[0].tolist() == want
+
+
 def test_factors_are_drawn_from_their_range(mx):
     x = np.full((1, 1, 3), 1.0)
     factors = [mx.run("_image_random_brightness", x, min_factor=0.5, max_factor=2)[0][0, 0, 0] for _ in range(200)]

@@ -148,6 +148,11 @@ def test_pick_and_gather_are_numpys(mx, seed):
     equal(mx.run("gather_nd", data, columns)[0], data[tuple(columns)])
 
 
+def test_pick_out_of_one_dimension_is_an_array_of_one_element(mx):
+    got = mx.run("pick", np.array([1, 2], "float32"), np.array([1], "float32"), axis=0)[0]
+    assert got.shape == (1,) and got[0] == 2
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_masks_select_and_assign_as_numpys(mx, seed):
     rng = np.random.default_rng(seed)

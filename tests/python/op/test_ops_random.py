@@ -316,3 +316,18 @@ def test_values_of_parameters_without_a_type_are_refused_with_a_reason(mx):
         mx.run("_npi_choice", a=1.5, size=(1,))
     with pytest.raises(Failure, match="given 'Q' for parameter UPLO, expected another value"):
         mx.run("_npi_eigvalsh", np.eye(2, dtype="float32"), UPLO="Q")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
+def test_numbers_for_each_parameter_are_float32_unless_a_type_is_named(mx, dtype):
+    parameters = np.array([1, 2, 4], dtype)
+    for op, count in (("_sample_exponential", 1), ("_sample_poisson", 1), ("_sample_normal", 2), ("_sample_gamma", 2)):
+        assert draw(mx, op, *[parameters] * count).dtype == np.float32
+        assert draw(mx, op, *[parameters] * count, dtype="float64").dtype == np.float64
+
+
+def test_an_empty_size_is_that_of_the_parameters(mx):
+    parameters = np.array([[1, 2, 4]], "float32")
+    for op, name in (("_npi_exponential", "scale"), ("_npi_rayleigh", "scale"), ("_npi_weibull", "a")):
+        whole = draw(mx, op, parameters, **{name: "None", "size": (1, 3)})
+        assert (draw(mx, op, parameters, **{name: "None", "size": ()}) == whole).all() and whole.shape == (1, 3)

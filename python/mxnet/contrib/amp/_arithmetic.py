@@ -20,7 +20,7 @@ _SIGNS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "mod": "modulo", "pow": "power",
     "lt": "less", "le": "less_equal", "eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal",
 }  # fmt: skip
-_IN_PLACE = ("add", "sub", "mul", "truediv", "mod", "pow")
+_IN_PLACE = ("add", "sub", "mul", "truediv", "mod")
 
 # Operators of two symbols, under the names that their nodes are given or that cells call, and what the lists call them.
 _NODES = {
