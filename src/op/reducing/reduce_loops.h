@@ -35,6 +35,8 @@ enum class Reduction : int {
 template <class L, class A>
 struct ReduceLoops {
   A identity;
+  // Columns ask for the lines of the next rows, whatever their width and stride.
+  bool fetches;
   // One output from `runs` times n contiguous elements, which begin `stride` apart; `c` is its
   // parameter. What follows in the next run is fetched meanwhile (stride 0, for one run: nothing).
   A (*rows)(const L* x, int64_t n, int64_t runs, int64_t stride, A c);

@@ -309,8 +309,9 @@ class Units {
         return take_narrow(x, rows, acc, width);
       }
       // Out of memory, rows that follow each other are one stream, which the processor fetches
-      // ahead better than the eight that a call with all rows makes of them.
-      const bool follow = from_memory_ && stride == width;
+      // ahead better than the eight that a call with all rows makes of them, unless that asks for
+      // their lines.
+      const bool follow = from_memory_ && stride == width && !loops_.fetches;
       // Without AVX-512 (Zen 3) one stream is too few, and four that lie apart are a quarter of the
       // sums to load and store.
       const int64_t quarter = follow && streams_ ? rows / 4 : 0;

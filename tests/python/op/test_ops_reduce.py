@@ -30,7 +30,8 @@ def tolerance(dtype):
 CASES = [((), None), ((7,), (0,)), ((5, 3), (1,)), ((5, 3), (0,)), ((2, 3, 4), (0, 2)), ((2, 3, 4), (1,)),
          ((3, 1, 5), (1,)), ((1, 1), (0, 1)), ((4000, 3), (1,)), ((4000, 3), (0,)), ((3, 5000), (1,)),
          ((300, 1500), (0,)), ((2, 70, 3, 40), (1, 3)), ((2, 70, 3, 40), (0, 2)), ((300001,), (0,)),
-         ((200, 1, 2100), (0, 2)), ((0, 3), (0,)), ((3, 0), (0,)), ((3, 0), (1,)), ((2, 0, 3), (1,)), ((2, 3), ()), ((70000, 8), (0,))]
+         ((200, 1, 2100), (0, 2)), ((0, 3), (0,)), ((3, 0), (0,)), ((3, 0), (1,)), ((2, 0, 3), (1,)), ((2, 3), ()), ((70000, 8), (0,)),
+         ((300, 110), (0,)), ((258, 333), (0,)), ((9, 50, 700), (1,))]
 
 
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
@@ -52,6 +53,13 @@ def test_sum_mean_and_extremes_are_those_of_numpy(mx, rng, shape, axis, dtype):
         np.testing.assert_array_equal(mx.run(name, a, keepdims=keep, **attrs)[0], peer(a, axis=axis, keepdims=keep))
     mean = mx.run("_npi_mean", a, keepdims=keep, dtype="float64", **attrs)[0]
     np.testing.assert_allclose(mean, np.mean(wide.astype("float64"), axis=axis, keepdims=keep), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_columns_of_more_than_the_caches_hold(mx, rng, dtype):
+    a = rng.choice(np.array([-1, 1], dtype), size=(4200, 1040))
+    for name, peer in (("_np_sum", np.sum), ("_np_max", np.max), ("_np_prod", np.prod)):
+        np.testing.assert_array_equal(mx.run(name, a, axis=(0,))[0], peer(a, axis=0).astype(dtype))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32"])
