@@ -24,9 +24,10 @@ struct SumScales {
     const float lhs_end = lhs_range.magnitude(), rhs_end = rhs_range.magnitude();
     range = known != nullptr ? *known : Range{-(lhs_end + rhs_end), lhs_end + rhs_end};
     const float steps = known != nullptr ? wide_limit(out_type) : kInt32;
-    const float per_unit = steps_per_unit(steps, range.magnitude());
-    lhs = lhs_end / wide_limit(lhs_type) * per_unit;
-    rhs = rhs_end / wide_limit(rhs_type) * per_unit;
+    const float end = range.magnitude();
+    // One division of products, which is how 1.9.1 rounds.
+    lhs = steps_per_unit(lhs_end * steps, wide_limit(lhs_type) * end);
+    rhs = steps_per_unit(rhs_end * steps, wide_limit(rhs_type) * end);
   }
   template <class A, class B>
   MX_HOST_DEVICE float operator()(A a, B b) const {

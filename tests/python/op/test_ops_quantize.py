@@ -144,6 +144,13 @@ def test_sums_and_products_stand_for_real_ones(mx, rng, left, right):
     np.testing.assert_allclose(got, np.clip(real * 127, -128, 127), atol=0.51)
 
 
+def test_sums_of_bytes_are_rounded_as_in_the_release(mx):
+    a, b = np.array([-60, 124, 68, -24], "int8"), np.array([-91, -40, -57, 89], "int8")
+    ends = [end(v) for v in (-2.2052541, 2.2052541, -2.8707576, 2.8707576)]
+    got = mx.run("_contrib_quantized_elemwise_add", a, b, *ends)[0]
+    np.testing.assert_array_equal(got, [-1305875072, 526330272, -45378784, 672163712])
+
+
 def test_concatenation_brings_all_to_one_range(mx, rng):
     a, b = integers(rng, "int8", 2, 3, 4), integers(rng, "int8", 2, 5, 4)
     got, low, high = mx.run("_contrib_quantized_concat", a, b, end(-1), end(1), end(-4), end(3), num_args=2, dim=1)
