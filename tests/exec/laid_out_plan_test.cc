@@ -355,7 +355,7 @@ TEST(BFloat16Plan, ChannelsLieBehindForMatrixUnits) {
   const Shape image{2, 32, 24, 24}, weight{20, 32, 3, 3}, map{2, 20, 24, 24};
   const auto array = [](const Shape& shape) { return Tensor{nullptr, &shape, DType::kFloat32}; };
   const Tensor in[] = {array(image), array(weight)}, out[] = {array(map)};
-  FusedConvParams params;
+  FusedConvParams params{};
   params.conv.stride = params.conv.dilate = params.conv.pad = {1, 1};
   params.conv.kernel = {3, 3};
   params.conv.num_filter = 20;

@@ -91,7 +91,7 @@ TEST(WinogradConfig, LongKernelsToo) {
 
 TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
-  ConvParams params;
+  ConvParams params{};
   params.kernel = {3, 3};
   params.stride = params.dilate = params.pad = {1, 1};
   params.num_filter = 64;
@@ -109,7 +109,7 @@ TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {
 
 TEST(WinogradConfig, LongKernelsMeetNoBFloat16) {
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
-  ConvParams params;
+  ConvParams params{};
   params.kernel = {5, 5};
   params.stride = params.dilate = {1, 1};
   params.pad = {2, 2};
