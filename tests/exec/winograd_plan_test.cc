@@ -89,17 +89,21 @@ TEST(WinogradConfig, LongKernelsToo) {
   }
 }
 
-TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {
-  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+// Whether a layer of 64 channels that suits the method runs by it.
+bool is_chosen(int64_t kernel, DirectUnits direct) {
   ConvParams params{};
-  params.kernel = {3, 3};
-  params.stride = params.dilate = params.pad = {1, 1};
+  params.kernel = {kernel, kernel};
+  params.stride = params.dilate = {1, 1};
+  params.pad = {kernel / 2, kernel / 2};
   params.num_filter = 64;
   params.num_group = 1;
   const ConvGeometry g = conv_geometry(params, {8, 64, 56, 56}, {8, 64, 56, 56}, false);
-  const auto chosen = [&](DirectUnits direct) {
-    return winograd_choice(g, true, WinogradWeights::kKept, direct).has_value();
-  };
+  return winograd_choice(g, true, WinogradWeights::kKept, direct).has_value();
+}
+
+TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {
+  if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
+  const auto chosen = [](DirectUnits direct) { return is_chosen(3, direct); };
   EXPECT_TRUE(chosen(DirectUnits::kFloat32));
   EXPECT_TRUE(chosen(DirectUnits::kBFloat16));
   EXPECT_FALSE(chosen(DirectUnits::kBFloat16Tiles));
@@ -109,16 +113,7 @@ TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {
 
 TEST(WinogradConfig, LongKernelsMeetNoBFloat16) {
   if (!WinogradConv::has(WinogradConv::Isa::kAvx2)) GTEST_SKIP() << "needs AVX2";
-  ConvParams params{};
-  params.kernel = {5, 5};
-  params.stride = params.dilate = {1, 1};
-  params.pad = {2, 2};
-  params.num_filter = 64;
-  params.num_group = 1;
-  const ConvGeometry g = conv_geometry(params, {8, 64, 28, 28}, {8, 64, 28, 28}, false);
-  const auto chosen = [&](DirectUnits direct) {
-    return winograd_choice(g, true, WinogradWeights::kKept, direct).has_value();
-  };
+  const auto chosen = [](DirectUnits direct) { return is_chosen(5, direct); };
   EXPECT_TRUE(chosen(DirectUnits::kFloat32));
   EXPECT_FALSE(chosen(DirectUnits::kBFloat16));
   const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure");

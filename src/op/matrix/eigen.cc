@@ -16,11 +16,6 @@ void transpose_square(int64_t n, auto* a) {
   }
 }
 
-template <class T>
-void negate(T* vector, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) vector[i] = -vector[i];
-}
-
 // Outputs of an operator: which one holds vectors (-1: none) and which one values.
 template <int vectors, int values>
 void infer_eigen(Infer& infer) {
@@ -56,9 +51,11 @@ void symmetric_cpu(const EighParams& params, KernelContext& context) {
           T* a = u + i * n * n;
           const int info =
               blas::syevd(params.uplo == Triangle::kLower, vectors >= 0, n, a, w + i * n);
-          for (int64_t k = 0; vectors >= 0 && k < n; ++k)
-            if (points_down(a + k * n, n)) negate(a + k * n, n);
-          if (vectors >= 0 && !rows) transpose_square(n, a);
+          if constexpr (vectors >= 0) {
+            for (int64_t k = 0; k < n; ++k)
+              if (points_down(a + k * n, n)) negate(a + k * n, n);
+            if (!rows) transpose_square(n, a);
+          }
           return info;
         });
   });

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -153,6 +154,10 @@ template <class T>
 bool points_down(const T* vector, int64_t n) {
   return *std::max_element(vector, vector + n, [](T a, T b) { return std::abs(a) < std::abs(b); }) <
          T{0};
+}
+template <class T>
+void negate(T* vector, int64_t n, int64_t stride = 1) {
+  for (int64_t i = 0; i < n; ++i) vector[i * stride] = -vector[i * stride];
 }
 
 // Elementary operations of an algorithm of about n^3 steps.

@@ -39,8 +39,8 @@ void svd_cpu(const NoParams&, KernelContext& context) {
                       const int info = blas::gesdd(m, n, a + i * m * n, left, s + i * m, right);
                       for (int64_t k = 0; k < m; ++k) {
                         if (!points_down(right + k * n, n)) continue;
-                        for (int64_t j = 0; j < n; ++j) right[k * n + j] = -right[k * n + j];
-                        for (int64_t j = 0; j < m; ++j) left[j * m + k] = -left[j * m + k];
+                        negate(right + k * n, n);
+                        negate(left + k, m, m);
                       }
                       return info;
                     });

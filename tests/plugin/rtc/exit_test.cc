@@ -2,6 +2,7 @@
 // The end of a process that compiles chains: NVRTC's destructors come before ours.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <latch>
