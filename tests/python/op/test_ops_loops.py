@@ -115,9 +115,9 @@ def test_quantized_sums_are_rounded_products_added(mx, rng, lhs, rhs):
             out = "int32" if known is None else "uint8" if lhs == rhs == "uint8" else "int8"
             assert got.dtype == out
             steps = np.float32(2147483647) if known is None else ends[out]
-            per_unit = steps / np.float32(2.75 if known is None else known)
-            left = a.astype("float32") * (np.float32(2) / ends[lhs] * per_unit)
-            right = b.astype("float32") * (np.float32(0.75) / ends[rhs] * per_unit)
+            end = np.float32(2.75 if known is None else known)
+            left = a.astype("float32") * (np.float32(2) * steps / (ends[lhs] * end))
+            right = b.astype("float32") * (np.float32(0.75) * steps / (ends[rhs] * end))
             info = np.iinfo(out)
             want = np.clip(np.rint((left + right).astype("float64")), info.min, info.max)
             np.testing.assert_array_equal(got, want.astype(out))
