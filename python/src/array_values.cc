@@ -66,6 +66,74 @@ py::object number_of(const void* element, int dtype) {
   }
 }
 
+constexpr int kTypes = 13;  // of the library, by their numbers
+// What Python left, guarded by the GIL; owned references, never given back. By the kind of array
+// (mx.nd, mx.np) and the type's number + 1, which is 0 where an array has no type.
+PyObject* g_shown[2][kTypes + 1];
+
+// A type of NumPy's scalars.
+struct Scalar {
+  PyTypeObject* type = nullptr;
+  std::size_t size = 0;
+  // Its objects hold the element behind their head, as NumPy's headers say, and so did one that was
+  // looked at: they can be made without a call.
+  bool plain = false;
+};
+Scalar g_scalars[kTypes];
+
+char* value_in(PyObject* scalar) { return reinterpret_cast<char*>(scalar) + sizeof(PyObject); }
+
+// A NumPy scalar with the value of an element; None where NumPy has no such type.
+py::object numpy_scalar(const void* element, int dtype) {
+  if (dtype < 0 || dtype >= kTypes || g_scalars[dtype].type == nullptr) return py::none();
+  const Scalar& scalar = g_scalars[dtype];
+  if (!scalar.plain) {
+    const py::object number = number_of(element, dtype);
+    if (number.is_none()) return number;
+    return py::handle(reinterpret_cast<PyObject*>(scalar.type))(number);
+  }
+  const auto made = py::reinterpret_steal<py::object>(scalar.type->tp_alloc(scalar.type, 0));
+  if (!made) throw py::error_already_set();
+  std::memcpy(value_in(made.ptr()), element, scalar.size);
+  return made;
+}
+
+// The one element of a dense array. False: there are several, or none.
+bool read_only_element(PyObject* self, int64_t* element, int* dtype) {
+  const NDArrayHandle handle = as_array(self)->handle;
+  int storage_type = 0;
+  check(MXNDArrayGetStorageType(handle, &storage_type));
+  check(MXNDArrayGetDType(handle, dtype));
+  if (storage_type != 0 || size_of(handle) != 1) return false;
+  // 8 bytes are at least as large as an element of any type.
+  check_blocking([&] { return MXNDArraySyncCopyToCPU(handle, element, 1); });
+  return true;
+}
+
+// set_dtypes(numpy, {number: what dtype shows}).
+void set_dtypes(bool numpy, const py::dict& shown) {
+  for (const auto& [number, dtype] : shown)
+    g_shown[numpy][py::cast<int>(number) + 1] = dtype.inc_ref().ptr();
+}
+
+// set_scalars({number: (type, bytes of an element, its scalar)}): a bool's objects are two, and
+// never made.
+void set_scalars(const py::dict& types) {
+  for (const auto& [number, row] : types) {
+    const auto facts = py::cast<py::tuple>(row);
+    const auto bytes = py::cast<std::string>(facts[1]);
+    const py::object probe = facts[2];
+    Scalar& scalar = g_scalars[py::cast<int>(number)];
+    scalar.type = reinterpret_cast<PyTypeObject*>(py::object(facts[0]).release().ptr());
+    scalar.size = bytes.size();
+    scalar.plain =
+        Py_TYPE(probe.ptr()) == scalar.type && Py_REFCNT(probe.ptr()) <= 2 &&
+        scalar.type->tp_itemsize == 0 &&
+        static_cast<std::size_t>(scalar.type->tp_basicsize) >= sizeof(PyObject) + bytes.size() &&
+        std::memcmp(value_in(probe.ptr()), bytes.data(), bytes.size()) == 0;
+  }
+}
+
 int int_of(PyObject* number) {
   const long value = PyLong_AsLong(number);
   if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
@@ -191,19 +259,70 @@ PyObject* copy_to_buffer(PyObject* self, PyObject* target) {
 
 PyObject* only_number(PyObject* self, PyObject*) {
   return returning([&]() -> py::object {
-    const NDArrayHandle handle = as_array(self)->handle;
-    int storage_type = 0, dtype = 0;
-    check(MXNDArrayGetStorageType(handle, &storage_type));
-    check(MXNDArrayGetDType(handle, &dtype));
-    if (storage_type != 0 || size_of(handle) != 1) return py::none();
-    int64_t element = 0;  // at least as large as that of any type
-    check_blocking([&] { return MXNDArraySyncCopyToCPU(handle, &element, 1); });
-    return number_of(&element, dtype);
+    int64_t element = 0;
+    int dtype = 0;
+    return read_only_element(self, &element, &dtype) ? number_of(&element, dtype) : py::none();
+  });
+}
+
+PyObject* item_of(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return returning([&]() -> py::object {
+    int64_t element = 0;
+    int dtype = 0;
+    if (count == 0 && read_only_element(self, &element, &dtype)) {
+      py::object number =
+          as_array(self)->numpy ? number_of(&element, dtype) : numpy_scalar(&element, dtype);
+      if (!number.is_none()) return number;
+    }
+    py::tuple places(static_cast<std::size_t>(count));
+    for (Py_ssize_t i = 0; i < count; ++i)
+      PyTuple_SET_ITEM(places.ptr(), i, new_reference(args[i]));
+    return py::handle(self).attr("_item")(*places);
+  });
+}
+
+PyObject* scalar_of(PyObject* self, PyObject*) {
+  return returning([&]() -> py::object {
+    int64_t element = 0;
+    int dtype = 0;
+    if (read_only_element(self, &element, &dtype)) {
+      py::object scalar = numpy_scalar(&element, dtype);
+      if (!scalar.is_none()) return scalar;
+    }
+    return py::handle(self).attr("_asscalar")();
+  });
+}
+
+PyObject* float_of(PyObject* self) {
+  return returning([&]() -> py::object {
+    int64_t element = 0;
+    int dtype = 0;
+    if (read_only_element(self, &element, &dtype)) {
+      const py::object number = number_of(&element, dtype);
+      if (PyFloat_CheckExact(number.ptr())) return number;
+      if (!number.is_none()) return py::float_(number);
+    }
+    return py::handle(self).attr("_float")();
+  });
+}
+
+PyObject* dtype_of(PyObject* self, void*) {
+  return returning([&]() -> py::object {
+    int dtype = 0;
+    check(MXNDArrayGetDType(as_array(self)->handle, &dtype));
+    PyObject* shown =
+        dtype < -1 || dtype >= kTypes ? nullptr : g_shown[as_array(self)->numpy][dtype + 1];
+    if (shown == nullptr) throw py::key_error(std::to_string(dtype));
+    return py::reinterpret_borrow<py::object>(shown);
   });
 }
 
 void register_array_values(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), kFunctions) != 0) throw py::error_already_set();
+  module.def("set_dtypes", &set_dtypes, py::arg("numpy"), py::arg("shown"),
+             "What the dtype of arrays of one kind is, by the library's number.");
+  module.def("set_scalars", &set_scalars, py::arg("types"),
+             "NumPy's scalars by the library's number: type, an element's bytes, a scalar of it.");
 }
 
 }  // namespace mxnet::python

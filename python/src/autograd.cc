@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "array.h"
+#include "call_errors.h"
 #include "check.h"
 #include "registrations.h"
 
@@ -124,9 +125,24 @@ void use_gradients(const py::tuple& variables) {
   for (const py::handle variable : variables) check(MXNDArraySetGradState(handle_of(variable), 0));
 }
 
+// mark_variable(array, gradient, request): one of mark_variables.
+PyObject* mark_variable(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return returning([&]() -> py::object {
+    if (count != 3) throw py::type_error("mark_variable: expected 3 arguments");
+    NDArrayHandle variable = handle_of(args[0]), gradient = handle_of(args[1]);
+    auto request = py::cast<uint32_t>(py::handle(args[2]));
+    check(MXAutogradMarkVariables(1, &variable, &request, &gradient));
+    return py::none();
+  });
+}
+
+PyMethodDef kFunctions[] = {fast_method("mark_variable", mark_variable, nullptr),
+                            {nullptr, nullptr, 0, nullptr}};
+
 }  // namespace
 
 void register_autograd(py::module_& module) {
+  if (PyModule_AddFunctions(module.ptr(), kFunctions) != 0) throw py::error_already_set();
   module.def("set_recording", [](bool on) { return set_flag(MXAutogradSetIsRecording, on); });
   module.def("set_training", [](bool on) { return set_flag(MXAutogradSetIsTraining, on); });
   module.def("is_recording", [] { return get_flag(MXAutogradIsRecording); });

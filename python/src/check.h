@@ -19,11 +19,10 @@ void check(int result);
 // text is the thread's, so nothing that another thread does meanwhile can replace it.
 template <class Call>
 void check_blocking(Call&& call) {
-  int result = 0;
-  {
-    const pybind11::gil_scoped_release released;
-    result = call();
-  }
+  // The call does not throw: no need of more than CPython's own two functions.
+  PyThreadState* const thread = PyEval_SaveThread();
+  const int result = call();
+  PyEval_RestoreThread(thread);
   check(result);
 }
 

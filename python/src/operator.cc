@@ -152,6 +152,17 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
   });
 }
 
+// Before 3.12 a class that Python made of ours does not inherit how it is called: each call would
+// make a tuple and a dictionary, each method an object.
+void call_as_base(PyTypeObject* type) {
+  constexpr unsigned long kCalls = Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  if ((type->tp_flags & kCalls) == kCalls || type->tp_call != PyVectorcall_Call ||
+      type->tp_descr_get != g_operator->tp_descr_get)
+    return;
+  type->tp_flags |= kCalls;
+  PyType_Modified(type);
+}
+
 PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"name", "numpy", nullptr};
   const char* name = nullptr;
@@ -166,6 +177,7 @@ PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     auto* made = reinterpret_cast<OperatorObject*>(object);
     made->vectorcall = call_operator;
     made->data = data.release();
+    call_as_base(type);
     return object;
   } catch (py::error_already_set& error) {
     error.restore();

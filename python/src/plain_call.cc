@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PlainFunction and PlainMethod: functions of mx.np whose usual calls are one call of an operator.
-// A table (mxnet/_numpy/plain.py) says which of its parameters each argument is; calls with other
-// values than those that it names go to a Python function, which knows them all.
+// PlainFunction and PlainMethod: functions and methods whose usual calls are one call of an
+// operator. A table (mxnet/ndarray/_plain.py, mxnet/_numpy/plain.py) says which of its parameters
+// each argument is; calls with other values than those that it names go to a Python function, which
+// knows them all.
 #include "array.h"
 
 #include <structmember.h>
@@ -25,12 +26,13 @@ enum class Kind {
   kGiven,    // None, an integer or a tuple of them; None is not passed on
   kRest,     // the same, or all further arguments by position; nothing is not passed on
   kFlag,     // True or False
+  kNumber,   // an integer or a float; None too where it has a default
   kDefault,  // the default alone, for which the operator gets `passed`
   kContext,  // None, for which the operator gets what `passed` returns
-  kOut,      // None or an mx.np array
+  kOut,      // None or an array, of mx.np where the operator is
 };
-constexpr std::array<const char*, 7> kKinds{"ints",    "given",   "rest", "flag",
-                                            "default", "context", "out"};
+constexpr std::array<const char*, 8> kKinds{"ints",   "given",   "rest",    "flag",
+                                            "number", "default", "context", "out"};
 
 struct Parameter {
   py::str name;  // interned
@@ -46,6 +48,8 @@ constexpr Py_ssize_t kSequence = -1;  // one list or tuple of arrays
 struct Plain {
   py::object fallback, op;
   Py_ssize_t arrays;
+  bool numpy;      // the operator's arrays are those of mx.np
+  int least_ndim;  // an array of fewer dimensions is its own result
   std::vector<Parameter> parameters;
   std::vector<std::pair<py::object, py::object>> constants;  // of the operator
 };
@@ -60,28 +64,33 @@ const Plain& plain_of(PyObject* object) { return *reinterpret_cast<PlainObject*>
 
 // What the operator gets. What is made for it is kept until it has run.
 struct Call {
+  explicit Call(bool of_numpy) : numpy(of_numpy) {}
   std::array<NDArrayHandle, kMostArrays> inputs;
   std::size_t count = 0;
   std::vector<ParamValue> params;
   PyObject* out = nullptr;
   py::object made;
+  bool numpy;  // so is the result
 };
 
-bool is_numpy_array(PyObject* object) { return is_array(object) && as_array(object)->numpy; }
+bool takes(const Plain& plain, PyObject* object) {
+  return is_array(object) && (as_array(object)->numpy || !plain.numpy);
+}
 
-bool add_arrays(PyObject* const* values, Py_ssize_t count, Call* call) {
+bool add_arrays(const Plain& plain, PyObject* const* values, Py_ssize_t count, Call* call) {
   if (count < 1 || count > static_cast<Py_ssize_t>(kMostArrays)) return count == 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!is_numpy_array(values[i])) return false;
+    if (!takes(plain, values[i])) return false;
     call->inputs[call->count++] = as_array(values[i])->handle;
+    call->numpy = call->numpy || as_array(values[i])->numpy;
   }
   return true;
 }
 
-bool add_sequence(PyObject* values, Call* call) {
+bool add_sequence(const Plain& plain, PyObject* values, Call* call) {
   return (PyList_CheckExact(values) || PyTuple_CheckExact(values)) &&
          PySequence_Fast_GET_SIZE(values) > 0 &&
-         add_arrays(PySequence_Fast_ITEMS(values), PySequence_Fast_GET_SIZE(values), call);
+         add_arrays(plain, PySequence_Fast_ITEMS(values), PySequence_Fast_GET_SIZE(values), call);
 }
 
 bool are_ints(PyObject* value) {
@@ -97,7 +106,7 @@ bool same(PyObject* a, PyObject* b) {
 }
 
 // Adds one argument. False: the call is not plain.
-bool add(const Parameter& parameter, PyObject* value, Call* call) {
+bool add(const Plain& plain, const Parameter& parameter, PyObject* value, Call* call) {
   PyObject* passed = value;
   switch (parameter.kind) {
     case Kind::kInts:
@@ -111,6 +120,11 @@ bool add(const Parameter& parameter, PyObject* value, Call* call) {
     case Kind::kFlag:
       if (!PyBool_Check(value)) return false;
       break;
+    case Kind::kNumber:
+      if (value == Py_None ? !parameter.otherwise
+                           : !PyLong_CheckExact(value) && !PyFloat_CheckExact(value))
+        return false;
+      break;
     case Kind::kDefault:
       if (!same(value, parameter.otherwise.ptr())) return false;
       passed = parameter.passed.ptr();
@@ -121,7 +135,7 @@ bool add(const Parameter& parameter, PyObject* value, Call* call) {
       passed = call->made.ptr();
       break;
     case Kind::kOut:
-      if (value != Py_None && !is_numpy_array(value)) return false;
+      if (value != Py_None && !takes(plain, value)) return false;
       call->out = value == Py_None ? nullptr : value;
       return true;
   }
@@ -162,18 +176,26 @@ bool read_call(const Plain& plain, PyObject* const* args, Py_ssize_t count, PyOb
                Call* call) {
   const Py_ssize_t first = plain.arrays == kSequence ? 1 : plain.arrays;
   if (count < first) return false;
-  if (plain.arrays == kSequence ? !add_sequence(args[0], call) : !add_arrays(args, first, call))
+  if (plain.arrays == kSequence ? !add_sequence(plain, args[0], call)
+                                : !add_arrays(plain, args, first, call))
     return false;
   Values values{};
   if (!place(plain, args, count, names, &values, call)) return false;
   for (std::size_t i = 0; i < plain.parameters.size(); ++i) {
     const Parameter& parameter = plain.parameters[i];
     PyObject* value = values[i] == nullptr ? parameter.otherwise.ptr() : values[i];
-    if (value == nullptr || !add(parameter, value, call)) return false;
+    if (value == nullptr || !add(plain, parameter, value, call)) return false;
   }
   for (const auto& [name, value] : plain.constants)
     call->params.push_back({name.ptr(), value.ptr()});
   return true;
+}
+
+int ndim_of(NDArrayHandle array) {
+  int ndim = 0;
+  const int64_t* dims = nullptr;
+  check(MXNDArrayGetShapeEx64(array, &ndim, &dims));
+  return ndim;
 }
 
 // The steady state does not allocate: what a call needs is reused by the next one. Taken away while
@@ -183,17 +205,21 @@ thread_local std::vector<ParamValue> t_spare;
 PyObject* call_plain(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObject* names) {
   return guarded_call([&] {
     const Plain& plain = plain_of(self);
-    Call call;
-    call.params = std::exchange(t_spare, {});
+    Call call(plain.numpy);
+    std::vector<ParamValue>& spare = t_spare;
+    call.params.swap(spare);
     call.params.clear();
     PyObject* result = nullptr;
     if (read_call(plain, args, PyVectorcall_NARGS(nargsf), names, &call)) {
-      result = invoke_operator(operator_data(plain.op.ptr()), call.inputs.data(),
-                               static_cast<int>(call.count), call.params, call.out, true);
+      if (plain.least_ndim > 0 && ndim_of(call.inputs[0]) < plain.least_ndim)
+        result = new_reference(args[0]);
+      else
+        result = invoke_operator(operator_data(plain.op.ptr()), call.inputs.data(),
+                                 static_cast<int>(call.count), call.params, call.out, call.numpy);
     } else {
       result = PyObject_Vectorcall(plain.fallback.ptr(), args, nargsf, names);
     }
-    t_spare = std::move(call.params);
+    spare.swap(call.params);
     return result;
   });
 }
@@ -212,11 +238,13 @@ py::object interned(const py::handle& text) {
 }
 
 // (fallback, operator, arrays, ((name, kind, (default,) or (), operator's name, passed), ...),
-// ((operator's name, value), ...)): `arrays` come first, -1 for a sequence of them.
+// ((operator's name, value), ...), least_ndim): `arrays` come first, -1 for a sequence of them.
 PyObject* plain_new(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject *fallback = nullptr, *op = nullptr, *parameters = nullptr, *constants = nullptr;
   Py_ssize_t arrays = 0;
-  if (PyArg_ParseTuple(args, "OOnOO", &fallback, &op, &arrays, &parameters, &constants) == 0)
+  int least_ndim = 0;
+  if (PyArg_ParseTuple(args, "OOnOO|i", &fallback, &op, &arrays, &parameters, &constants,
+                       &least_ndim) == 0)
     return nullptr;
   return guarded_call([&]() -> PyObject* {
     if (!is_operator(op)) throw py::type_error("expected an operator");
@@ -224,6 +252,8 @@ PyObject* plain_new(PyTypeObject* type, PyObject* args, PyObject*) {
     plain->fallback = py::reinterpret_borrow<py::object>(fallback);
     plain->op = py::reinterpret_borrow<py::object>(op);
     plain->arrays = arrays;
+    plain->numpy = operator_data(op).numpy;
+    plain->least_ndim = least_ndim;
     for (const py::handle row : py::reinterpret_borrow<py::sequence>(parameters)) {
       const auto facts = py::cast<py::tuple>(row);
       const auto otherwise = py::cast<py::tuple>(facts[2]);

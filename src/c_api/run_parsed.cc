@@ -19,9 +19,15 @@ struct InvokeReturns {
   std::vector<int> storage_types;
 };
 
+// Each call comes here: read without a look at whether the thread has begun, see
+// storage/lane_set.h.
+[[gnu::tls_model("initial-exec")]] constinit thread_local InvokeReturns* t_returns = nullptr;
+
 InvokeReturns& invoke_returns() {
+  if (t_returns != nullptr) [[likely]]
+    return *t_returns;
   thread_local const auto returns = std::make_unique<InvokeReturns>();
-  return *returns;
+  return *(t_returns = returns.get());
 }
 
 // What is wrong with a handle, of which argument of which operator.

@@ -49,6 +49,9 @@ class DependencyEngine final : public Engine {
   }
   void delete_variable(Var* var, Device device, SyncFn then) override;
   uint64_t version(const Var* var) const override { return var->version(); }
+  // See engine/here.h.
+  bool delete_if_free(Var* var) noexcept;
+  bool run_if_free(SyncFn& fn, const OpSpec& spec);
 
   void push(SyncFn fn, const OpSpec& spec) override;
   void push_async(AsyncFn fn, const OpSpec& spec) override;

@@ -9,6 +9,7 @@
 #include "base/leaked.h"
 #include "base/log.h"
 #include "engine/dependency_engine.h"
+#include "engine/here.h"
 
 namespace mxnet {
 
@@ -65,5 +66,11 @@ Engine& Engine::get() {
   static_cast<void>(registered);
   return process_engine();
 }
+
+bool engine::run_if_free(SyncFn& fn, const OpSpec& spec) {
+  return static_cast<DependencyEngine&>(Engine::get()).run_if_free(fn, spec);
+}
+
+bool engine::delete_if_free(Var* var) noexcept { return process_engine().delete_if_free(var); }
 
 }  // namespace mxnet

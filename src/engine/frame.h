@@ -27,7 +27,8 @@ struct ThreadState {
   uint32_t records = 0;        // pushed since the thread began, for DependencyEngine::pace
 };
 
-extern constinit thread_local ThreadState t_thread;
+// Of the initial-exec kind, as others that each small call reads: see storage/lane_set.h.
+extern constinit thread_local ThreadState t_thread [[gnu::tls_model("initial-exec")]];
 void number_thread(ThreadState& thread);
 
 inline ThreadState& this_thread() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From push to the moment when an operation has its variables: checks, bounds, the gate, and the
 // choice between running here at once and a record that waits.
+#include "base/hooks.h"
 #include "engine/dependency_engine.h"
 #include "engine/prepared.h"
 
@@ -232,6 +233,11 @@ void DependencyEngine::push(SyncFn fn, const OpSpec& spec) {
   push_sync(thread, fn, spec, Role::kUser, nullptr);
 }
 
+bool DependencyEngine::run_if_free(SyncFn& fn, const OpSpec& spec) {
+  ThreadState& thread = this_thread();
+  return thread.bulks == nullptr && try_run_here(thread, fn, spec, Role::kUser, nullptr);
+}
+
 void DependencyEngine::push_async(AsyncFn fn, const OpSpec& spec) {
   ThreadState& thread = this_thread();
   flush(thread);
@@ -252,6 +258,16 @@ void DependencyEngine::delete_variable(Var* var, Device device, SyncFn then) {
                     .cheap = !device.is_gpu()};
   if (thread.bulks != nullptr && add_to_bulk(thread, then, spec, true)) return;
   push_sync(thread, then, spec, Role::kErase, nullptr);
+}
+
+// What the variable's last users have left (failures, work on streams) is seen once it is idle, and
+// takes the ordinary way; so does what an observer or a log would show.
+bool DependencyEngine::delete_if_free(Var* var) noexcept {
+  if (this_thread().bulks != nullptr || !var->idle() || failures_.any() ||
+      var->fences() != nullptr || observer() != nullptr || info_.get())
+    return false;
+  var->recycle();
+  return true;
 }
 
 PreparedRef DependencyEngine::prepare(SyncFn fn, const OpSpec& spec) {

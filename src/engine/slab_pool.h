@@ -122,7 +122,8 @@ class SlabPool {
     d.batches = batch;
   }
 
-  static constinit inline thread_local Cache t_cache{nullptr, 0, false, false};
+  [[gnu::tls_model("initial-exec")]] static constinit inline thread_local Cache t_cache{
+      nullptr, 0, false, false};
 };
 
 }  // namespace mxnet::engine

@@ -13,7 +13,8 @@ struct AutogradState {
 };
 
 inline AutogradState& autograd_state() {
-  thread_local constinit AutogradState state;
+  // Each call reads it; see storage/lane_set.h.
+  [[gnu::tls_model("initial-exec")]] thread_local constinit AutogradState state;
   return state;
 }
 

@@ -25,7 +25,7 @@ struct Pool {
 
 // A pointer and not the pool itself: a library that is loaded late has very little room for
 // variables of threads (tests/static_tls_test.py).
-constinit thread_local Pool* t_pool = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Pool* t_pool = nullptr;
 // An operation may end on a thread whose pool is already gone (exit of the process).
 constinit thread_local bool t_ending = false;
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/omp.h"
+#include "engine/here.h"
 #include "exec/densify.h"
 #include "exec/invocation.h"
 #include "exec/invoke_at_once.h"
@@ -188,37 +189,34 @@ void make_unique(Vars& vars) {
 }
 
 // Variables of a call: what is written is not also listed as read; nothing twice.
-void list_variables(const Invocation& call, Vars& reads, Vars& writes) {
-  const std::span<const NDArray> arrays = call.arrays.span();
-  const std::span<const NDArray> in = arrays.first(call.num_inputs);
-  const std::span<const NDArray> out = arrays.subspan(call.num_inputs);
+void list_variables(const OpDef& op, const void* params, InputRefs in, OutputRefs out, Vars& reads,
+                    Vars& writes) {
   std::vector<int> mutated;
-  if (call.op->mutates_inputs()) mutated = call.op->mutated_inputs(call.params.get());
-  if (call.op->clobbers_inputs()) {
-    const std::vector<int> clobbered = call.op->clobbered_inputs(call.params.get());
+  if (op.mutates_inputs()) mutated = op.mutated_inputs(params);
+  if (op.clobbers_inputs()) {
+    const std::vector<int> clobbered = op.clobbered_inputs(params);
     mutated.insert(mutated.end(), clobbered.begin(), clobbered.end());
   }
-  if (arrays.size() + mutated.size() <= kFewVars) {
-    for (const NDArray& array : out)
-      if (!contains(writes, array.var())) writes.push_back(array.var());
+  if (in.size() + out.size() + mutated.size() <= kFewVars) {
+    for (const NDArray* array : out)
+      if (!contains(writes, array->var())) writes.push_back(array->var());
     for (int i : mutated) {
-      Var* var = in[static_cast<std::size_t>(i)].var();
+      Var* var = in[static_cast<std::size_t>(i)]->var();
       if (!contains(writes, var)) writes.push_back(var);
     }
     for (std::size_t i = 0; i < in.size(); ++i) {
-      Var* var = in[i].var();
-      if (!call.op->type_only(static_cast<int>(i)) && !contains(writes, var) &&
-          !contains(reads, var))
+      Var* var = in[i]->var();
+      if (!op.type_only(static_cast<int>(i)) && !contains(writes, var) && !contains(reads, var))
         reads.push_back(var);
     }
     return;
   }
-  for (const NDArray& array : out) writes.push_back(array.var());
-  for (int i : mutated) writes.push_back(in[static_cast<std::size_t>(i)].var());
+  for (const NDArray* array : out) writes.push_back(array->var());
+  for (int i : mutated) writes.push_back(in[static_cast<std::size_t>(i)]->var());
   make_unique(writes);
-  for (const NDArray& array : in) {
-    if (!std::binary_search(writes.begin(), writes.end(), array.var()))
-      reads.push_back(array.var());
+  for (const NDArray* array : in) {
+    if (!std::binary_search(writes.begin(), writes.end(), array->var()))
+      reads.push_back(array->var());
   }
   make_unique(reads);
 }
@@ -230,10 +228,20 @@ void run(const Invocation& call, bool small, const RunContext& context) {
   call.run(context);
 }
 
-int64_t largest(std::span<const NDArray> arrays) {
+int64_t largest(std::span<const ArrayType> types) {
   int64_t elements = 0;
-  for (const NDArray& array : arrays) elements = std::max(elements, array.size());
+  for (const ArrayType& type : types) elements = std::max(elements, type.shape.size());
   return elements;
+}
+
+// Runs a call on the caller's own arrays, and without a record that would hold on to them, where
+// they can be lent as they lie and nothing is to be waited for. False: nothing has happened.
+bool run_if_free(const KernelCall& call, const OpSpec& spec) {
+  SyncFn body = [&call](const RunContext& context) {
+    const OneThread narrow;
+    told_by(call.op, [&] { run_kernel(call, context); });
+  };
+  return engine::run_if_free(body, spec);
 }
 
 void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
@@ -283,6 +291,36 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
                      : std::span<const StorageType>(layouts.span()).subspan(inputs.size()),
                  outputs);
 
+  const bool inline_op = op.may_run_inline() && !device.is_gpu();
+  const int64_t elements = largest(types.span());
+  const bool cheap = inline_op && elements <= kInlineElements;
+  // What one thread computes as soon. An operator whose output may take the place of its input goes
+  // from element to element; what a product or a convolution of so few takes is not known.
+  const bool narrow = cheap || (inline_op && elements <= kHelpedElements && op.may_share(0, 0)) ||
+                      omp_threads() == 1;
+  Vars reads, writes;
+  list_variables(op, params.get(), inputs, outputs, reads, writes);
+  if (op.uses_random(params.get(), options.training))
+    writes.push_back(RandomStreams::of(draws_from(kernel, device)).var());
+  const OpSpec spec{.device = device,
+                    .reads = reads.span(),
+                    .writes = writes.span(),
+                    .priority = options.priority,
+                    .name = op.name().c_str(),
+                    .cheap = cheap,
+                    .computes = narrow};
+  if (cheap && sparse == nullptr && inputs.size() <= 1 && outputs.size() == 1 &&
+      run_if_free({.op = op,
+                   .kernel = kernel,
+                   .params = params.get(),
+                   .in = {inputs.empty() ? nullptr : inputs[0], inputs.size()},
+                   .out = {outputs[0], 1},
+                   .requests = options.requests,
+                   .training = options.training,
+                   .hidden_unread = options.hidden_unread},
+                  spec))
+    return;
+
   InvocationPtr call = new_invocation();
   call->op = &op;
   call->kernel = &kernel;
@@ -294,27 +332,9 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
   add_arrays(*call, inputs, in_types);
   add_arrays(*call, InputRefs(outputs), out_types);
   for (Request request : options.requests) call->requests.push_back(request);
-
-  const bool inline_op = op.may_run_inline() && !device.is_gpu();
-  const int64_t elements = largest(call->arrays.span());
-  const bool cheap = inline_op && elements <= kInlineElements;
-  // What one thread computes as soon. An operator whose output may take the place of its input goes
-  // from element to element; what a product or a convolution of so few takes is not known.
-  const bool narrow = cheap || (inline_op && elements <= kHelpedElements && op.may_share(0, 0)) ||
-                      omp_threads() == 1;
-  Vars reads, writes;
-  list_variables(*call, reads, writes);
-  if (op.uses_random(params.get(), options.training))
-    writes.push_back(RandomStreams::of(draws_from(kernel, device)).var());
   Engine::get().push(
       [call = std::move(call), cheap](const RunContext& context) { run(*call, cheap, context); },
-      {.device = device,
-       .reads = reads.span(),
-       .writes = writes.span(),
-       .priority = options.priority,
-       .name = op.name().c_str(),
-       .cheap = cheap,
-       .computes = narrow});
+      spec);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/leaked.h"
 #include "base/lock.h"
 #include "engine/fences.h"
+#include "engine/here.h"
 
 namespace mxnet {
 namespace {
@@ -54,6 +55,8 @@ Chunk::~Chunk() {
                                   [store = std::move(sparse_)](const RunContext& context) {
                                     store->release(context.stream);
                                   });
+  } else if (!device_.is_gpu() && engine::delete_if_free(var_)) {
+    if (block_.data != nullptr) Storage::get().release(block_, nullptr);
   } else if (block_.data == nullptr) {
     Engine::get().delete_variable(var_, device_);
   } else {

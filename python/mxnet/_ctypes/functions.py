@@ -34,6 +34,15 @@ def set_numpy_class(numpy: Any) -> None:
     _ndarray.classes["numpy"] = numpy
 
 
+def set_dtypes(numpy: bool, shown: Dict[int, Any]) -> None:
+    """What the dtype of arrays of one kind is, by the library's number."""
+    _ndarray.shown_dtypes[bool(numpy)] = dict(shown)
+
+
+def set_scalars(_types: Dict[int, Any]) -> None:
+    """NumPy's scalars by the library's number, which NumPy itself makes here."""
+
+
 def set_arithmetic(numpy: bool, operators: Dict[str, Any]) -> None:
     """Operators by the names of Python's: (arrays, array OP number, number OP array)."""
     _ndarray.arithmetic[bool(numpy)].update(operators)
@@ -352,6 +361,11 @@ def mark_variables(variables: Sequence[Any], gradients: Sequence[Any], requests:
         raise ValueError("expected as many gradients and requests as variables")
     numbers = c_array(ctypes.c_uint, list(requests))
     check_call(_LIB.MXAutogradMarkVariables(len(variables), handles_of(variables), numbers, handles_of(gradients)))
+
+
+def mark_variable(variable: Any, gradient: Any, request: int) -> None:
+    """One of mark_variables."""
+    mark_variables([variable], [gradient], [request])
 
 
 def stale_gradients(variables: Sequence[Any]) -> List[int]:

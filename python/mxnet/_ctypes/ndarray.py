@@ -13,6 +13,8 @@ __all__ = ["CachedOp", "NDArrayBase", "handles_of", "invoke", "wrap", "wrap_all"
 
 # The classes of results, by storage type; "numpy" is that of mx.np, "scalar" is numpy.generic.
 classes: Dict[Any, Any] = {}
+# What dtype shows, by kind of array (False mx.nd, True mx.np) and the library's number.
+shown_dtypes: Dict[bool, Dict[int, Any]] = {}
 # Operators by kind of array (False mx.nd, True mx.np) and the name of Python's operator.
 arithmetic: Dict[bool, Dict[str, Any]] = {False: {}, True: {}}
 
@@ -102,6 +104,22 @@ class NDArrayBase:
         if prod(made.shape) != size:  # the library has views of an array's front too, which Python does not show
             raise ValueError(f"reshape: given shape {dims} for {size} elements")
         return made
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements, as NumPy names it."""
+        return shown_dtypes[self._is_np][self._dtype_id]
+
+    def item(self, *places: Any) -> Any:
+        """The one element, or one by its place."""
+        return self._item(*places)  # type: ignore[attr-defined]
+
+    def asscalar(self) -> Any:
+        """The one element, a NumPy scalar."""
+        return self._asscalar()  # type: ignore[attr-defined]
+
+    def __float__(self) -> float:
+        return self._float()  # type: ignore[attr-defined]
 
     def _number(self) -> Any:
         """The one element as Python's number; None here, where callers read it through NumPy."""

@@ -1,49 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions and methods of mx.np arrays whose usual calls are one call of an operator, which the native module makes.
-
-Every other call goes to the function of the same name, which says what there is to say about it.
-"""
+"""Functions and methods of mx.np arrays whose usual calls are one call of an operator: the rows of mxnet/ndarray/_plain.py."""
 
 from __future__ import annotations
 
-import functools
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, Dict
 
 import numpy as onp
 
 from .. import _core
-from ..context import current_context_text
-from ..ndarray import _generate
+from ..ndarray._plain import CONTEXT, Parameter, Row, made, only
 
-# Name, what it may be (src/plain_call.cc), its default if it has one, the operator's name for it, what that gets.
-Parameter = Tuple[str, str, Tuple[Any, ...], Any, Any]
-
-
-class Row(NamedTuple):
-    """The operator, how many arrays come first (-1: a sequence of them), what follows, what the operator gets besides."""
-
-    op: str
-    arrays: int
-    parameters: Tuple[Parameter, ...]
-    constants: Tuple[Tuple[str, Any], ...] = ()
-
-
-def _only(name: str, value: Any, op_name: Any = None, passed: Any = None) -> Parameter:
-    return name, "default", (value,), op_name, passed
-
+_MODULE = "mxnet.numpy"  # shows them
 
 _AXIS: Parameter = ("axis", "ints", (None,), "axis", None)
 _JOINED: Parameter = ("axis", "ints", (0,), "axis", None)
-_DTYPE = _only("dtype", None, "dtype")
+_DTYPE = only("dtype", None, "dtype")
 _KEEPDIMS: Parameter = ("keepdims", "flag", (False,), "keepdims", None)
-_INITIAL = _only("initial", None, "initial")
+_INITIAL = only("initial", None, "initial")
 _OUT: Parameter = ("out", "out", (None,), None, None)
-_ORDER = _only("order", "C")
+_ORDER = only("order", "C")
 _C = ("order", "C")
 _SHAPE: Parameter = ("shape", "ints", (), "shape", None)
-_CTX: Parameter = ("ctx", "context", (None,), "ctx", current_context_text)
 _FLAT = (("newshape", (-1,)), _C)
 
+_LIKE = (_DTYPE, _ORDER, only("ctx", None), _OUT)
 _EXTREME = (_AXIS, _KEEPDIMS, _OUT)
 _FUNCTIONS: Dict[str, Row] = {
     "sum": Row("_np_sum", 1, (_AXIS, _DTYPE, _KEEPDIMS, _INITIAL, _OUT)),
@@ -59,8 +39,15 @@ _FUNCTIONS: Dict[str, Row] = {
     "transpose": Row("_np_transpose", 1, (("axes", "given", (None,), "axes", None),)),
     "squeeze": Row("_np_squeeze", 1, (_AXIS, _OUT)),
     "expand_dims": Row("_npi_expand_dims", 1, (("axis", "ints", (), "axis", None),)),
-    "zeros": Row("_npi_zeros", 0, (_SHAPE, _only("dtype", None, "dtype", "float32"), _ORDER, _CTX)),
-    "ones": Row("_npi_ones", 0, (_SHAPE, _only("dtype", onp.float32, "dtype", "float32"), _ORDER, _CTX)),
+    "zeros": Row("_npi_zeros", 0, (_SHAPE, only("dtype", None, "dtype", "float32"), _ORDER, CONTEXT)),
+    "ones": Row("_npi_ones", 0, (_SHAPE, only("dtype", onp.float32, "dtype", "float32"), _ORDER, CONTEXT)),
+    "zeros_like": Row("_npi_full_like", 1, _LIKE, (("fill_value", 0.0),)),
+    "ones_like": Row("_npi_full_like", 1, _LIKE, (("fill_value", 1.0),)),
+    # One number is where it stops.
+    "arange": Row(
+        "_npi_arange", 0, (("start", "number", (), "stop", None), CONTEXT),
+        (("start", 0), ("step", 1), ("repeat", 1), ("infer_range", False), ("dtype", "float32")),
+    ),
 }  # fmt: skip
 _FUNCTIONS.update(amax=_FUNCTIONS["max"], amin=_FUNCTIONS["min"], product=_FUNCTIONS["prod"])  # their other names
 _METHODS: Dict[str, Row] = {
@@ -78,21 +65,13 @@ _METHODS: Dict[str, Row] = {
 }  # fmt: skip
 
 
-def _made(kind: Any, call: Any, row: Row, name: str) -> Any:
-    made = kind(call, _generate.operator(row.op), row.arrays, row.parameters, row.constants)
-    if made is not call:
-        functools.update_wrapper(made, call)
-        made.__module__, made.__qualname__ = "mxnet.numpy", name
-    return made
-
-
 def function(name: str, call: Any) -> Any:
     """A function of mx.np by its name; the given one where it is not in the table."""
-    return _made(_core.PlainFunction, call, _FUNCTIONS[name], name) if name in _FUNCTIONS else call
+    return made(_core.PlainFunction, call, _FUNCTIONS[name], _MODULE, name) if name in _FUNCTIONS else call
 
 
 def set_methods(cls: Any) -> None:
     """Gives the class of arrays its methods, in place of those that it shares with symbols."""
     for name, row in _METHODS.items():
-        setattr(cls, name, _made(_core.PlainMethod, getattr(cls, name), row, f"ndarray.{name}"))
+        setattr(cls, name, made(_core.PlainMethod, getattr(cls, name), row, _MODULE, f"ndarray.{name}"))
     cls.T = property(cls.transpose, doc=cls.T.__doc__)

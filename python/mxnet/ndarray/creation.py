@@ -13,6 +13,7 @@ from ..context import Context, current_context, current_context_text
 from . import _generate
 from ._dtypes import _DTYPE_MX_TO_NP, bfloat16, dtype_name, dtype_number, widened
 from ._integers import ints
+from ._plain import arange as _usual_arange
 from .ndarray import NDArray
 
 __all__ = ["arange", "array", "empty", "eye", "full", "linspace", "ones", "zeros"]
@@ -118,6 +119,9 @@ def arange(start: float, stop: Any = None, step: float = 1.0, repeat: int = 1, i
         warnings.warn("`infer_range` argument has been deprecated", DeprecationWarning, stacklevel=2)
     context = current_context_text() if ctx is None else str(ctx)
     return _op("_arange")(start=start, stop=stop, step=step, repeat=repeat, infer_range=False, dtype=dtype_name(dtype), ctx=context)
+
+
+arange = _usual_arange(arange)
 
 
 def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None, dtype: Any = np.float32) -> NDArray:

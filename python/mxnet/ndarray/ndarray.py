@@ -13,7 +13,7 @@ from .._core import NDArrayBase
 from .._np_scopes import SAVED_WITH_SHAPES, called_with_shapes
 from ..base import integer_types, numeric_types
 from ..context import Context
-from . import _generate, _indexing
+from . import _generate, _indexing, _plain
 from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
 from ._integers import ints
 from ._methods import METHODS
@@ -44,11 +44,6 @@ class NDArray(NDArrayBase):
     def size(self) -> int:
         """The number of elements."""
         return prod(self.shape)
-
-    @property
-    def dtype(self) -> Any:
-        """The type of the elements, one of NumPy's."""
-        return _DTYPE_MX_TO_NP[self._dtype_id]
 
     @property
     def stype(self) -> str:
@@ -98,16 +93,17 @@ class NDArray(NDArrayBase):
             self.wait_to_read()
         return values
 
-    def asscalar(self) -> Any:
-        """The one element as a NumPy scalar."""
-        number = self._number()
-        if number is not None:
-            return _DTYPE_MX_TO_NP[self._dtype_id](number)
+    def _asscalar(self) -> Any:
+        """What asscalar() leaves to NumPy."""
         if self.size != 1:
             raise ValueError(f"given an array of shape {self.shape}, expected one element")
         return self._values().reshape(-1)[0]
 
-    item = asscalar
+    def _item(self, *places: Any) -> Any:
+        """What item() leaves to NumPy."""
+        if places:
+            raise TypeError(f"item: given {len(places)} arguments, expected none")
+        return self._asscalar()
 
     def tolist(self) -> Any:
         """Nested lists of Python's numbers."""
@@ -123,9 +119,9 @@ class NDArray(NDArrayBase):
     def __int__(self) -> int:
         return int(self.asscalar())
 
-    def __float__(self) -> float:
-        number = self._number()
-        return float(self.asscalar() if number is None else number)
+    def _float(self) -> float:
+        """What float() leaves to NumPy."""
+        return float(self.asscalar())
 
     def __index__(self) -> int:
         value = self.asscalar()
@@ -350,7 +346,7 @@ class NDArray(NDArrayBase):
         grad = _op("zeros_like")(self)
         if stype is not None and stype != grad.stype:
             grad = grad.tostype(stype)
-        _core.mark_variables([self], [grad], [_GRAD_REQ_MAP[grad_req]])
+        _core.mark_variable(self, grad, _GRAD_REQ_MAP[grad_req])
 
     def backward(
         self, out_grad: Optional[NDArray] = None, retain_graph: bool = False, train_mode: bool = True
@@ -360,6 +356,15 @@ class NDArray(NDArrayBase):
         _core.backward([self], grads, [], retain_graph, False, train_mode, False)
 
 
+_core.set_dtypes(False, _DTYPE_MX_TO_NP)
+_core.set_scalars(
+    {
+        number: (dtype, np.ones(1, dtype).tobytes(), dtype(1))
+        for number, dtype in _DTYPE_MX_TO_NP.items()
+        if isinstance(dtype, type)
+    }
+)
+_plain.set_methods(NDArray)
 for _name in METHODS:
     if not hasattr(NDArray, _name):
         setattr(NDArray, _name, _op(_name))

@@ -84,24 +84,14 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
             raise TypeError("len() of unsized object")
         return shape[0]
 
-    def item(self, *args: Any) -> Any:
-        """An element as Python's number, by its place in the flattened array or by one place per axis."""
-        number = None if args else self._number()
-        return self._values().item(*args) if number is None else number
-
-    def asscalar(self) -> Any:
-        """The one element as a NumPy scalar."""
-        number = self._number()
-        if number is not None:
-            return self.dtype.type(number)
-        if self.size != 1:
-            raise ValueError(f"given an array of shape {self.shape}, expected one element")
-        return self._values().reshape(-1)[0]
+    def _item(self, *places: Any) -> Any:
+        """What item() leaves to NumPy: an element by its place in the flattened array or by one place per axis."""
+        return self._values().item(*places)
 
     def __int__(self) -> int:
         return int(self._single())
 
-    def __float__(self) -> float:
+    def _float(self) -> float:
         return float(self._single())
 
     def _single(self) -> Any:
@@ -121,11 +111,6 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
         return self
 
     # --- Copies and other types
-
-    @property
-    def dtype(self) -> Any:
-        """The type of the elements, as numpy.dtype."""
-        return _DTYPES[self._dtype_id]
 
     def copy(self, order: str = "C") -> ndarray:
         """A copy on the same device."""
@@ -150,7 +135,7 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
 
     def attach_grad(self, grad_req: str = "write") -> None:  # type: ignore[override]
         """Makes it a leaf whose gradient autograd.backward leaves in `grad`."""
-        _core.mark_variables([self], [F.zeros_like(self)], [_GRAD_REQ_MAP[grad_req]])
+        _core.mark_variable(self, F.op("zeros_like")(self), _GRAD_REQ_MAP[grad_req])
 
     def _of_shape(self, picked: Any, shape: Tuple[int, ...]) -> Any:
         if 0 in shape and picked.shape != shape:  # views read a zero as "as it was"
@@ -175,6 +160,7 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
 ndarray.__module__ = "mxnet.numpy"
 plain.set_methods(ndarray)
 _core.set_numpy_class(ndarray)
+_core.set_dtypes(True, _DTYPES)
 
 # Python's names of arithmetic where NumPy's differ.
 _ARITHMETIC = {
