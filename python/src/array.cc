@@ -245,6 +245,7 @@ PyTypeObject* make_base() {
   };
   append_arithmetic(&slots);
   append_buffer(&slots);
+  append_indexing(&slots);
   slots.push_back({0, nullptr});
   PyType_Spec spec{"mxnet._core.NDArrayBase", sizeof(ArrayObject), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};

@@ -31,6 +31,8 @@ ArrayClasses& array_classes();
 PyTypeObject* array_base();
 // Adds the slots of the buffer protocol.
 void append_buffer(std::vector<PyType_Slot>* slots);
+// Adds array[key].
+void append_indexing(std::vector<PyType_Slot>* slots);
 inline bool is_array(PyObject* object) { return PyObject_TypeCheck(object, array_base()) != 0; }
 inline ArrayObject* as_array(PyObject* object) { return reinterpret_cast<ArrayObject*>(object); }
 // A new reference that owns the handle, or null with an exception set (the handle is freed then).

@@ -244,6 +244,59 @@ bool basic_fill(PyObject* object, PyObject* key, PyObject* number) {
   return true;
 }
 
+// Rows [first, last) of an array, or one, as a view.
+py::object slice_of(const ArrayObject* array, int64_t first, int64_t last) {
+  NDArrayHandle view = nullptr;
+  check(MXNDArraySlice64(array->handle, first, last, &view));
+  return wrapped(view, array->numpy);
+}
+
+// The usual keys. NotImplemented: for Python.
+py::object usual_index(PyObject* self, PyObject* key) {
+  const ArrayObject* array = as_array(self);
+  const bool integer = PyLong_CheckExact(key);
+  if (!integer && !PySlice_Check(key)) return basic_index(self, key);
+  int ndim = 0;
+  const int64_t* dims = nullptr;
+  check(MXNDArrayGetShapeEx64(array->handle, &ndim, &dims));
+  if (ndim > 0 && integer) {
+    const int64_t size = dims[0];
+    int overflow = 0;
+    const int64_t index = PyLong_AsLongLongAndOverflow(key, &overflow);
+    if (overflow == 0 && index >= -size && index < size) {
+      NDArrayHandle view = nullptr;
+      check(MXNDArrayAt64(array->handle, index < 0 ? index + size : index, &view));
+      return wrapped(view, array->numpy);
+    }
+  } else if (ndim > 0) {
+    const int64_t size = dims[0];
+    Py_ssize_t begin = 0, end = 0, step = 0;
+    if (PySlice_Unpack(key, &begin, &end, &step) != 0) throw py::error_already_set();
+    PySlice_AdjustIndices(size, &begin, &end, step);
+    if (step == 1) return slice_of(array, begin, std::max(begin, end));
+    return basic_index(self, key);
+  }
+  return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+}
+
+// array[key]; what is not usual goes to the class's _get.
+PyObject* subscript(PyObject* self, PyObject* key) {
+  return returning([&]() -> py::object {
+    py::object made = usual_index(self, key);
+    if (made.ptr() != Py_NotImplemented) return made;
+    static PyObject* const get = PyUnicode_InternFromString("_get");
+    made = py::reinterpret_steal<py::object>(PyObject_CallMethodOneArg(self, get, key));
+    if (!made) throw py::error_already_set();
+    return made;
+  });
+}
+
+// What makes it a sequence: the same.
+PyObject* item_at(PyObject* self, Py_ssize_t index) {
+  const auto key = py::reinterpret_steal<py::object>(PyLong_FromSsize_t(index));
+  return key ? subscript(self, key.ptr()) : nullptr;
+}
+
 PyObject* call_basic_index(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return returning([&]() -> py::object {
     if (count != 2) throw py::type_error("basic_index: expected an array and a key");
@@ -268,6 +321,11 @@ PyMethodDef kFunctions[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+void append_indexing(std::vector<PyType_Slot>* slots) {
+  slots->push_back(type_slot(Py_mp_subscript, subscript));
+  slots->push_back(type_slot(Py_sq_item, item_at));
+}
 
 void register_indexing(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), kFunctions) != 0) throw py::error_already_set();

@@ -37,7 +37,13 @@ void Shape::resize(int ndim) {
   ndim_ = ndim;
 }
 
-int64_t Shape::size() const { return size(0, std::max(ndim_, 0)); }
+int64_t Shape::size() const {
+  int64_t product = 1;
+  for (const int64_t dim : dims())
+    if (__builtin_mul_overflow(product, dim, &product)) [[unlikely]]
+      return size(0, ndim_);
+  return product;
+}
 
 int64_t Shape::size(int first, int last) const {
   int64_t product = 1;
@@ -53,8 +59,13 @@ int64_t Shape::size(int first, int last) const {
 }
 
 void Shape::push_back(int64_t dim) {
-  std::array<int64_t, kMaxDims + 1> dims;
   const int n = std::max(ndim_, 0);
+  if (n < kInlineDims && !heap_) [[likely]] {
+    inline_[static_cast<std::size_t>(n)] = dim;
+    ndim_ = n + 1;
+    return;
+  }
+  std::array<int64_t, kMaxDims + 1> dims;
   std::copy(begin(), end(), dims.begin());
   dims[static_cast<std::size_t>(n)] = dim;
   resize(n + 1);

@@ -118,6 +118,9 @@ class NDArrayBase:
         """The one element, a NumPy scalar."""
         return self._asscalar()  # type: ignore[attr-defined]
 
+    def __getitem__(self, key: Any) -> Any:
+        return self._get(key)  # type: ignore[attr-defined]
+
     def __float__(self) -> float:
         return self._float()  # type: ignore[attr-defined]
 

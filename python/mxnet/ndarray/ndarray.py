@@ -188,7 +188,8 @@ class NDArray(NDArrayBase):
 
     # --- Indexing
 
-    def __getitem__(self, key: Any) -> Any:
+    def _get(self, key: Any) -> Any:
+        """array[key] of keys that the binding leaves to Python."""
         return _indexing.get(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -152,6 +152,33 @@ void copy_block(const char* from, char* to, int64_t bytes, int64_t whole) {
       4096);
 }
 
+// Elements of which a plan of two dimensions is done before a better order has been found.
+constexpr int64_t kFew = 256;
+
+template <class T>
+void copy_few(const StridedPlan::Dim& outer, const StridedPlan::Dim& inner, const void* in,
+              void* out) {
+  const T* from = static_cast<const T*>(in);
+  T* to = static_cast<T*>(out);
+  for (int64_t i = 0; i < outer.size; ++i, from += outer.in_step, to += outer.out_step)
+    for (int64_t j = 0; j < inner.size; ++j) to[j * inner.out_step] = from[j * inner.in_step];
+}
+
+// Two loops over a few elements of four or eight bytes, as they come: what small matrices are
+// transposed and sliced with. False: it is something else.
+bool copied_few(const StridedPlan& plan, const void* in, void* out, std::size_t element_bytes) {
+  const std::span<const StridedPlan::Dim> dims = plan.dims();
+  if (dims.size() != 2 || dims[0].size > kFew || dims[1].size > kFew ||
+      dims[0].size * dims[1].size > kFew || (element_bytes != 4 && element_bytes != 8))
+    return false;
+  const auto bytes = static_cast<int64_t>(element_bytes);
+  const void* from = static_cast<const char*>(in) + plan.in_offset * bytes;
+  void* to = static_cast<char*>(out) + plan.out_offset * bytes;
+  bytes == 4 ? copy_few<uint32_t>(dims[0], dims[1], from, to)
+             : copy_few<uint64_t>(dims[0], dims[1], from, to);
+  return true;
+}
+
 }  // namespace
 
 void StridedPlan::add(int64_t size, int64_t in_step, int64_t out_step) {
@@ -182,6 +209,7 @@ RowMajorSteps::RowMajorSteps(const Shape& shape) {
 }
 
 void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_t element_bytes) {
+  if (copied_few(plan, in, out, element_bytes)) return;
   Nest nest;
   if (!make_nest(plan, in, out, static_cast<int64_t>(element_bytes), &nest)) return;
   if (nest.n == 0)

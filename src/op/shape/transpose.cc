@@ -79,7 +79,7 @@ void infer_permuted(const P& params, Infer& infer) {
   InferArg in = infer.in(0), out = infer.out(0);
   in.same_dtype(out);
   if (in.rank_known()) out.set_shape(permuted_shape(in.shape(), axes_of(params, in.ndim())));
-  if (out.rank_known())
+  if (out.rank_known() && !in.known())
     in.set_shape(permuted_shape(out.shape(), axes_of(params, out.ndim()).inverse()));
 }
 
