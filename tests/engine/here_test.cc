@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine does at once for callers that keep nothing: only where nobody would have waited.
+#include "engine/here.h"
+
+#include <stdexcept>
+
+#include "engine/dependency_engine.h"
+#include "fixture.h"
+
+namespace mxnet::engine_test {
+namespace {
+
+class EngineHere : public EveryEngine {
+ protected:
+  engine::DependencyEngine& real() { return static_cast<engine::DependencyEngine&>(*engine); }
+  bool run_if_free(const Vars& reads, const Vars& writes, int* runs) {
+    SyncFn body = [runs](const RunContext&) { ++*runs; };
+    OpSpec s = spec(reads, writes);
+    s.cheap = true;
+    return real().run_if_free(body, s);
+  }
+  bool runs_cheap_here() const { return naive() || GetParam().type != EngineType::kThreaded; }
+};
+INSTANTIATE_TEST_SUITE_P(All, EngineHere, testing::ValuesIn(all_kinds()), kind_name);
+
+TEST_P(EngineHere, RunsWhatIsFreeBeforeItReturns) {
+  Var *in = variable(), *out = variable();
+  int runs = 0;
+  EXPECT_EQ(run_if_free({in}, {out}, &runs), runs_cheap_here());
+  EXPECT_EQ(runs, runs_cheap_here() ? 1 : 0);
+  EXPECT_EQ(engine->version(out), static_cast<uint64_t>(runs));
+}
+
+TEST_P(EngineHere, LeavesAloneWhatSomebodyUses) {
+  if (naive()) GTEST_SKIP() << "needs an operation that is not done when its push returns";
+  Var* var = variable();
+  std::promise<OnComplete> started;
+  const Vars writes{var};
+  engine->push_async([&](const RunContext&, OnComplete done) { started.set_value(done); },
+                     spec({}, writes));
+  const OnComplete done = started.get_future().get();
+  int runs = 0;
+  EXPECT_FALSE(run_if_free({var}, {}, &runs));
+  EXPECT_FALSE(real().delete_if_free(var));
+  EXPECT_EQ(runs, 0);
+  done();
+  engine->wait_for_all();
+  EXPECT_EQ(run_if_free({var}, {}, &runs), runs_cheap_here());
+}
+
+TEST_P(EngineHere, AFailedVariableEndsAsAnOperation) {
+  Var* var = engine->new_variable();
+  push([](const RunContext&) { throw std::runtime_error("no"); }, {}, {var});
+  EXPECT_EQ(thrown_by([&] { engine->wait_for_all(); }), "no");
+  EXPECT_TRUE(real().delete_if_free(var));
+
+  Var* carrier = engine->new_variable();
+  push([](const RunContext&) { throw std::runtime_error("no"); }, {}, {carrier});
+  while (!naive() && engine->version(carrier) == 0) {
+  }
+  EXPECT_FALSE(real().delete_if_free(carrier));
+  engine->delete_variable(carrier, {});
+  EXPECT_EQ(thrown_by([&] { engine->wait_for_all(); }), "no");
+}
+
+TEST_P(EngineHere, WhatABulkHoldsIsNotFree) {
+  if (naive()) GTEST_SKIP() << "has no bulks to look at";
+  Var* var = engine->new_variable();
+  engine->set_bulk_size(10);
+  int runs = 0;
+  push([&](const RunContext&) { ++runs; }, {}, {var});
+  EXPECT_FALSE(real().delete_if_free(var));
+  engine->set_bulk_size(0);
+  engine->wait_for_all();
+  EXPECT_EQ(runs, 1);
+  EXPECT_TRUE(real().delete_if_free(var));
+}
+
+}  // namespace
+}  // namespace mxnet::engine_test

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that the native module makes by a table say the same as the Python functions behind them."""
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+
+TYPES = ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool"]
+
+
+@pytest.fixture(params=["nd", "np"])
+def space(request):
+    return getattr(mx, request.param)
+
+
+def matrix(space):
+    return space.array(onp.arange(6, dtype="float32").reshape(1, 2, 3))
+
+
+@pytest.mark.parametrize("usual, other", [
+    (lambda a: a.squeeze(), lambda a: a.squeeze(axis=[0])),
+    (lambda a: a.squeeze(0), lambda a: a.squeeze(onp.int64(0))),
+    (lambda a: a.transpose(2, 0, 1), lambda a: a.transpose([2, 0, 1])),
+    (lambda a: a.transpose((2, 0, 1)), lambda a: a.transpose(*onp.array([2, 0, 1]))),
+    (lambda a: a.transpose(), lambda a: a.T),
+    (lambda a: a.expand_dims(-1), lambda a: a.expand_dims(axis=onp.int64(-1))),
+])  # fmt: skip
+def test_usual_and_other_ways_to_say_it_are_one(usual, other):
+    a = matrix(mx.nd)
+    assert usual(a).shape == other(a).shape
+    assert onp.array_equal(usual(a).asnumpy(), other(a).asnumpy())
+
+
+def test_methods_of_mx_nd_take_memory_in_place_where_asked():
+    a = matrix(mx.nd)
+    view = a.squeeze(inplace=True)
+    view[:] = 7
+    assert (a.asnumpy() == 7).all()
+    assert a.flatten(inplace=True).shape == a.flatten().shape == (1, 6)
+
+
+def test_what_has_less_than_two_dimensions_is_its_own_transpose():
+    a = mx.nd.ones((3,))
+    assert a.T is a
+    assert matrix(mx.nd).T.shape == (3, 2, 1)
+
+
+def test_ranges(space):
+    assert space.arange(3).asnumpy().tolist() == [0, 1, 2]
+    assert space.arange(1, 4).asnumpy().tolist() == [1, 2, 3]
+    assert space.arange(1.5, 3, 0.5).asnumpy().tolist() == [1.5, 2, 2.5]
+    assert space.arange(3, dtype="int32").dtype == onp.int32
+    assert space.arange(3).dtype == onp.float32
+
+
+def test_arrays_like_another():
+    a = mx.np.array([[1, 2]], dtype="int32")
+    for like, value in (mx.np.zeros_like, 0), (mx.np.ones_like, 1):
+        assert like(a).asnumpy().tolist() == [[value, value]]
+        assert like(a).dtype == onp.int32
+        assert like(a, dtype="float64").dtype == onp.float64
+        out = mx.np.full((1, 2), 5, dtype="int32")
+        assert like(a, out=out) is out and out.asnumpy().tolist() == [[value, value]]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_one_element_as_a_number(space, dtype):
+    one = space.ones((1,)).astype(dtype)
+    scalar = one.asscalar()
+    assert isinstance(scalar, onp.dtype(dtype).type) and scalar == 1
+    assert one.dtype == onp.dtype(dtype)
+    assert float(one) == 1.0 and isinstance(float(one), float)
+    number = one.item()
+    assert number == 1
+    assert isinstance(number, onp.dtype(dtype).type if space is mx.nd else (float, int))
+
+
+def test_several_elements_are_no_number(space):
+    several = space.ones((2,))
+    for wrong in several.item, several.asscalar, several.__float__:
+        with pytest.raises((ValueError, TypeError)):
+            wrong()
+
+
+def test_an_element_by_its_place():
+    assert mx.np.array([[1, 2], [3, 4]]).item(2) == 3
+    with pytest.raises(TypeError):
+        mx.nd.ones((1,)).item(0)
+
+
+def test_an_array_is_a_sequence(space):
+    a = space.array([3, 1, 2])
+    assert [float(x) for x in reversed(a)] == [2, 1, 3]
+    assert [float(x) for x in a[-2:]] == [1, 2]
+    with pytest.raises(IndexError):
+        a[3]
+
+
+def test_a_class_of_operators_made_in_python_is_called_as_an_operator():
+    class Named(mx._core.Operator):
+        pass
+
+    add = Named("elemwise_add", False)
+    a = mx.nd.ones((2,))
+    assert add(a, rhs=a).asnumpy().tolist() == [2, 2]
+    holder = type("Holder", (mx.nd.NDArray,), {"plus": add, "__slots__": ()})
+    assert holder(a).plus(mx.nd.ones((2,))).asnumpy().tolist() == [2, 2]
