@@ -146,6 +146,8 @@ def check_ufunc_options(name: str, options: Mapping[str, Any]) -> None:
         allowed = _UFUNC_OPTIONS[key][1]
         if value is allowed or (isinstance(value, str) and value == allowed):
             continue
+        if key == "where" and getattr(value, "size", 0) == 1 and bool(value):  # an array that says True for all
+            continue
         if np_ufunc_legal_option(key, value):
             raise NotImplementedError(f"{name}: given {key}={value}, expected {key}={allowed}: others are not supported")
         raise TypeError(f"{key}={value} not understood for operator {name}")

@@ -72,11 +72,15 @@ class Assignment {
       }
     }
   }
-  // What nobody has said, variables may say themselves.
+  // What nobody has said, variables may say themselves. A shape with unknown dimensions counts as
+  // not said, as in 1.9.1: the variable's own takes its place as a whole.
   void by_attributes(bool zero_is_known) {
     for (int n : graph_.variables()) {
       ArrayType& type = of(n);
-      if (!type.shape.rank_known()) type.shape = shape_attr(graph_.node(n), zero_is_known);
+      if (!type.shape.known()) {
+        const Shape own = shape_attr(graph_.node(n), zero_is_known);
+        if (own.rank_known()) type.shape = own;
+      }
       if (type.dtype == DType::kUnknown) type.dtype = dtype_attr(graph_.node(n));
     }
   }

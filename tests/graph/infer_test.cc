@@ -84,6 +84,15 @@ TEST(InferSymbol, CallersKnowBetterThanVariables) {
   EXPECT_EQ(infer(call("exp", "e", {x}), "x", {{5}}).outputs[0].shape, (Shape{5}));
 }
 
+TEST(InferSymbol, AShapeWithUnknownDimensionsGivesWayToTheVariablesOwn) {
+  Symbol x = var("x");
+  set_attrs(&x, {{"__shape__", "(2, 3)"}});
+  const Symbol e = call("exp", "e", {x});
+  for (const Shape& given : {Shape{-1, 3}, Shape{5, -1}, Shape{-1, 3, 2}})
+    EXPECT_EQ(infer(e, "x", {given}).outputs[0].shape, (Shape{2, 3}));
+  EXPECT_EQ(infer(call("exp", "e", {var("y")}), "y", {{-1, 3}}).outputs[0].shape, (Shape{-1, 3}));
+}
+
 TEST(InferSymbol, AttributesThatMakeNoSenseNameTheVariable) {
   Symbol x = var("x");
   set_attrs(&x, {{"__dtype__", "99"}});

@@ -144,6 +144,8 @@ def test_arrays_are_made_of_lists_numbers_and_arrays():
     assert mx.nd.zeros((2, 3)).asnumpy().tolist() == [[0] * 3] * 2
     assert mx.nd.ones(2, dtype="int32").asnumpy().tolist() == [1, 1]
     assert mx.nd.full((2,), 7).asnumpy().tolist() == [7, 7]
+    assert mx.nd.full((2,), True).asnumpy().tolist() == [1, 1]
+    assert mx.nd.full((2, 2), [7, 8]).asnumpy().tolist() == mx.nd.full((2, 2), mx.nd.array([7, 8])).asnumpy().tolist() == [[7, 8]] * 2
     assert mx.nd.arange(2, 8, 2).asnumpy().tolist() == [2, 4, 6]
     assert mx.nd.arange(3).asnumpy().tolist() == [0, 1, 2]
     assert mx.nd.linspace(0, 1, 3).asnumpy().tolist() == [0, 0.5, 1]

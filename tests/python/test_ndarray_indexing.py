@@ -163,6 +163,23 @@ def test_what_is_no_number_is_refused(key):
         mx.nd.zeros((3, 2))[key] = "x"
 
 
+@pytest.mark.parametrize("key", [slice(None), slice(None, None, -1), 0, [0, 1], (slice(None), [0]), "mask"])
+@pytest.mark.parametrize("make", [mx.nd.zeros, mx.np.zeros])
+def test_numbers_beyond_an_integer_type_wrap_around_whatever_numpys_version(key, make):
+    """NumPy from 2.0 on refuses them where they are numbers of Python; an array of numbers wraps around in all."""
+    array = make((2, 3), dtype="uint8")
+    if isinstance(key, str):
+        key = array == 0 if make is mx.np.zeros else [0, 1]
+    for value, kept in ((300, 44), (-2, 254), (-1.5, 255), (300.0, 44), ([300, -2, 7], [44, 254, 7]), (1e30, 0)):
+        if isinstance(value, list) and isinstance(key, (tuple, mx.np.ndarray)):
+            continue
+        array[:] = 0
+        array[key] = value
+        expected = np.zeros((2, 3), np.uint8)
+        expected[key.asnumpy() if isinstance(key, mx.np.ndarray) else key] = kept
+        np.testing.assert_array_equal(array.asnumpy(), expected)
+
+
 @pytest.mark.parametrize("key", [slice(None), slice(None, None, -1), [2, 0, 1]])
 @pytest.mark.parametrize("given", ["array", "list", "nd.array"])
 def test_values_are_rounded_to_bfloat16(key, given):

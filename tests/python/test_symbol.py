@@ -68,6 +68,7 @@ def test_attributes_come_from_scopes_parameters_and_assignments():
         x = mx.sym.var("x", lr_mult=2, shape=(2, 3))
     assert x.attr("__group__") == "a" and x.attr("__part__") == "b" and x.attr("nothing") is None
     assert x.attr("__lr_mult__") == "2" and mx.sym.exp(x).infer_shape()[1] == [(2, 3)]
+    assert mx.sym.exp(x).infer_shape(x=(0, 3))[1] == [(2, 3)] and mx.sym.exp(x).infer_shape(x=(5, 3))[1] == [(5, 3)]
     assert network().attr_dict()["fc"]["num_hidden"] == "8"
     assert x.attr("op_name") == "null" and mx.sym.split(x, num_outputs=2)[0].attr("op_name") == "SliceChannel"
     assert mx.sym.Group([x, mx.sym.exp(x)]).attr("op_name") is None

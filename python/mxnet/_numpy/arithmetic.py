@@ -26,12 +26,12 @@ round = round_ = around  # pylint: disable=redefined-builtin
 
 def nan_to_num(F: Any, x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None, **kwargs: Any) -> Any:
     """With numbers for what is not a number and for infinities; in place without `copy`."""
+    out = kwargs.pop("out", None)
     check_ufunc_options("nan_to_num", kwargs)
     if is_number(x):
         return onp.nan_to_num(x, copy=copy, nan=nan, posinf=posinf, neginf=neginf)
-    return F.op("_npi_nan_to_num")(
-        x, copy=copy, nan=nan, posinf=posinf, neginf=neginf, out=None if copy else x
-    )
+    into = out if out is not None or copy else x
+    return F.op("_npi_nan_to_num")(x, copy=copy, nan=nan, posinf=posinf, neginf=neginf, out=into)
 
 
 def polyval(F: Any, p: Any, x: Any) -> Any:

@@ -107,10 +107,10 @@ def _common(boxes: np.ndarray, left: float, top: float, right: float, bottom: fl
 
 
 def _moved(label: np.ndarray, left: float, top: float, width: float, height: float) -> np.ndarray:
-    """A label whose image is a window of the old one; boxes are cut at its edges."""
+    """A label whose image is a window of the old one."""
     out = label.copy()
-    out[:, (1, 3)] = np.clip((out[:, (1, 3)] - left) / width, 0, 1)
-    out[:, (2, 4)] = np.clip((out[:, (2, 4)] - top) / height, 0, 1)
+    out[:, (1, 3)] = (out[:, (1, 3)] - left) / width
+    out[:, (2, 4)] = (out[:, (2, 4)] - top) / height
     return out
 
 
@@ -197,6 +197,7 @@ class DetRandomCropAug(DetAugmenter):
         if inside.size == 0 or inside.min() <= self.min_object_covered:
             return None
         moved = _moved(label, x, y, w, h)
+        moved[:, 1:5] = np.clip(moved[:, 1:5], 0, 1)  # boxes are cut at the window's edges
         kept = moved[(shares > self.min_eject_coverage) & (_areas(moved[:, 1:5]) > 0)]
         return kept if len(kept) else None
 

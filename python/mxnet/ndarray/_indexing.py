@@ -251,7 +251,9 @@ def _elements(array: Any, value: Any) -> np.ndarray:
     if isinstance(value, np.ndarray) and value.dtype == bfloat16:  # as asnumpy() gives them
         value = widened(value)
     try:
-        return np.asarray(value, dtype=np.float32 if array.dtype == bfloat16 else array.dtype)
+        # Into an array first: whether NumPy lets a number of Python's wrap around depends on its version.
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(value).astype(np.float32 if array.dtype == bfloat16 else array.dtype, copy=False)
     except ValueError as error:
         raise TypeError(f"given {value!r}, expected numbers of type {array.dtype} or an array of them") from error
 

@@ -105,10 +105,15 @@ def ones(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, **kwarg
     return _op("_ones")(ints(shape, "ones"), where, "float32" if dtype is None else dtype_name(dtype), **kwargs)
 
 
-def full(shape: Shape, val: float, ctx: Optional[Context] = None, dtype: Any = np.float32, out: Any = None) -> NDArray:
-    """The same number everywhere."""
+def full(shape: Shape, val: Any, ctx: Optional[Context] = None, dtype: Any = np.float32, out: Any = None) -> NDArray:
+    """The same number everywhere, or what broadcasts to the shape."""
     where, kind = current_context_text() if ctx is None else str(ctx), "float32" if dtype is None else dtype_name(dtype)
-    return _op("_full")(shape=ints(shape, "full"), ctx=where, dtype=kind, out=out, value=val)
+    single = isinstance(val, (float, int, np.generic))
+    number = float(val) if isinstance(val, (bool, np.bool_)) else val if single else 0.0
+    made = _op("_full")(shape=ints(shape, "full"), ctx=where, dtype=kind, out=out, value=number)
+    if not single:
+        made[:] = val
+    return made
 
 
 def arange(start: float, stop: Any = None, step: float = 1.0, repeat: int = 1, infer_range: Any = None, ctx: Any = None, dtype: Any = np.float32) -> NDArray:

@@ -74,6 +74,9 @@ with autograd.record():
     (net(mx.nd.ones((2, 4))).astype('float32') * float('inf')).mean().backward()
 trainer.step(1)
 assert (net.weight.data().asnumpy() == weight).all()
+with autograd.record():
+    (net(mx.nd.ones((2, 4))).astype('float32') * 0).mean().backward()
+trainer.step(1)  # the scale follows one step later
 assert trainer._amp_loss_scaler.loss_scale == before / 2
 """
     done = run_python(code)

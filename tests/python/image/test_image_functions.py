@@ -240,6 +240,16 @@ def test_boxes_are_mirrored_cut_and_bordered():
     np.testing.assert_allclose(box[2] - box[0], 0.4 * 32, rtol=1e-4)
 
 
+def test_a_border_moves_labels_that_stand_for_no_object():
+    """They are not cut to the image, as in 1.9.1."""
+    random.seed(SEED)
+    label = np.array([[0, 0.1, 0.2, 0.5, 0.6], [-1, -1, -1, -1, -1]], np.float32)
+    larger, moved = image.DetRandomPadAug((0.9, 1.1), (2.0, 3.0))(array(picture()), label)
+    height, width = larger.shape[:2]
+    left, top = moved[0, 1] * width - 0.1 * 32, moved[0, 2] * height - 0.2 * 24  # of the image in its border
+    np.testing.assert_allclose(moved[1], [-1, *[(left - 32) / width, (top - 24) / height] * 2], rtol=1e-4)
+
+
 def test_seeded_det_augmenters_draw_as_the_release_does():
     source = array(np.zeros((30, 25, 3), np.uint8))
     boxes = np.array([[0, 0.1, 0.1, 0.5, 0.6], [1, 0.3, 0.2, 0.9, 0.8], [2, 0.5, 0.5, 0.6, 0.9]], np.float32)

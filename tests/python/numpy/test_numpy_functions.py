@@ -359,6 +359,17 @@ def test_results_go_where_out_says(rng):
     assert np.sum(a, axis=0, out=total) is total
     assert_same(total.asnumpy(), a.asnumpy().sum(axis=0))
     assert np.exp(a, out=out) is out and np.concatenate([a[:1], a[:1]], out=out) is out
+    unknown = np.array([onp.nan, 1], dtype="float64")
+    numbers = np.zeros(2, dtype="float64")
+    assert np.nan_to_num(unknown, nan=3, out=numbers) is numbers and numbers.tolist() == [3, 1]
+    assert onp.isnan(unknown.asnumpy()[0])
+
+
+def test_an_array_of_one_that_is_true_selects_all_elements():
+    a = np.array([[1, 2], [3, 4]])
+    for where in (np.array([True]), np.array(True), np.array([1.0]), onp.array([[True]])):
+        assert np.add(a, a, where=where).tolist() == [[2, 4], [6, 8]]
+        assert np.negative(a, where=where).tolist() == [[-1, -2], [-3, -4]]
 
 
 @pytest.mark.parametrize("axis", [0, -1, (0,)])

@@ -9,6 +9,8 @@ from mxnet import np
 REFUSED = [
     ("np.zeros(3, order='F')", NotImplementedError, "order"),
     ("np.add(a, a, where=False)", NotImplementedError, "where=False"),
+    ("np.add(a, a, where=np.array([False]))", TypeError, "where"),
+    ("np.add(a, a, where=a)", TypeError, "where"),
     ("np.exp(a, dtype='float64')", NotImplementedError, "dtype"),
     ("np.add(a, a, foo=1)", TypeError, "foo"),
     ("np.sin([1, 2])", TypeError, "given list"),
