@@ -119,19 +119,23 @@ void run_serial(const Nest& nest, StridedKernel kernel, bool past_caches) {
   if (past_caches) finish_stream_copies();
 }
 
+constexpr int64_t kTileSide = 64;  // of the largest tile
+
 // The loop to split over threads: the outermost of which the largest part is at most a sixteenth
-// more than a fair one, else the longest.
-int loop_to_split(const Nest& nest, int threads) {
+// more than a fair one, else the longest. `tiled`: the last but one goes along lines of the input,
+// of which each thread has whole ones.
+int loop_to_split(const Nest& nest, int threads, bool tiled) {
+  constexpr auto kLine = static_cast<int64_t>(kLineBytes);
   int longest = 0;
   for (int i = 0; i < nest.n; ++i) {
     const int64_t size = nest.at(i).size, largest = (size + threads - 1) / threads;
+    const bool in_line = tiled && i == nest.n - 2 && largest * nest.width < kLine;
+    if (in_line && nest.at(i + 1).size >= 2 * kTileSide * threads) continue;
     if (16 * threads * largest <= 17 * size) return i;
     if (size > nest.at(longest).size) longest = i;
   }
   return longest;
 }
-
-constexpr int64_t kTileSide = 64;  // of the largest tile
 
 // Of different places.
 int64_t bytes_read(const Nest& nest) {
@@ -233,7 +237,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   const bool past_caches = read + written >= most;
   const int threads = threads_for(blocks, cost);
   if (threads == 1) return run_serial(nest, kernel, past_caches);
-  const int split = loop_to_split(nest, threads);
+  const int split = loop_to_split(nest, threads, tiled);
   const int64_t blocks_each = blocks / nest.at(split).size;
   // Whole tiles, where there are enough for all threads.
   const bool in_kernel = split + 2 >= nest.n;

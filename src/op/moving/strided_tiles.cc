@@ -14,6 +14,7 @@
 #include "base/stream_copy.h"
 #include "op/moving/strided_copy.h"
 #include "op/moving/strided_kernels.h"
+#include "op/moving/turned_lines.h"
 
 namespace mxnet {
 namespace {
@@ -265,7 +266,8 @@ bool in_lines(const char* out, const StridedLoop& outer) {
 // Squares of lines: rows of the input are read on and on, and each line of the output is written
 // past the caches at once. Needs no buffer, so that nothing goes through the second-level cache.
 template <class T>
-void turn_lines(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner) {
+void turn_by_squares(const char* in, char* out, const StridedLoop& outer,
+                     const StridedLoop& inner) {
   constexpr auto kLine = static_cast<int64_t>(kLineBytes);
   constexpr int64_t kBytes = sizeof(T), kSide = kLine / kBytes, kLanes = Square<T>::kLanes;
   constexpr int64_t kAhead = 512;
@@ -294,6 +296,7 @@ template <class T>
 void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner, int64_t,
            bool past_caches) {
   constexpr int64_t kBytes = sizeof(T), kSide = box_side<T>(), kPitch = kSide * kBytes + kRowGap;
+  if (turn_lines(in, out, outer, inner, kBytes, past_caches)) return;
   // What lies close together stays in the first-level cache without help; a few rows or columns are
   // streams.
   const int64_t span = std::max(std::abs(outer.out) * outer.size, std::abs(inner.in) * inner.size);
@@ -307,7 +310,7 @@ void tiles(const char* in, char* out, const StridedLoop& outer, const StridedLoo
   // Smaller elements gain nothing by lines: one of them comes out of more rows of the input than
   // the processor follows.
   if constexpr (sizeof(T) == 8) {
-    if (past_caches && in_lines(out, outer)) return turn_lines<T>(in, out, outer, inner);
+    if (past_caches && in_lines(out, outer)) return turn_by_squares<T>(in, out, outer, inner);
   }
   char* box = buffer();
   const auto write = [&](char* to, const char* from, int64_t bytes) {

@@ -205,6 +205,58 @@ struct Turned {
   std::vector<char> out, expected;
 };
 
+// Sides around those of squares of lines, rows that begin lines, or lie between them, or follow
+// each other; what lies between rows stays.
+TEST(StridedCopy, TranspositionsByLinesMissNoElement) {
+  std::mt19937 random(kSeed);
+  constexpr int64_t kLine = 64;
+  for (const int64_t element : {1, 2, 4, 8}) {
+    const int64_t side = kLine / element, lanes = side / 4;
+    for (const int64_t rows : {side - 1, side, side + 1, side + lanes, 5 * side - 1}) {
+      for (const int64_t columns : {side - 1, side, side + 1, 2 * side, 9 * side + lanes}) {
+        const int64_t whole = (columns + side - 1) / side * side;
+        for (const int64_t row : {columns, whole, whole + 1}) {
+          for (const int64_t shift : {int64_t{0}, element}) {
+            for (const int64_t whole_bytes : {int64_t{0}, kPastCaches}) {
+              const std::vector<char> in = random_bytes((rows + 3) * columns * element, random);
+              const std::vector<char> before = random_bytes(rows * row * element + kLine, random);
+              std::vector<char> memory(before.size() + kLine);
+              const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+              char* const out =
+                  memory.data() + (kLine - static_cast<int64_t>(address % kLine)) % kLine;
+              std::copy(before.begin(), before.end(), out);
+              StridedPlan transpose;
+              transpose.whole_bytes = whole_bytes;
+              transpose.out_offset = shift / element;
+              transpose.add(rows, 1, row);
+              transpose.add(columns, rows + 3, 1);
+              copy_strided(transpose, in.data(), out, static_cast<std::size_t>(element));
+              const std::vector<char> expected = copied_slowly(transpose, in, before, element);
+              ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out))
+                  << rows << " rows of " << columns << " x " << element << ", step " << row
+                  << ", shift " << shift << ", whole " << whole_bytes;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Few rows, which are a line of the input or less, are divided along their columns.
+TEST(StridedCopy, ThreadsShareFewLongRows) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(3);
+  std::mt19937 random(kSeed);
+  for (const int64_t element : {1, 2, 4, 8}) {
+    for (const int64_t rows : {17 / element + 1, 64 / element, 128 / element}) {
+      const Turned turned(rows, 20001, element, kPastCaches, random);
+      EXPECT_EQ(turned.out, turned.expected) << rows << " rows of " << element;
+    }
+  }
+  omp_set_num_threads(before);
+}
+
 // The widest rows that are written without a box, past the caches: of bytes a block holds few.
 TEST(StridedCopy, ColumnsBecomeWideRowsPastTheCaches) {
   std::mt19937 random(kSeed);
