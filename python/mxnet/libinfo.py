@@ -11,7 +11,7 @@ import os
 import warnings
 from typing import List
 
-__version__ = "1.10.0"
+from ._version import __version__ as __version__  # pylint: disable=useless-import-alias # packages read it here
 
 _PACKAGE = os.path.dirname(os.path.realpath(os.path.abspath(__file__)))
 # Beside the sources in a checkout that was built but not installed.

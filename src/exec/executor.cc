@@ -178,9 +178,11 @@ BoundPlan& Executor::inference_plan() {
   return *inference_;
 }
 
-BoundPlan& Executor::training_plan() {
-  if (training_) return *training_;
+BoundPlan& Executor::training_plan(bool training_mode) {
+  std::unique_ptr<BoundPlan>& plan = training_mode ? training_ : inference_gradients_;
+  if (plan) return *plan;
   PlanOptions options = PlanOptions::configured(device_, true);
+  options.training = training_mode;
   const ir::Graph forward = compiled_graph(graph().graph(), variable_types(), options);
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   options.requests.assign(graph().outputs().size(), Request::kWrite);
@@ -196,12 +198,12 @@ BoundPlan& Executor::training_plan() {
       options.requests.push_back(arrays_.requests[i]);
     }
     training = training_graph(forward, wrt);
-    for (const NDArray& output : outputs_)
-      head_grads_.emplace_back(output.shape(), output.dtype(), device_, "head gradients");
+    for (std::size_t o = head_grads_.size(); o < outputs_.size(); ++o)  // the plans share them
+      head_grads_.emplace_back(outputs_[o].shape(), outputs_[o].dtype(), device_, "head gradients");
   }
   options.forward_outputs = training.forward_outputs;
-  training_ = compile(training.graph, options, training.head_grads);
-  return *training_;
+  plan = compile(training.graph, options, training.head_grads);
+  return *plan;
 }
 
 // --- running -------------------------------------------------------------------------------------
@@ -209,13 +211,13 @@ BoundPlan& Executor::training_plan() {
 void Executor::forward(bool training) {
   recorded_.clear();
   state_ = State::kIdle;
-  if (runs_eagerly()) return forward_eagerly(training);
-  if (training) {
-    training_plan().forward();
-    state_ = State::kPlanned;
+  if (runs_eagerly()) {
+    forward_eagerly(training, training && wants_gradients());
   } else {
-    inference_plan().forward();
+    (training ? training_plan() : inference_plan()).forward();
+    state_ = State::kPlanned;
   }
+  if (!training) state_ = State::kInferred;
 }
 
 int Executor::forward_step(int step) {
@@ -251,17 +253,22 @@ void Executor::backward(InputRefs head_grads) {
     throw Error(ErrorCode::kValue, "backward",
                 state_ == State::kIdle
                     ? "given an executor without results to differentiate, expected "
-                      "forward(is_train=True) before"
+                      "forward() before"
                     : "given a second backward after one forward, expected forward(is_train=True) "
                       "before each: the first has overwritten what it needed");
   }
+  // Inference keeps nothing for gradients: it runs once more, and may be differentiated again.
+  const bool inferred = state_ == State::kInferred;
+  if (inferred && runs_eagerly()) forward_eagerly(false, true);
   if (state_ == State::kRecorded) {
     backward_eagerly(head_grads);
   } else {
+    BoundPlan& plan = training_plan(!inferred);
+    if (inferred) plan.forward();
     set_head_grads(head_grads);
-    training_->backward();
+    plan.backward();
   }
-  state_ = State::kUsed;
+  state_ = inferred ? State::kInferred : State::kUsed;
 }
 
 void Executor::check_head_grad(std::size_t o, const NDArray& given, const NDArray& output) {

@@ -32,7 +32,8 @@ class Executor {
   // Computes outputs(). `training`: as operators that differ see it, and keeps what backward needs.
   void forward(bool training);
   // Gradients into the bound arrays, as their requests say. `head_grads` is empty (ones) or has one
-  // per output. Throws Error(kValue) without a forward in training mode before it.
+  // per output. After a forward in training mode once; after one for inference those of inference,
+  // whose forward runs again for it. Throws Error(kValue) without a forward before it.
   void backward(InputRefs head_grads);
 
   const IndexedGraph& graph() const { return graph_; }  // as it was given
@@ -61,7 +62,7 @@ class Executor {
   ir::Graph optimized_graph() const;
 
  private:
-  enum class State : unsigned char { kIdle, kPlanned, kRecorded, kUsed };
+  enum class State : unsigned char { kIdle, kInferred, kPlanned, kRecorded, kUsed };
 
   void check_arrays() const;
   void check_gradient(std::size_t argument) const;
@@ -70,7 +71,8 @@ class Executor {
   bool runs_eagerly() const;
   bool wants_gradients() const;
   BoundPlan& inference_plan();
-  BoundPlan& training_plan();
+  // With gradients, if any are wanted; operators see the mode that `training` says.
+  BoundPlan& training_plan(bool training = true);
   std::map<const ir::Node*, ArrayType> variable_types() const;
   // `heads`: the variables of the head gradients in `graph`, if it has them.
   std::unique_ptr<BoundPlan> compile(ir::Graph graph, PlanOptions options,
@@ -80,7 +82,7 @@ class Executor {
   // Of any type: programs give a float16 network float32 gradients, which are converted.
   static void check_head_grad(std::size_t o, const NDArray& given, const NDArray& output);
   void set_head_grads(InputRefs head_grads);
-  void forward_eagerly(bool training);
+  void forward_eagerly(bool training, bool records);
   void watch_backward(const ir::Node& node, const NDArray& output);
   void backward_eagerly(InputRefs head_grads);
 
@@ -94,9 +96,9 @@ class Executor {
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes
   bool eager_only_ = false;
   std::vector<NDArray> outputs_;
-  std::vector<NDArray> head_grads_;  // of the training plan
+  std::vector<NDArray> head_grads_;  // of the plans with gradients
   bool heads_are_ones_ = false;
-  std::unique_ptr<BoundPlan> inference_, training_, stepwise_;
+  std::unique_ptr<BoundPlan> inference_, training_, inference_gradients_, stepwise_;
   bool on_caller_ = false;
   Monitor monitor_;
   bool monitor_all_ = false;

@@ -13,8 +13,7 @@ void Executor::set_monitor(Monitor monitor, bool all) {
   monitor_all_ = all;
 }
 
-void Executor::forward_eagerly(bool training) {
-  const bool records = training && wants_gradients();
+void Executor::forward_eagerly(bool training, bool records) {
   std::vector<NDArray> handles(static_cast<std::size_t>(graph().num_nodes()));
   for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
     NDArray& handle = handles[static_cast<std::size_t>(graph().arguments()[i])];

@@ -100,14 +100,27 @@ TEST(Executor, SeesNewValuesOfItsArrays) {
   EXPECT_EQ(values_of(executor.outputs()[0]), Values{14});
 }
 
-TEST(Executor, BackwardNeedsAForwardInTrainingMode) {
+TEST(Executor, BackwardFollowsAForward) {
   Executor executor(graph_of({variable("x") * 2.0}), Device::cpu(),
                     bind_arrays({array_of({1})}, Request::kWrite));
-  executor.forward(false);
-  EXPECT_TRUE(contains(error_of([&] { executor.backward({}); }), "forward(is_train=True)"));
+  EXPECT_TRUE(contains(error_of([&] { executor.backward({}); }), "expected forward()"));
   executor.forward(true);
   executor.backward({});
   EXPECT_TRUE(contains(error_of([&] { executor.backward({}); }), "second backward"));
+}
+
+TEST(Executor, DifferentiatesInferenceAsOftenAsAsked) {
+  const Value x = variable("x");
+  Executor executor(graph_of({x * x}), Device::cpu(), bind_arrays({array_of({3})}, Request::kAdd));
+  executor.forward(false);
+  for (const float expected : {7.0f, 13.0f}) {  // added to the gradients, which begin with ones
+    executor.backward({});
+    EXPECT_EQ(values_of(executor.arrays().grads[0]), Values{expected});
+  }
+  executor.forward(true);
+  executor.backward({});
+  EXPECT_EQ(values_of(executor.arrays().grads[0]), Values{19});
+  EXPECT_EQ(values_of(executor.outputs()[0]), Values{9});
 }
 
 TEST(Executor, MonitorSeesEveryNode) {

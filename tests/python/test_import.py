@@ -2,6 +2,7 @@
 """What `import mxnet` does and does not do."""
 
 import os
+import pickle
 
 import mxnet as mx
 import pytest
@@ -10,6 +11,12 @@ import pytest
 def test_versions_are_those_of_the_package_and_of_the_release_it_follows():
     assert mx.__version__ == "1.10.0"
     assert mx._core.version() == 10901
+
+
+def test_versions_are_compared_by_their_numbers():
+    assert not mx.__version__ < "1.3.1" and mx.__version__ >= "1.9" and "1.9.1" < mx.__version__ <= "1.10.0"
+    assert mx.__version__ < "2.0" and max("1.9.1", mx.__version__) == "1.10.0" and mx.libinfo.__version__ is mx.__version__
+    assert pickle.loads(pickle.dumps(mx.__version__)) == "1.10.0" and {mx.__version__: 1}["1.10.0"] == 1
 
 
 def test_modules_are_loaded_when_used(run_python):

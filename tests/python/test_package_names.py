@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What published packages (GluonCV, GluonNLP, GluonTS, training loops of detectors) take from here beyond the public names."""
+"""What published packages (GluonCV, GluonNLP, GluonTS, Sockeye, training loops of detectors) take from here beyond the public names."""
 
 import multiprocessing
 import multiprocessing.pool
 import pickle
+import subprocess
+import sys
 
 import mxnet as mx
 import numpy as np
@@ -39,6 +41,11 @@ def test_nests_of_arrays_become_flat_and_come_back():
     assert structure == [0, [0, -1], [0]] and [item is None for item in flat] == [False, False, True, False]
     first, (second, nothing), third = _regroup(flat, structure)
     assert [first, second, third[0]] == arrays and nothing is None
+
+
+def test_arrays_bring_pools_of_processes():
+    program = "import multiprocessing, mxnet\nmxnet.nd.NDArray\nmultiprocessing.pool.Pool"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_hashes_of_ones_own_networks(monkeypatch):

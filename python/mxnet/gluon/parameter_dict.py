@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Dict, ItemsView, Iterator, KeysView, List, Optional, ValuesView
+from typing import TYPE_CHECKING, Any, Dict, ItemsView, Iterator, KeysView, List, Mapping, Optional, Union, ValuesView
 
 import numpy as np
 
@@ -108,12 +108,12 @@ class ParameterDict:
                 raise MismatchError(f"given another value for the constant {full} than it has")
         return found  # type: ignore[return-value]
 
-    def update(self, other: ParameterDict) -> None:
-        """Takes all parameters of another dictionary."""
+    def update(self, other: Union[ParameterDict, Mapping[str, Parameter]]) -> None:
+        """Takes all parameters of another dictionary, plain ones too."""
         for name, parameter in other.items():
             if self._params.get(name, parameter) is not parameter:
                 raise MismatchError(f"given two different parameters of the name {name}")
-        self._params.update(other._params)
+        self._params.update(other.items())
 
     # --- All at once
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays and operators on them: mx.nd."""
 
+import multiprocessing.pool  # noqa: F401 # Sockeye says `multiprocessing.pool.Pool` and imports this package only
 from typing import Any
 
 from .. import _lazy

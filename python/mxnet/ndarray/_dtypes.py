@@ -39,6 +39,8 @@ def dtype_name(dtype: Any) -> str:
     try:
         return _NAMES[dtype]
     except (KeyError, TypeError):  # other ways of saying it; NumPy's descriptions of structures have no hash
+        if not isinstance(dtype, type) and hasattr(dtype, "dtype"):  # an array stands for its own
+            return dtype_name(dtype.dtype)
         dtype = np.dtype(dtype)
         return "bfloat16" if dtype == bfloat16 else dtype.name
 

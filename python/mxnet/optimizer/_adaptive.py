@@ -43,8 +43,8 @@ class Adam(ByOperator):
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
         counts = self._counts(index)
         corrections = {t: self._correction(t) for t in set(counts)}
-        lrs = list(map(mul, self._get_lrs(index), map(corrections.__getitem__, counts)))
-        return {"lr": lrs, "wd": self._get_wds(index)}
+        lrs = list(map(mul, self._lrs(index), map(corrections.__getitem__, counts)))
+        return {"lr": lrs, "wd": self._wds(index)}
 
     def _correction(self, t: int) -> float:
         return math.sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
@@ -122,7 +122,7 @@ class AdaDelta(ByOperator):
         return {"rho": self.rho, "epsilon": self.epsilon, **self._scaling(clips_at_zero=True)}
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
-        return {"wd": self._get_wds(index)}
+        return {"wd": self._wds(index)}
 
 
 @register
@@ -144,8 +144,8 @@ class Adamax(ByOperator):
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
         counts = self._counts(index)
-        lrs = [lr / (1.0 - self.beta1**t) for lr, t in zip(self._get_lrs(index), counts)]
-        return {"lr": lrs, "wd": self._get_wds(index)}
+        lrs = [lr / (1.0 - self.beta1**t) for lr, t in zip(self._lrs(index), counts)]
+        return {"lr": lrs, "wd": self._wds(index)}
 
 
 @register

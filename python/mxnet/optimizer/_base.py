@@ -227,6 +227,16 @@ class Optimizer:
     def _get_wd(self, index: Any) -> float:
         return self._get_wds([index])[0]
 
+    # A subclass may have its own `_get_lr` or `_get_wd` (Keras has): it then says the rate of each weight, together too.
+
+    def _lrs(self, indices: Sequence[Any]) -> List[float]:
+        plain = type(self)._get_lr is Optimizer._get_lr
+        return self._get_lrs(indices) if plain else [self._get_lr(i) for i in indices]
+
+    def _wds(self, indices: Sequence[Any]) -> List[float]:
+        plain = type(self)._get_wd is Optimizer._get_wd
+        return self._get_wds(indices) if plain else [self._get_wd(i) for i in indices]
+
     # --- Counts
 
     def _set_current_context(self, device_id: int) -> None:
@@ -301,7 +311,7 @@ class ByOperator(Optimizer):
 
     def _rates(self, index: Sequence[Any]) -> Dict[str, List[Any]]:
         """Its parameters with a value for each weight, whose updates are counted already."""
-        return {"lr": self._get_lrs(index), "wd": self._get_wds(index)}
+        return {"lr": self._lrs(index), "wd": self._wds(index)}
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         self._run([index], [weight], [grad], [state])

@@ -88,7 +88,7 @@ class LARS(_WithMaster):
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
-        lrs, wds = self._get_lrs(index), self._get_wds(index)
+        lrs, wds = self._lrs(index), self._wds(index)
         if len(index) > 1 and all_dense((weight, grad)):
             self._update_many(index, weight, grad, state, master, lrs, wds)
             return
@@ -205,8 +205,8 @@ class LAMB(Optimizer):
             *interleaved(*lists),
             out=list(weight),
             num_tensors=len(weight),
-            learning_rates=self._get_lrs(index),
-            wds=self._get_wds(index),
+            learning_rates=self._lrs(index),
+            wds=self._wds(index),
             step_count=[self._index_update_count[i] for i in index],
             **given,
         )

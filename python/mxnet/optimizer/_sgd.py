@@ -54,7 +54,7 @@ class SGD(_WithMaster):
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
-        lrs, wds = self._get_lrs(index), self._get_wds(index)
+        lrs, wds = self._lrs(index), self._wds(index)
         if len(index) > 1 and all_dense((weight, grad)):
             self._update_many(weight, grad, state, master, lrs, wds)
             return

@@ -6,6 +6,7 @@ import pytest
 
 import mxnet as mx
 from mxnet.contrib import amp
+from mxnet.contrib.amp.loss_scaler import LossScaler
 
 PARAMETERS = {"fc_weight": (3, 4), "fc_bias": (3,), "bn_gamma": (3,), "bn_beta": (3,)}
 STATES = {"bn_moving_mean": (3,), "bn_moving_var": (3,)}
@@ -119,3 +120,46 @@ def test_a_converted_block_is_where_arrays_can_be():
     net(mx.nd.ones((1, 3)))
     made = amp.convert_hybrid_block(net, target_dtype="bfloat16")
     assert made.collect_params().list_ctx() == [mx.gpu(0) if mx.context.num_gpus() else mx.cpu()]
+
+
+def test_a_new_scale_counts_from_the_second_step():
+    param = mx.gluon.Parameter("weight", shape=(2,))
+    param.initialize()
+    scaler = LossScaler()
+    scaler._scale_seq_len = 3
+    scales = []
+    for value in [np.inf, np.inf, 1, 1, 1, 1]:
+        param.grad()[:] = value
+        assert scaler.has_overflow([param]) == np.isinf(value)
+        scales.append(scaler.loss_scale)
+    assert scales == [65536, 32768, 16384, 16384, 16384, 32768]
+
+
+def test_aliases_are_of_the_kind_of_their_operator():
+    for dtype in ("float16", "bfloat16"):
+        assert {"linalg_gemm2", "_linalg_gemm2", "_sparse_exp", "_PowerScalar", "topk", "ctc_loss"} <= {*amp.list_fp32_ops(dtype)}
+        assert {"SoftmaxOutput", "Softmax"} <= {*amp.list_loss_output_functions(dtype)}
+        assert {"concat", "_contrib_ROIAlign", "random_pdf_normal"} <= {*amp.list_widest_type_cast(dtype)}
+        assert {"reshape_like", "broadcast_like", "Embedding"} <= {*amp.list_lp16_fp32_ops(dtype)}
+
+
+NAMESPACES = """
+import sys
+
+import mxnet as mx
+from mxnet.contrib import amp
+
+amp.init(sys.argv[1])
+half, full = mx.nd.ones((2, 3, 4)).astype(sys.argv[1]), mx.nd.ones((2, 3, 4))
+same = mx.nd.ones((1, 2, 8))
+assert mx.nd.linalg.gemm2(half, half, transpose_b=True).dtype == full.dtype
+assert mx.nd.contrib.interleaved_matmul_encdec_valatt(same, mx.nd.ones((4, 3, 1)).astype(sys.argv[1]), heads=2).dtype == full.dtype
+symbols = mx.sym.contrib.interleaved_matmul_encdec_valatt(mx.sym.var("kv"), mx.sym.var("attention"), heads=2)
+assert symbols.infer_type(kv="float32", attention=half.dtype)[1] == [full.dtype]
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_operators_of_namespaces_cast_too(run_python, dtype):
+    done = run_python(NAMESPACES, dtype)
+    assert done.returncode == 0, done.stderr

@@ -133,7 +133,8 @@ for loss in losses:
             loss.hybridize()
         trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05})
         amp.init_trainer(trainer)
-        trainer._amp_loss_scaler._loss_scale = 16.0  # nothing overflows
+        scaler = trainer._amp_loss_scaler
+        scaler._loss_scale = scaler._next_loss_scale = 16.0  # nothing overflows
         costs = []
         for _ in range(6):
             with autograd.record():

@@ -198,6 +198,8 @@ def test_shared_dictionary_gives_its_parameters():
     stranger.get("a")
     with pytest.raises(ValueError, match="two different parameters"):
         other.update(stranger)
+    other.update({"tied": shared})
+    assert other["tied"] is shared and list(other) == ["p_a", "tied"]
 
 
 def test_constants_are_checked_against_each_other():

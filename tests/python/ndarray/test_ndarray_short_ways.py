@@ -81,6 +81,14 @@ def test_the_only_element_is_a_number(shape, kind, dtype):
         assert isinstance(one.asscalar(), np.generic)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "int32", "bfloat16"])
+@pytest.mark.parametrize("kind", [mx.nd, mx.np])
+def test_an_array_stands_for_its_type(kind, dtype):
+    like = kind.zeros(3, dtype=dtype)
+    assert kind.ones(2).astype(like, copy=False).dtype == like.dtype
+    assert kind.zeros(2, dtype=like).dtype == like.dtype
+
+
 def test_numbers_keep_their_digits():
     assert mx.nd.array([2**53 + 1], dtype="int64").asscalar() == 2**53 + 1
     assert mx.np.array([-(2**62) - 1], dtype="int64").item() == -(2**62) - 1

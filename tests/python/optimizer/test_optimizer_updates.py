@@ -179,6 +179,21 @@ def test_a_subclass_with_another_update_is_called_for_each_weight():
     assert made.seen == [0, 1]
 
 
+@pytest.mark.parametrize("name", ["sgd", "adam", "adamax", "rmsprop"])
+def test_a_subclass_may_say_the_rate_of_a_weight(name):
+    class Own(type(mx.optimizer.create(name))):
+        def _get_lr(self, index):
+            return 0.5**index
+
+    plain = [mx.optimizer.create(name, learning_rate=0.5**i) for i in range(3)]
+    updater, weights = mx.optimizer.get_updater(Own()), [mx.nd.ones(2) for _ in plain]
+    updater(list(range(3)), [mx.nd.ones(2)] * 3, weights)
+    for i, (one, weight) in enumerate(zip(plain, weights)):
+        wanted = mx.nd.ones(2)
+        mx.optimizer.get_updater(one)(i, mx.nd.ones(2), wanted)
+        assert weight.asnumpy().tolist() == wanted.asnumpy().tolist() != [1, 1]
+
+
 def test_aggregation_size_comes_from_its_variable(run_python):
     code = "import mxnet as mx; print(mx.optimizer.SGD().aggregate_num, mx.optimizer.LAMB().aggregate_num)"
     assert run_python(code).stdout.split() == ["4", "45"]

@@ -47,6 +47,26 @@ def test_gradients_are_written_or_added():
     assert executor.grad_dict["fc_bias"] is grads["fc_bias"]
 
 
+@pytest.mark.parametrize("watched", [False, True])
+def test_inference_can_be_differentiated(watched):
+    rng = np.random.default_rng(7)
+    x, mean, variance = rng.normal(size=(4, 3)), rng.normal(size=3), rng.uniform(1, 2, 3)
+    layer = mx.sym.BatchNorm(mx.sym.Dropout(mx.sym.var("x"), p=0.5), fix_gamma=False, eps=0, name="bn")
+    executor = layer.simple_bind(mx.cpu(), x=(4, 3))
+    if watched:
+        executor.set_monitor_callback(lambda name, value: None)
+    for name, value in {"x": x, "bn_gamma": np.full(3, 2.0), "bn_beta": np.zeros(3)}.items():
+        executor.arg_dict[name][:] = value
+    executor.aux_dict["bn_moving_mean"][:], executor.aux_dict["bn_moving_var"][:] = mean, variance
+    head = rng.normal(size=(4, 3))
+    executor.forward(is_train=False)
+    for _ in range(2):
+        executor.backward(mx.nd.array(head))
+        np.testing.assert_allclose(executor.grad_dict["x"].asnumpy(), head * 2 / np.sqrt(variance), rtol=1e-5)
+    np.testing.assert_allclose(executor.outputs[0].asnumpy(), (x - mean) * 2 / np.sqrt(variance), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(executor.aux_dict["bn_moving_mean"].asnumpy(), mean, rtol=1e-6)
+
+
 @pytest.mark.parametrize("form", [lambda g: g, lambda g: [g], lambda g: {"act_output": g}])
 def test_head_gradients_in_every_form(form):
     executor = network().simple_bind(mx.cpu(), data=(4, 2))

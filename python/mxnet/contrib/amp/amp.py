@@ -139,20 +139,30 @@ def _to_widest(namespace: Any, arrays: bool) -> Callable[[List[Any]], List[Any]]
     return cast
 
 
+_NAMESPACES = ("contrib", "linalg", "sparse", "image")  # an operator `_linalg_gemm` is `linalg.gemm` of mx.nd and mx.sym
+
+
+def _places(module: Any, name: str) -> List[Tuple[Any, str]]:
+    """Where mx.nd or mx.sym has an operator, and as what. Those that begin with a line are no program's to call."""
+    if not name.startswith("_"):
+        return [(module, name), (module.op, name)] if hasattr(module, name) else []
+    for namespace in _NAMESPACES:
+        short = name[len(f"_{namespace}_") :]
+        if name.startswith(f"_{namespace}_") and hasattr(getattr(module, namespace), short):
+            return [(getattr(module, namespace), short)]
+    return []
+
+
 def _patch(name: str, make: Callable[[Any, bool], Callable[[List[Any]], List[Any]]], condition: Any = None) -> None:
     """Replaces an operator in mx.nd and mx.sym by one that casts."""
     from ... import ndarray, symbol
 
     for module, kind, arrays in ((ndarray, ndarray.NDArray, True), (symbol, symbol.Symbol, False)):
-        if name.startswith("_") or not hasattr(module, name):
-            continue
-        plain = getattr(module, name)
-        cast = make(module, arrays)
-        made = _wrapped(plain if arrays or make is _to_widest else _with_made_inputs(plain, cast), cast, kind)
-        if condition is not None:
-            made = _if(condition, made, plain)
-        setattr(module, name, made)
-        setattr(module.op, name, made)
+        for namespace, short in _places(module, name):
+            plain = getattr(namespace, short)
+            cast = make(module, arrays)
+            made = _wrapped(plain if arrays or make is _to_widest else _with_made_inputs(plain, cast), cast, kind)
+            setattr(namespace, short, made if condition is None else _if(condition, made, plain))
 
 
 def _if(condition: Tuple[str, Sequence[str]], made: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The version, which programs compare as text: `mx.__version__ < "1.3.1"`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, List
+
+
+def _numbers(text: str) -> List[int]:
+    return [int(digits) for digits in re.findall(r"\d+", text)]
+
+
+class Version(str):
+    """Text whose order is that of the numbers in it: as plain text 1.10 comes before 1.3."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: Any) -> bool:
+        return _numbers(self) < _numbers(other) if isinstance(other, str) else NotImplemented
+
+    def __le__(self, other: Any) -> bool:
+        return _numbers(self) <= _numbers(other) if isinstance(other, str) else NotImplemented
+
+    def __gt__(self, other: Any) -> bool:
+        return _numbers(self) > _numbers(other) if isinstance(other, str) else NotImplemented
+
+    def __ge__(self, other: Any) -> bool:
+        return _numbers(self) >= _numbers(other) if isinstance(other, str) else NotImplemented
+
+
+__version__ = Version("1.10.0")
