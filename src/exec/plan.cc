@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "exec/kept_results.h"
+#include "exec/plan_turns.h"
 #include "exec/run_kernel.h"
 #include "graph/backends.h"
 #include "graph/branches.h"
@@ -85,8 +86,9 @@ Schedule plan_schedule(const IndexedGraph& graph, const PlanOptions& options) {
 
 GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                               const Schedule& schedule, const PlanOptions& options,
-                              const PreparedKernels& kernels) {
+                              const PreparedKernels& kernels, const std::vector<Turns>& turns) {
   GraphMemoryOptions memory;
+  memory.turns = turns;
   const bool differentiates = options.forward_outputs < static_cast<int>(graph.outputs().size());
   if (!kernels.empty()) {
     memory.layout_bytes.resize(types.size());
@@ -102,6 +104,14 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
       memory.joins[static_cast<std::size_t>(n)] = !differentiates && kernel && kernel->is_join();
     }
   }
+  // Kernels of turns know of their parts only.
+  for (const Turns& t : turns)
+    for (int s = t.first; s <= t.last; ++s) {
+      const int n = schedule.nodes[static_cast<std::size_t>(s)];
+      for (int o = 0; o < graph.num_outputs(n); ++o)
+        memory.layout_bytes[static_cast<std::size_t>(graph.first_entry(n) + o)] *=
+            static_cast<std::size_t>(t.parts);
+    }
   memory.packing = options.packing;
   memory.inplace = options.inplace;
   memory.kept = kept_nodes(graph, options);
@@ -129,7 +139,8 @@ Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& 
   MX_ASSERT(options_.requests.empty() ||
             static_cast<int>(options_.requests.size()) == num_outputs());
   const Schedule schedule = plan_schedule(graph_, options_);
-  memory_ = plan_graph_memory(graph_, types_, schedule, options_, kernels_);
+  turns_ = choose_turns(graph_, types_, schedule, options_, &kernels_);
+  memory_ = plan_graph_memory(graph_, types_, schedule, options_, kernels_, turns_);
   variable_index_.resize(static_cast<std::size_t>(graph_.num_nodes()), -1);
   for (std::size_t v = 0; v < graph_.variables().size(); ++v)
     variable_index_[static_cast<std::size_t>(graph_.variables()[v])] = static_cast<int>(v);
@@ -171,13 +182,18 @@ void Plan::add_steps(const Schedule& schedule) {
            delivery->output < last_output)
       add_delivery(*delivery++);
   };
+  auto turns = turns_.begin();
+  int first_of_turns = 0;
   for (int s = 0; s < static_cast<int>(schedule.nodes.size()); ++s) {
     if (s == schedule.num_forward) {
       deliver_before(s, options_.forward_outputs);
       num_forward_steps_ = static_cast<int>(steps_.size());
     }
     deliver_before(s, INT_MAX);
+    if (turns != turns_.end() && s == turns->first)
+      first_of_turns = static_cast<int>(steps_.size());
     add_node(schedule.nodes[static_cast<std::size_t>(s)]);
+    if (turns != turns_.end() && s == turns->last) add_turned(*turns++, first_of_turns);
   }
   const int end = static_cast<int>(schedule.nodes.size());
   if (schedule.num_forward == end) {
@@ -255,6 +271,40 @@ void Plan::add_node(int n) {
     rethrow_told_by(*node.op, step_name(step));
   }
   steps_.push_back(step);
+}
+
+void Plan::add_turned(const Turns& turns, int first_step) {
+  TurnedSteps turned{first_step, static_cast<int>(steps_.size()), turns.parts, {}};
+  const auto bytes_of = [](const ArrayType& type) {
+    return static_cast<std::size_t>(type.shape.size()) * dtype_size(type.dtype);
+  };
+  std::vector<bool> inside(static_cast<std::size_t>(graph_.num_entries()));  // has a part's bytes
+  for (int s = first_step; s < turned.last_step; ++s) {
+    const int n = steps_[static_cast<std::size_t>(s)].node;
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      inside[static_cast<std::size_t>(graph_.first_entry(n) + o)] = true;
+  }
+  for (int n = 0; n < graph_.num_nodes(); ++n) {
+    const auto is_node = [&](const Step& step) { return step.node == n; };
+    if (std::any_of(steps_.begin() + first_step, steps_.end(), is_node)) continue;
+    for (const int entry : graph_.inputs(n)) inside[static_cast<std::size_t>(entry)] = false;
+  }
+  for (int s = first_step; s < turned.last_step; ++s) {
+    const Step& step = steps_[static_cast<std::size_t>(s)];
+    for (uint32_t i = 0; i < step.num_in + step.num_out; ++i) {
+      const bool in = i < step.num_in;
+      if (in && !reads_images(*step.op, static_cast<int>(i))) continue;
+      TensorPlace& tensor = tensors_[step.first_tensor + i];
+      tensor.type = &parts_.emplace_back(part_of(*tensor.type, turns.parts));
+      const int entry = in ? graph_.inputs(step.node)[i]
+                           : graph_.first_entry(step.node) + static_cast<int>(i - step.num_in);
+      if (inside[static_cast<std::size_t>(entry)]) continue;
+      const LayoutRef& layout = in ? step.prepared->in()[i] : step.prepared->out()[i - step.num_in];
+      turned.moving.push_back(
+          {step.first_tensor + i, layout ? layout->bytes() : bytes_of(*tensor.type)});
+    }
+  }
+  turned_.push_back(std::move(turned));
 }
 
 void Plan::add_delivery(const Delivery& delivery) {

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,7 +55,8 @@ using PreparedKernels = std::vector<PreparedKernelRef>;
 // The memory that a plan with these options has.
 GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                               const Schedule& schedule, const PlanOptions& options,
-                              const PreparedKernels& kernels = {});
+                              const PreparedKernels& kernels = {},
+                              const std::vector<Turns>& turns = {});
 
 // Immutable, shared by threads; each runs it on a PlanInstance of its own. Arrays of the caller
 // ("externals") are numbered: the graph's variables in order, then its outputs.
@@ -99,6 +101,16 @@ class Plan {
     bool writes;
     uint32_t first, count;
   };
+  // Steps [first, last) that run so many times before the next. Before each time but the first the
+  // addresses of these tensors move by so many bytes.
+  struct TurnedSteps {
+    struct Moving {
+      uint32_t tensor;
+      std::size_t bytes;
+    };
+    int first_step, last_step, times;
+    std::vector<Moving> moving;
+  };
   // Consecutive steps that are one engine operation.
   struct Segment {
     int first_step, last_step;  // [first, last)
@@ -124,6 +136,7 @@ class Plan {
   int num_workspaces() const { return std::min(options_.workspaces, num_arenas()); }
   std::span<const Step> steps() const { return steps_; }
   std::span<const TensorPlace> tensors() const { return tensors_; }
+  std::span<const TurnedSteps> turned() const { return turned_; }
   std::span<const Segment> segments() const { return segments_; }
   std::span<const Segment> forward_segments() const {
     return segments().first(static_cast<std::size_t>(num_forward_segments_));
@@ -164,6 +177,7 @@ class Plan {
   void find_reads();
   void add_steps(const Schedule& schedule);
   void add_node(int n);
+  void add_turned(const Turns& turns, int first_step);
   void add_delivery(const Delivery& delivery);
   void add_tensor(int entry, bool value);
   void add_segments(int first_step, int last_step, int bulk);
@@ -175,12 +189,15 @@ class Plan {
   const IndexedGraph graph_;
   const std::vector<ArrayType> types_;
   const PlanOptions options_;
-  const PreparedKernels kernels_;
+  PreparedKernels kernels_;  // those of turns are replaced at first
+  std::vector<Turns> turns_;
   GraphMemory memory_;
   std::vector<int> variable_index_;  // per node: position among the variables
   std::vector<bool> read_;           // per entry
   std::vector<Step> steps_;
   std::vector<TensorPlace> tensors_;
+  std::vector<TurnedSteps> turned_;
+  std::deque<ArrayType> parts_;  // types of tensors of turns
   std::vector<Segment> segments_;
   std::vector<Use> uses_;
   std::vector<uint32_t> slots_;

@@ -210,34 +210,69 @@ void PlanInstance::run(const Plan::Segment& segment, Externals externals,
 
 void PlanInstance::run_steps(const Plan::Segment& segment, Externals externals,
                              const RunContext& context) {
-  const Plan& plan = *plan_;
-  const Plan::Step* step = plan.steps().data() + segment.first_step;
-  const Plan::Step* const end = plan.steps().data() + segment.last_step;
-  const bool training = plan.options().training;
+  const std::span<const Plan::Step> steps = plan_->steps();
+  auto turned = plan_->turned().begin();
+  const auto end = plan_->turned().end();
+  for (int s = segment.first_step; s < segment.last_step; ++s) {
+    if (turned == end || s != turned->first_step) [[likely]] {
+      run_step(segment, steps[static_cast<std::size_t>(s)], externals, context);
+      continue;
+    }
+    run_turns(segment, *turned, externals, context);
+    s = turned++->last_step - 1;
+  }
+}
+
+void PlanInstance::run_turns(const Plan::Segment& segment, const Plan::TurnedSteps& turned,
+                             Externals externals, const RunContext& context) {
+  int turn = 0;
   try {
-    for (; step != end; ++step) {
-      Tensor* const first = tensors_.data() + step->first_tensor;
-      const std::span<const Tensor> in(first, step->num_in);
-      const std::span<const Tensor> out(first + step->num_in, step->num_out);
-      if (step->accumulate) [[unlikely]] {
-        accumulate(out[0], in[0]);
-        continue;
-      }
-      const Span span(SpanKind::kSymbolic, step->title);
-      PlanScratch& scratch = *scratch_[step->workspace];
-      StepResources resources(scratch, plan, segment, *step, externals);
-      KernelContext kernel_context(in, out, context.device, context.stream, training, resources);
-      if (step->prepared != nullptr) {
-        runs_[static_cast<std::size_t>(step - plan.steps().data())]->run(
-            kernel_context, std::span(origins_).subspan(step->first_tensor, step->num_in));
-      } else {
-        step->kernel->run(step->kernel->run_fn, step->params, kernel_context);
-      }
-      scratch.reset();
+    for (; turn < turned.times; ++turn) {
+      for (int s = turned.first_step; s < turned.last_step; ++s)
+        run_step(segment, plan_->steps()[static_cast<std::size_t>(s)], externals, context);
+      move(turned, 1);
     }
   } catch (...) {
-    scratch_[step->workspace]->reset();
-    rethrow_told_by(*step->op, plan.step_name(*step));
+    move(turned, -turn);
+    throw;
+  }
+  move(turned, -turn);
+}
+
+// Those tensors whose values are there for all turns.
+void PlanInstance::move(const Plan::TurnedSteps& turned, std::ptrdiff_t turns) {
+  for (const Plan::TurnedSteps::Moving& moving : turned.moving) {
+    void*& data = tensors_[moving.tensor].data;
+    data = static_cast<char*>(data) + turns * static_cast<std::ptrdiff_t>(moving.bytes);
+  }
+}
+
+void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step,
+                            Externals externals, const RunContext& context) {
+  const Plan& plan = *plan_;
+  PlanScratch& scratch = *scratch_[step.workspace];
+  try {
+    Tensor* const first = tensors_.data() + step.first_tensor;
+    const std::span<const Tensor> in(first, step.num_in);
+    const std::span<const Tensor> out(first + step.num_in, step.num_out);
+    if (step.accumulate) [[unlikely]] {
+      accumulate(out[0], in[0]);
+      return;
+    }
+    const Span span(SpanKind::kSymbolic, step.title);
+    StepResources resources(scratch, plan, segment, step, externals);
+    KernelContext kernel_context(in, out, context.device, context.stream, plan.options().training,
+                                 resources);
+    if (step.prepared != nullptr) {
+      runs_[static_cast<std::size_t>(&step - plan.steps().data())]->run(
+          kernel_context, std::span(origins_).subspan(step.first_tensor, step.num_in));
+    } else {
+      step.kernel->run(step.kernel->run_fn, step.params, kernel_context);
+    }
+    scratch.reset();
+  } catch (...) {
+    scratch.reset();
+    rethrow_told_by(*step.op, plan.step_name(step));
   }
 }
 

@@ -64,6 +64,11 @@ class PlanInstance : public RefCounted {
   void bind(const Plan::Segment& segment, Externals externals);
   void bind_arrays(const Plan::Segment& segment, Externals externals);
   void run_steps(const Plan::Segment& segment, Externals externals, const RunContext& context);
+  void run_step(const Plan::Segment& segment, const Plan::Step& step, Externals externals,
+                const RunContext& context);
+  void run_turns(const Plan::Segment& segment, const Plan::TurnedSteps& turned, Externals externals,
+                 const RunContext& context);
+  void move(const Plan::TurnedSteps& turned, std::ptrdiff_t turns);
   void run_step_on_gpu(const Plan::Step& step, const RunContext& context);
 
   const std::shared_ptr<const Plan> plan_;

@@ -15,6 +15,9 @@ std::string Plan::debug_str() const {
       const Step& step = steps_[static_cast<std::size_t>(i)];
       text += fmt::format("  {} [{}]{}", step_name(step), kernel_name(step),
                           step.accumulate ? " +=" : "");
+      for (const TurnedSteps& turned : turned_)
+        if (i >= turned.first_step && i < turned.last_step)
+          text += fmt::format(" in {} turns", turned.times);
       for (uint32_t t = 0; t < step.num_in + step.num_out; ++t) {
         const TensorPlace& place = tensors_[step.first_tensor + t];
         text += t == step.num_in ? " -> " : " ";

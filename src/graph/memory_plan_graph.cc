@@ -30,11 +30,13 @@ class Planner {
         last_use_(static_cast<std::size_t>(graph.num_entries()), kNever),
         output_of_(static_cast<std::size_t>(graph.num_entries()), kNever),
         piece_of_(static_cast<std::size_t>(graph.num_entries()), kNever),
+        turns_of_(static_cast<std::size_t>(graph.num_entries())),
         part_of_(static_cast<std::size_t>(graph.num_entries())) {}
 
   // How long each piece of memory is used. Once, first.
   void find_pieces() {
     find_last_uses();
+    for (const Turns& turns : options_.turns) take_turns(turns);
     find_outputs();
     for (const int n : schedule_)
       if (!options_.joins.empty() && options_.joins[static_cast<std::size_t>(n)]) join(n);
@@ -103,9 +105,10 @@ class Planner {
   }
   std::size_t bytes(int entry) const {
     const auto e = static_cast<std::size_t>(entry);
+    std::size_t bytes = type_bytes(types_[e]);
     if (!options_.layout_bytes.empty() && options_.layout_bytes[e] > 0)
-      return options_.layout_bytes[e];
-    return type_bytes(types_[e]);
+      bytes = options_.layout_bytes[e];
+    return turns_of_[e] == nullptr ? bytes : bytes / static_cast<std::size_t>(turns_of_[e]->parts);
   }
 
   bool is_kept(int n) const {
@@ -124,6 +127,36 @@ class Planner {
         if (!graph_.node(n).op->type_only(static_cast<int>(i)))
           at(last_use_, inputs[i]) = static_cast<int>(s);
     }
+  }
+
+  // What a later turn reads may not be overwritten in an earlier one, and what an earlier one has
+  // made for steps behind the last turn not in a later one.
+  void take_turns(const Turns& turns) {
+    for (int step = turns.first; step <= turns.last; ++step) {
+      const int n = schedule_[static_cast<std::size_t>(step)];
+      at(whole_turns_, n) = &turns;
+      for (const int entry : graph_.inputs(n)) {
+        const int maker = graph_.node_of(entry);
+        if (graph_.node(maker).is_variable() || at(step_of_, maker) < turns.first)
+          at(last_use_, entry) = std::max(at(last_use_, entry), turns.last);
+      }
+      for (int o = 0; o < graph_.num_outputs(n); ++o) {
+        const int entry = graph_.first_entry(n) + o;
+        if (at(last_use_, entry) <= turns.last) at(turns_of_, entry) = &turns;
+      }
+    }
+  }
+  // The first step at which a value that is made at `step` may not be overwritten.
+  int first_step(int entry, int step) const {
+    const Turns* turns = whole_turns_[static_cast<std::size_t>(graph_.node_of(entry))];
+    return turns == nullptr || turns_of_[static_cast<std::size_t>(entry)] != nullptr ? step
+                                                                                     : turns->first;
+  }
+  // Whether node n reads and makes both values in the same turns, or neither in any.
+  bool turns_alike(int n, int a, int b) const {
+    const Turns* turns = whole_turns_[static_cast<std::size_t>(n)];
+    return turns_of_[static_cast<std::size_t>(a)] == turns &&
+           turns_of_[static_cast<std::size_t>(b)] == turns;
   }
 
   // The array that a value is computed into; other outputs that want the same value, and those that
@@ -166,7 +199,8 @@ class Planner {
       const ir::Node& maker = graph_.node(graph_.node_of(entry));
       if (maker.is_variable() || is_constant(maker) || at(output_of_, entry) != kNever ||
           at(part_of_, entry).whole != kNever || offset % kArenaAlignment != 0 ||
-          std::ranges::find(inputs.first(i), entry) != inputs.begin() + i)
+          std::ranges::find(inputs.first(i), entry) != inputs.begin() + i ||
+          !turns_alike(n, entry, whole))
         return;
       offset += bytes(entry);
     }
@@ -199,7 +233,7 @@ class Planner {
       if (!joined && inplace_) piece = inherited(step, n, o, output);
       if (piece == kNever) {
         piece = static_cast<int>(pieces_.size());
-        pieces_.push_back({bytes(whole), step, last, output, color(n)});
+        pieces_.push_back({bytes(whole), first_step(entry, step), last, output, color(n)});
         at(piece_of_, whole) = piece;
       }
       Piece& mine = at(pieces_, piece);
@@ -222,6 +256,7 @@ class Planner {
           candidate.arena != color(n))
         continue;
       if (bytes(inputs[i]) != candidate.bytes) continue;  // a part of it
+      if (!turns_alike(n, inputs[i], entry)) continue;
       // The caller's array may not be touched before its own part of the run.
       if (output != kNever &&
           (candidate.first >= options_.backward_step) != (step >= options_.backward_step))
@@ -285,7 +320,10 @@ class Planner {
   std::vector<int> step_of_ =
       std::vector<int>(static_cast<std::size_t>(graph_.num_nodes()), kNever);
   std::vector<int> last_use_, output_of_, piece_of_;  // per entry
-  std::vector<Part> part_of_;                         // per entry
+  std::vector<const Turns*> turns_of_;      // per entry: null where it has the bytes of all parts
+  std::vector<const Turns*> whole_turns_ =  // per node: null where it takes no turns
+      std::vector<const Turns*>(static_cast<std::size_t>(graph_.num_nodes()));
+  std::vector<Part> part_of_;  // per entry
   std::vector<Delivery> deliveries_;
   std::vector<Piece> pieces_;
 };

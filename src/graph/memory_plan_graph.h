@@ -27,6 +27,12 @@ struct Place {
   std::size_t offset = 0;
 };
 
+// Steps [first, last] run so many times, each time on another part of all that they read and write:
+// a value that is used nowhere else has the bytes of a part.
+struct Turns {
+  int first = 0, last = 0, parts = 1;
+};
+
 struct GraphMemoryOptions {
   PackingOptions packing;
   bool inplace = true;  // MXNET_EXEC_ENABLE_INPLACE
@@ -43,6 +49,8 @@ struct GraphMemoryOptions {
   // Per node: its results stay from run to run, each in memory of its own; empty = none do. None of
   // them is an output of the graph.
   std::vector<bool> kept;
+  // In order, apart from each other; they make no output of the graph.
+  std::vector<Turns> turns;
   // Outputs and steps from here on belong to a second part (backward) that runs later: arrays of
   // its results are not touched before. By default there is no such part.
   int backward_output = INT_MAX, backward_step = INT_MAX;

@@ -20,6 +20,9 @@ class MemoryLayout {
   virtual ~MemoryLayout() = default;
   virtual std::size_t bytes() const = 0;
   virtual bool equals(const MemoryLayout& other) const = 0;
+  // That of an equal part along the first dimension; null where the parts do not lie one behind the
+  // other.
+  virtual std::shared_ptr<const MemoryLayout> part(int parts) const = 0;
 };
 // Null: plain rows.
 using LayoutRef = std::shared_ptr<const MemoryLayout>;

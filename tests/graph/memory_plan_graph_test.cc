@@ -57,6 +57,90 @@ void expect_values_survive(const IndexedGraph& graph, const GraphMemory& memory,
     each_line(entry, [&](int found) { EXPECT_EQ(found, entry) << "as an output"; });
 }
 
+// The same of a graph of which some steps run twice, with a half of each value.
+class Halves {
+ public:
+  Halves(const IndexedGraph& graph, const GraphMemory& memory, const std::vector<int>& schedule,
+         const Turns& turns)
+      : graph_(graph), memory_(memory), schedule_(schedule), turns_(turns) {
+    lines_.resize(memory.arena_bytes / kArenaAlignment, -1);
+    outputs_.resize(graph.outputs().size() * kLines, -1);
+  }
+
+  void run() {
+    const int end = static_cast<int>(schedule_.size());
+    for (int step = 0; step < end; ++step) {
+      if (step == turns_.first)
+        for (int half = 0; half < 2; ++half)
+          for (int s = turns_.first; s <= turns_.last; ++s) run(s, half, half + 1);
+      if (step < turns_.first || step > turns_.last) run(step, 0, 2);
+    }
+    for (const int entry : graph_.outputs()) find(entry, 0, 2, "the end");
+  }
+
+ private:
+  static constexpr int kLines = kBytes / kArenaAlignment;
+
+  bool is_within(int step) const { return step >= turns_.first && step <= turns_.last; }
+  bool is_half(int entry) const {
+    for (int s = 0; s < static_cast<int>(schedule_.size()); ++s) {
+      const int n = schedule_[static_cast<std::size_t>(s)];
+      const std::span<const int> inputs = graph_.inputs(n);
+      const bool touches =
+          n == graph_.node_of(entry) || std::ranges::find(inputs, entry) != inputs.end();
+      if (touches && !is_within(s)) return false;
+    }
+    return std::ranges::find(graph_.outputs(), entry) == graph_.outputs().end();
+  }
+  int* line(int entry, int half) {
+    const Place& place = memory_.places[static_cast<std::size_t>(entry)];
+    const int behind = is_half(entry) ? 0 : half * kLines / 2;
+    if (place.kind == Place::Kind::kOutput) return &outputs_.at(place.index * kLines + behind);
+    if (place.kind != Place::Kind::kArena) return nullptr;
+    return &lines_.at(place.offset / kArenaAlignment + behind);
+  }
+  void find(int entry, int first, int last, const std::string& who) {
+    for (int half = first; half < last; ++half)
+      for (int i = 0; i < kLines / 2; ++i)
+        if (const int* at = line(entry, half)) EXPECT_EQ(at[i], 2 * entry + half) << who;
+  }
+  void run(int step, int first, int last) {
+    const int n = schedule_[static_cast<std::size_t>(step)];
+    for (const int entry : graph_.inputs(n)) find(entry, first, last, graph_.node(n).name);
+    for (int o = 0; o < graph_.num_outputs(n); ++o)
+      for (int half = first; half < last; ++half)
+        for (int i = 0; i < kLines / 2; ++i)
+          if (int* at = line(graph_.first_entry(n) + o, half))
+            at[i] = 2 * (graph_.first_entry(n) + o) + half;
+  }
+
+  const IndexedGraph& graph_;
+  const GraphMemory& memory_;
+  const std::vector<int>& schedule_;
+  const Turns turns_;
+  std::vector<int> lines_, outputs_;
+};
+
+TEST(GraphMemory, ValuesOfTurnsAreHalfAsLargeAndSurvive) {
+  Value x = variable("x");
+  for (int i = 0; i < 6; ++i) x = (x + 1.0) * x;
+  const IndexedGraph graph(graph_of({x + 2.0}));
+  const std::vector<int> schedule = schedule_nodes(graph, INT_MAX).nodes;
+  const int count = static_cast<int>(schedule.size());
+  for (const bool inplace : {true, false})
+    for (int first = 0; first < count - 1; ++first)
+      for (int last = first; last < count - 1; ++last) {
+        GraphMemoryOptions options;
+        options.inplace = inplace;
+        options.direct_outputs = {true};
+        options.turns = {{first, last, 2}};
+        const GraphMemory memory = plan_memory(graph, types_of(graph, kShape), schedule, options);
+        SCOPED_TRACE(testing::Message() << first << " to " << last);
+        Halves(graph, memory, schedule, options.turns[0]).run();
+        if (last - first > 3) EXPECT_LT(memory.unshared_bytes, plan(graph).unshared_bytes);
+      }
+}
+
 TEST(GraphMemory, AChainRunsInThePlaceOfItsResult) {
   Value x = variable("x");
   for (int i = 0; i < 10; ++i) x = x + 1.0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch normalisation with fixed statistics as part of the weights before it.
 #pragma once
-#include <vector>
+#include <optional>
 
 #include "op/fused/conv.h"
+#include "op/fused/floats.h"
+#include "op/products/packed_floats.h"
 
 namespace mxnet {
 
@@ -16,7 +18,9 @@ class FoldedWeight {
   const float* weight() const { return weight_; }
 
  private:
-  std::vector<float> scaled_;
+  const Floats given_;
+  // Straight from the kernel, to which it goes back: malloc would keep what the largest needs.
+  std::optional<PackedFloats> scaled_;
   const float* weight_;
 };
 

@@ -15,6 +15,15 @@ class DnnlLayout final : public MemoryLayout {
     const auto* same = dynamic_cast<const DnnlLayout*>(&other);
     return same != nullptr && same->desc_ == desc_;
   }
+  LayoutRef part(int parts) const override {
+    dnnl::memory::dims dims = desc_.get_dims();
+    if (dims[0] % parts != 0) return nullptr;
+    dims[0] /= parts;
+    const dnnl::memory::desc part =
+        desc_.submemory_desc(dims, dnnl::memory::dims(dims.size()), /*allow_empty=*/true);
+    if (!part || part.get_size() * static_cast<std::size_t>(parts) != bytes()) return nullptr;
+    return std::make_shared<const DnnlLayout>(part);
+  }
   const dnnl::memory::desc& desc() const { return desc_; }
 
  private:
