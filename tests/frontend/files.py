@@ -69,9 +69,11 @@ def arrays_of_few(mx: Any, np: Any, folder: pathlib.Path, writing: bool) -> Any:
     path = str(folder / "sparse")
     if writing:
         dense = mx.nd.array(draws(np, 6, 4) * (draws(np, 6, 1, seed=1) > 0))
-        mx.nd.save(path, {"rows": dense.tostype("row_sparse"), "cells": dense.tostype("csr"), "dense": dense,
-                          "no rows": mx.nd.zeros((3, 2)).tostype("row_sparse"), "no cells": mx.nd.zeros((3, 2)).tostype("csr"),
-                          "double": dense.astype("float64").tostype("csr"), "half": dense.astype("float16").tostype("row_sparse")})
+        arrays = {"rows": dense.tostype("row_sparse"), "cells": dense.tostype("csr"), "dense": dense,
+                  "no rows": mx.nd.zeros((3, 2)).tostype("row_sparse"), "no cells": mx.nd.zeros((3, 2)).tostype("csr"),
+                  "double": dense.astype("float64").tostype("csr"), "half": dense.astype("float16").tostype("row_sparse")}
+        mx.nd.waitall()  # the release writes the number of values that it knows of, and waits for them behind that
+        mx.nd.save(path, arrays)
     read = mx.nd.load(path)
     return read, {name: array.indices for name, array in read.items() if array.stype != "default"}
 
