@@ -287,7 +287,10 @@ void Plan::add_turned(const Turns& turns, int first_step) {
   for (int n = 0; n < graph_.num_nodes(); ++n) {
     const auto is_node = [&](const Step& step) { return step.node == n; };
     if (std::any_of(steps_.begin() + first_step, steps_.end(), is_node)) continue;
-    for (const int entry : graph_.inputs(n)) inside[static_cast<std::size_t>(entry)] = false;
+    const std::span<const int> inputs = graph_.inputs(n);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!graph_.node(n).op->type_only(static_cast<int>(i)))
+        inside[static_cast<std::size_t>(inputs[i])] = false;
   }
   for (int s = first_step; s < turned.last_step; ++s) {
     const Step& step = steps_[static_cast<std::size_t>(s)];

@@ -33,8 +33,14 @@ class TurnChoice {
         steps_(schedule.nodes),
         kernels_(*kernels),
         last_use_(types.size(), -1) {
-    for (std::size_t s = 0; s < steps_.size(); ++s)
-      for (const int entry : graph.inputs(steps_[s])) last_use(entry) = static_cast<int>(s);
+    made_at_.resize(types.size(), -1);
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      const int step = static_cast<int>(s);
+      const std::span<const int> inputs = graph.inputs(steps_[s]);
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (!graph.node(steps_[s]).op->type_only(static_cast<int>(i))) last_use(inputs[i]) = step;
+      for (const int entry : results(steps_[s])) made_at_[static_cast<std::size_t>(entry)] = step;
+    }
     for (const int entry : graph.outputs()) last_use(entry) = static_cast<int>(steps_.size());
   }
 
@@ -44,7 +50,8 @@ class TurnChoice {
     for (int first = 0; first < end;) {
       int last = first;
       const int64_t images = images_at(first);
-      while (last < end && images > 1 && images_at(last) == images) ++last;
+      while (last < end && images > 1 && images_at(last) == images && has_weights(last, first))
+        ++last;
       if (const Turns turns = best(first, last, images); turns.parts > 1) {
         all.push_back(turns);
         first = turns.last + 1;
@@ -111,6 +118,17 @@ class TurnChoice {
     const bool alike = std::ranges::all_of(images, [&](int e) { return count(e) == first; });
     const double most = kMostWeights * bytes.images / static_cast<double>(first);
     return alike && bytes.weights <= most ? first : 0;
+  }
+
+  // Whether the parameters of a step are there before `first`: each turn wants them as a whole.
+  bool has_weights(int step, int first) const {
+    const int n = steps_[static_cast<std::size_t>(step)];
+    const std::span<const int> inputs = graph_.inputs(n);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!reads_images(*graph_.node(n).op, static_cast<int>(i)) &&
+          made_at_[static_cast<std::size_t>(inputs[i])] >= first)
+        return false;
+    return true;
   }
 
   // Turns up to where most of what is made stays within them; one where that is little.
@@ -189,6 +207,7 @@ class TurnChoice {
   const std::vector<int>& steps_;
   PreparedKernels& kernels_;
   std::vector<int> last_use_;  // per entry: step; their number = an output
+  std::vector<int> made_at_;   // per entry: step; -1 = a variable
 };
 
 }  // namespace

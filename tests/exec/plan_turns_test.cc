@@ -62,6 +62,30 @@ TEST(PlanTurns, ValuesThatAreNeededLaterAreThereAsAWhole) {
   EXPECT_GE(result.steps(" in 2 turns"), 2) << result.plan;
 }
 
+// What is read for its shape alone needs no more memory than within the turns.
+TEST(PlanTurns, ValuesOfWhichOnlyTheShapeIsNeededLaterStayParts) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net(images(8));
+  const Value x = relu(net.conv("c0", net.data(), 16, 32, 1));
+  const Value y = pool(relu(net.conv("c1", x, 32, 32, 1)), "(8,8)");
+  const Network::Result result =
+      net.check(apply("slice_like", {apply("tanh", {y}), x}, {{"axes", "(0,1)"}}));
+  EXPECT_GE(result.steps(" in 2 turns"), 4) << result.plan;
+}
+
+// As in trackers, which look for the maps of one image in another.
+TEST(PlanTurns, MapsThatAreWeightsOfALaterLayerAreWhole) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net(images(8));
+  const Value wanted = relu(net.conv("w0", net.input("wanted", images(8)), 16, 32, 1));
+  const Value x = relu(net.conv("c0", net.data(), 16, 32, 1));
+  const Value found =
+      apply("Convolution", {x, pool(relu(net.conv("w1", wanted, 32, 32, 1)), "(64,64)")},
+            {{"kernel", "(3,3)"}, {"num_filter", "8"}, {"no_bias", "True"}});
+  const Network::Result result = net.check(pool(relu(found), "(19,19)") + 1.0);
+  EXPECT_GE(result.steps(" in 2 turns"), 4) << result.plan;
+}
+
 TEST(PlanTurns, SmallImagesFewImagesAndPrimeNumbersOfThemHaveNone) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   for (const Shape& data : {Shape{8, 16, 64, 64}, images(7), images(4)}) {
