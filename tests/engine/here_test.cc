@@ -63,6 +63,33 @@ TEST_P(EngineHere, AFailedVariableEndsAsAnOperation) {
   EXPECT_EQ(thrown_by([&] { engine->wait_for_all(); }), "no");
 }
 
+// As if it had been pushed: nothing at the call, all at the wait, once.
+TEST_P(EngineHere, WhatItThrowsIsFoundByAWait) {
+  if (!runs_cheap_here()) GTEST_SKIP() << "runs nothing here";
+  Var *in = variable(), *out = variable();
+  const Vars reads{in}, writes{out};
+  OpSpec s = spec(reads, writes, "op");
+  s.cheap = true;
+  SyncFn body = [](const RunContext&) { throw std::runtime_error("no"); };
+  EXPECT_TRUE(real().run_if_free(body, s));
+  EXPECT_EQ(thrown_by([&] { engine->wait_to_read(in); }), "");
+  EXPECT_EQ(thrown_by([&] { engine->wait_to_read(out); }), "[op] no");
+  EXPECT_EQ(thrown_by([&] { engine->wait_for_all(); }), "");
+}
+
+TEST_P(EngineHere, WhatReadsAFailedVariableDoesNotRun) {
+  if (!runs_cheap_here()) GTEST_SKIP() << "runs nothing here";
+  Var *failed = variable(), *out = variable();
+  push([](const RunContext&) { throw std::runtime_error("no"); }, {}, {failed});
+  while (engine->version(failed) == 0) {
+  }
+  int runs = 0;
+  while (!run_if_free({failed}, {out}, &runs)) {
+  }
+  EXPECT_EQ(runs, 0);
+  EXPECT_EQ(thrown_by([&] { engine->wait_to_read(out); }), "no");
+}
+
 TEST_P(EngineHere, WhatABulkHoldsIsNotFree) {
   if (naive()) GTEST_SKIP() << "has no bulks to look at";
   Var* var = engine->new_variable();
