@@ -2,7 +2,10 @@
 // What an engine does at once for callers that keep nothing: only where nobody would have waited.
 #include "engine/here.h"
 
+#include <atomic>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "engine/dependency_engine.h"
 #include "fixture.h"
@@ -88,6 +91,37 @@ TEST_P(EngineHere, WhatReadsAFailedVariableDoesNotRun) {
   }
   EXPECT_EQ(runs, 0);
   EXPECT_EQ(thrown_by([&] { engine->wait_to_read(out); }), "no");
+}
+
+// What a variable stands for goes with it at once, whoever has used it last.
+TEST_P(EngineHere, ThreadsEndWhatWorkersHaveJustUsed) {
+  constexpr int kThreads = 3, kRounds = 400;
+  std::atomic<int> wrong{0};
+  const auto rounds = [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      Var* var = engine->new_variable();
+      int* const value = new int(0);
+      const Vars writes{var};
+      for (int i = 0; i < round % 4; ++i)
+        engine->push([value](const RunContext&) { ++*value; }, spec({}, writes));
+      SyncFn body = [&](const RunContext&) { wrong += *value != round % 4; };
+      OpSpec s = spec({}, writes);
+      s.cheap = true;
+      for (int look = 0; look < round % 64 && !real().run_if_free(body, s); ++look) {
+      }
+      if (real().delete_if_free(var)) {
+        wrong += *value != round % 4;
+        delete value;
+      } else {
+        engine->delete_variable(var, {}, [value](const RunContext&) { delete value; });
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(rounds);
+  for (std::thread& thread : threads) thread.join();
+  engine->wait_for_all();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_P(EngineHere, WhatABulkHoldsIsNotFree) {
