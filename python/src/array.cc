@@ -212,20 +212,23 @@ PyGetSetDef kProperties[] = {
      "Set by backward; users clear it when they have used the gradient.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMethodDef kMethods[] = {{"_slice", method_slice, METH_VARARGS, nullptr},
-                          {"_at", method_at, METH_O, nullptr},
-                          fast_method("_view", method_view, nullptr),
-                          fast_method("item", item_of, "The one element, or one by its place."),
-                          {"asscalar", scalar_of, METH_NOARGS, "The one element, a NumPy scalar."},
-                          {"_number", only_number, METH_NOARGS, nullptr},
-                          {"_detach", method_detach, METH_NOARGS, nullptr},
-                          {"_as_kind", method_as_kind, METH_O, nullptr},
-                          {"_copy_to", copy_to_buffer, METH_O, nullptr},
-                          {"wait_to_read", method_wait<MXNDArrayWaitToRead>, METH_NOARGS,
-                           "Waits until all that writes it is done; what failed raises here."},
-                          {"wait_to_write", method_wait<MXNDArrayWaitToWrite>, METH_NOARGS,
-                           "Waits until all that reads or writes it is done."},
-                          {nullptr, nullptr, 0, nullptr}};
+PyMethodDef kMethods[] = {
+    {"_slice", method_slice, METH_VARARGS, nullptr},
+    {"_at", method_at, METH_O, nullptr},
+    fast_method("_view", method_view, nullptr),
+    fast_method("item", item_of,
+                "item($self, /, *places)\n--\n\nThe one element, or one by its place."),
+    {"asscalar", scalar_of, METH_NOARGS,
+     "asscalar($self, /)\n--\n\nThe one element, a NumPy scalar."},
+    {"_number", only_number, METH_NOARGS, nullptr},
+    {"_detach", method_detach, METH_NOARGS, nullptr},
+    {"_as_kind", method_as_kind, METH_O, nullptr},
+    {"_copy_to", copy_to_buffer, METH_O, nullptr},
+    {"wait_to_read", method_wait<MXNDArrayWaitToRead>, METH_NOARGS,
+     "Waits until all that writes it is done; what failed raises here."},
+    {"wait_to_write", method_wait<MXNDArrayWaitToWrite>, METH_NOARGS,
+     "Waits until all that reads or writes it is done."},
+    {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef kMembers[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},

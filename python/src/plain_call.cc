@@ -114,7 +114,7 @@ bool add(const Plain& plain, const Parameter& parameter, PyObject* value, Call* 
       break;
     case Kind::kGiven:
     case Kind::kRest:
-      if (value == Py_None) return true;
+      if (value == Py_None) return bool(parameter.otherwise);
       if (!are_ints(value)) return false;
       break;
     case Kind::kFlag:
@@ -302,6 +302,17 @@ PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
   return PyMethod_New(self, instance);
 }
 
+// So that inspect, pydoc and help() see a routine; it is called as it is all the same.
+PyObject* unbound(PyObject* self, PyObject*, PyObject*) { return new_reference(self); }
+
+PyObject* plain_repr(PyObject* self) {
+  return returning([&] {
+    const py::handle object(self);
+    return py::object(
+        py::str("<function {}>").format(py::getattr(object, "__qualname__", object.get_type())));
+  });
+}
+
 // Pickled as a function is: by its name.
 PyObject* plain_reduce(PyObject* self, PyObject*) {
   return PyObject_GetAttrString(self, "__qualname__");
@@ -326,10 +337,11 @@ void add_type(py::module_& module, const char* name, bool method) {
                          type_slot(Py_tp_traverse, plain_traverse),
                          type_slot(Py_tp_clear, plain_clear),
                          type_slot(Py_tp_call, PyVectorcall_Call),
+                         type_slot(Py_tp_repr, plain_repr),
+                         type_slot(Py_tp_descr_get, method ? bind : unbound),
                          {Py_tp_methods, kMethods},
                          {Py_tp_members, kMembers},
                          {Py_tp_getset, kProperties},
-                         method ? type_slot(Py_tp_descr_get, bind) : PyType_Slot{0, nullptr},
                          {0, nullptr}};
   unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
   if (method) flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;

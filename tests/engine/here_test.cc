@@ -2,7 +2,10 @@
 // What an engine does at once for callers that keep nothing: only where nobody would have waited.
 #include "engine/here.h"
 
+#include <atomic>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "engine/dependency_engine.h"
 #include "fixture.h"
@@ -61,6 +64,64 @@ TEST_P(EngineHere, AFailedVariableEndsAsAnOperation) {
   EXPECT_FALSE(real().delete_if_free(carrier));
   engine->delete_variable(carrier, {});
   EXPECT_EQ(thrown_by([&] { engine->wait_for_all(); }), "no");
+}
+
+// As if it had been pushed: nothing at the call, all at the wait, once.
+TEST_P(EngineHere, WhatItThrowsIsFoundByAWait) {
+  if (!runs_cheap_here()) GTEST_SKIP() << "runs nothing here";
+  Var *in = variable(), *out = variable();
+  const Vars reads{in}, writes{out};
+  OpSpec s = spec(reads, writes, "op");
+  s.cheap = true;
+  SyncFn body = [](const RunContext&) { throw std::runtime_error("no"); };
+  EXPECT_TRUE(real().run_if_free(body, s));
+  EXPECT_EQ(thrown_by([&] { engine->wait_to_read(in); }), "");
+  EXPECT_EQ(thrown_by([&] { engine->wait_to_read(out); }), "[op] no");
+  EXPECT_EQ(thrown_by([&] { engine->wait_for_all(); }), "");
+}
+
+TEST_P(EngineHere, WhatReadsAFailedVariableDoesNotRun) {
+  if (!runs_cheap_here()) GTEST_SKIP() << "runs nothing here";
+  Var *failed = variable(), *out = variable();
+  push([](const RunContext&) { throw std::runtime_error("no"); }, {}, {failed});
+  while (engine->version(failed) == 0) {
+  }
+  int runs = 0;
+  while (!run_if_free({failed}, {out}, &runs)) {
+  }
+  EXPECT_EQ(runs, 0);
+  EXPECT_EQ(thrown_by([&] { engine->wait_to_read(out); }), "no");
+}
+
+// What a variable stands for goes with it at once, whoever has used it last.
+TEST_P(EngineHere, ThreadsEndWhatWorkersHaveJustUsed) {
+  constexpr int kThreads = 3, kRounds = 400;
+  std::atomic<int> wrong{0};
+  const auto rounds = [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      Var* var = engine->new_variable();
+      int* const value = new int(0);
+      const Vars writes{var};
+      for (int i = 0; i < round % 4; ++i)
+        engine->push([value](const RunContext&) { ++*value; }, spec({}, writes));
+      SyncFn body = [&](const RunContext&) { wrong += *value != round % 4; };
+      OpSpec s = spec({}, writes);
+      s.cheap = true;
+      for (int look = 0; look < round % 64 && !real().run_if_free(body, s); ++look) {
+      }
+      if (real().delete_if_free(var)) {
+        wrong += *value != round % 4;
+        delete value;
+      } else {
+        engine->delete_variable(var, {}, [value](const RunContext&) { delete value; });
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(rounds);
+  for (std::thread& thread : threads) thread.join();
+  engine->wait_for_all();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_P(EngineHere, WhatABulkHoldsIsNotFree) {

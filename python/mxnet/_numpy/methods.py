@@ -53,7 +53,7 @@ class Methods:
     def transpose(self, *axes: Any) -> Any:
         """The axes in another order, reversed by default."""
         if len(axes) == 1 and not isinstance(axes[0], (int, onp.integer)):
-            axes = axes[0] or ()
+            return self._F.transpose(self, axes[0])
         return self._F.transpose(self, axes or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:

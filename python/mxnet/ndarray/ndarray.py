@@ -270,11 +270,12 @@ class NDArray(NDArrayBase):
 
     def transpose(self, *axes: Any, **kwargs: Any) -> NDArray:
         """The array with its axes in another order, reversed by default."""
-        axes = axes or tuple(kwargs.pop("axes", ()) or ())
+        if "axes" in kwargs and not axes:
+            axes = (kwargs.pop("axes"),)
         if kwargs:
             raise TypeError(f"transpose: given {', '.join(kwargs)}, expected axes")
         if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):
-            axes = tuple(axes[0] or ())
+            axes = () if axes[0] is None else tuple(axes[0])
         return _op("transpose")(self, axes=tuple(axes)) if axes else _op("transpose")(self)
 
     def expand_dims(self, axis: int, inplace: bool = False) -> NDArray:

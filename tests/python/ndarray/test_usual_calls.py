@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls that the native module makes by a table say the same as the Python functions behind them."""
 
+import inspect
+import pydoc
+
 import numpy as onp
 import pytest
 
@@ -44,6 +47,33 @@ def test_what_has_less_than_two_dimensions_is_its_own_transpose():
     a = mx.nd.ones((3,))
     assert a.T is a
     assert matrix(mx.nd).T.shape == (3, 2, 1)
+
+
+@pytest.mark.parametrize("axes", [[2, 0, 1], (2, 0, 1), onp.array([2, 0, 1])])
+def test_axes_are_a_sequence_of_any_kind(space, axes):
+    assert matrix(space).transpose(axes).shape == (3, 1, 2)
+    if space is mx.nd:
+        assert matrix(space).transpose(axes=axes).shape == (3, 1, 2)
+
+
+def test_no_axes_are_none_of_the_dimensions_to_mx_np_only():
+    assert matrix(mx.nd).transpose(()).shape == matrix(mx.nd).transpose(axes=None).shape == (3, 2, 1)
+    with pytest.raises(ValueError):
+        matrix(mx.np).transpose(())
+
+
+def test_no_shape_is_a_wrong_argument():
+    with pytest.raises(TypeError):
+        matrix(mx.np).reshape(None)
+
+
+def test_inspection_shows_arguments():
+    assert list(inspect.signature(mx.nd.NDArray.item).parameters) == ["self", "places"]
+    assert list(inspect.signature(mx.nd.NDArray.asscalar).parameters) == ["self"]
+    for call in mx.nd.arange, mx.np.arange:
+        assert inspect.isroutine(call)
+        assert "arange(start" in pydoc.render_doc(call, renderer=pydoc.plaintext)
+        assert "arange" in repr(call)
 
 
 def test_ranges(space):
