@@ -278,20 +278,6 @@ void Plan::add_turned(const Turns& turns, int first_step) {
   const auto bytes_of = [](const ArrayType& type) {
     return static_cast<std::size_t>(type.shape.size()) * dtype_size(type.dtype);
   };
-  std::vector<bool> inside(static_cast<std::size_t>(graph_.num_entries()));  // has a part's bytes
-  for (int s = first_step; s < turned.last_step; ++s) {
-    const int n = steps_[static_cast<std::size_t>(s)].node;
-    for (int o = 0; o < graph_.num_outputs(n); ++o)
-      inside[static_cast<std::size_t>(graph_.first_entry(n) + o)] = true;
-  }
-  for (int n = 0; n < graph_.num_nodes(); ++n) {
-    const auto is_node = [&](const Step& step) { return step.node == n; };
-    if (std::any_of(steps_.begin() + first_step, steps_.end(), is_node)) continue;
-    const std::span<const int> inputs = graph_.inputs(n);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (!graph_.node(n).op->type_only(static_cast<int>(i)))
-        inside[static_cast<std::size_t>(inputs[i])] = false;
-  }
   for (int s = first_step; s < turned.last_step; ++s) {
     const Step& step = steps_[static_cast<std::size_t>(s)];
     for (uint32_t i = 0; i < step.num_in + step.num_out; ++i) {
@@ -301,7 +287,7 @@ void Plan::add_turned(const Turns& turns, int first_step) {
       tensor.type = &parts_.emplace_back(part_of(*tensor.type, turns.parts));
       const int entry = in ? graph_.inputs(step.node)[i]
                            : graph_.first_entry(step.node) + static_cast<int>(i - step.num_in);
-      if (inside[static_cast<std::size_t>(entry)]) continue;
+      if (memory_.places[static_cast<std::size_t>(entry)].part) continue;
       const LayoutRef& layout = in ? step.prepared->in()[i] : step.prepared->out()[i - step.num_in];
       turned.moving.push_back(
           {step.first_tensor + i, layout ? layout->bytes() : bytes_of(*tensor.type)});

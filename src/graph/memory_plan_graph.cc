@@ -80,6 +80,7 @@ class Planner {
                    at(offsets, piece) + outermost(entry).offset};
         }
       }
+      place.part = at(turns_of_, entry) != nullptr;
       memory.places.push_back(place);
     }
     return memory;

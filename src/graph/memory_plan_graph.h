@@ -25,6 +25,7 @@ struct Place {
   Kind kind = Kind::kUnused;
   int index = 0;
   std::size_t offset = 0;
+  bool part = false;  // has the bytes of one part of its turns, and each turn uses them again
 };
 
 // Steps [first, last] run so many times, each time on another part of all that they read and write:
