@@ -226,17 +226,18 @@ TEST(ConfigProcess, LiveRowsAreReadWhileTheyChange) {
 // The process's own: one thread keeps setting while another forks; the
 // child must find the lock free.
 TEST(ConfigProcess, AForkedChildCanSet) {
-  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
   config();
+  ForkBesideSteps load;
   std::atomic<bool> done{false};
   std::latch start(2);
   std::jthread setter([&] {
     start.arrive_and_wait();
-    while (!done.load(std::memory_order_acquire)) config_set("MXNET_MEM_PLAN_VERBOSE_LOGGING", "0");
+    while (!done.load(std::memory_order_acquire))
+      load.step([] { config_set("MXNET_MEM_PLAN_VERBOSE_LOGGING", "0"); });
   });
   start.arrive_and_wait();
   for (int i = 0; i < 50; ++i) {
-    const pid_t child = ::fork();
+    const pid_t child = load.fork();
     if (child == 0) {
       ::alarm(20);  // a child that hangs dies by a signal
       config_set("MXNET_MEM_PLAN_VERBOSE_LOGGING", "1");

@@ -36,25 +36,29 @@ int work_in_child(Var* inherited) {
 }
 
 TEST(EngineFork, ParentAndChildKeepWorkingAfterTwoHundredForksUnderLoad) {
-  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
   Engine& engine = Engine::get();
   Var* shared = engine.new_variable();
+  ForkBesideSteps load;
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> pushed{0};
   uint64_t ran = 0;
   std::vector<std::thread> pushers;
   for (int t = 0; t < 2; ++t) {
     pushers.emplace_back([&, t] {
-      for (int i = 0; !stop; ++i) {
-        engine.push([&](const RunContext&) { ++ran; },
-                    {.device = {}, .reads = {}, .writes = {&shared, 1}, .cheap = (i + t) % 2 == 0});
-        ++pushed;
-        if (i % 64 == 0) engine.wait_for_var(shared);
+      int i = 0;
+      while (!stop) {
+        load.step([&] {
+          engine.push(
+              [&](const RunContext&) { ++ran; },
+              {.device = {}, .reads = {}, .writes = {&shared, 1}, .cheap = (i + t) % 2 == 0});
+          ++pushed;
+          if (i++ % 64 == 0) engine.wait_for_var(shared);
+        });
       }
     });
   }
   for (int i = 0; i < kForks; ++i) {
-    const pid_t child = fork();
+    const pid_t child = load.fork([&] { engine.wait_for_all(); });
     ASSERT_GE(child, 0);
     if (child == 0) _exit(work_in_child(shared));
     int status = 0;

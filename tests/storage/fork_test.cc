@@ -20,8 +20,8 @@ namespace {
 constexpr int kForks = 50;
 
 // Runs `body` in a child; true when it returned true there.
-template <class Body>
-bool in_child(const Body& body) {
+template <class Body, class Fork>
+bool in_child(const Body& body, const Fork& fork) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);  // a deadlock ends the child and is seen as a failure
@@ -32,33 +32,39 @@ bool in_child(const Body& body) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+template <class Body>
+bool in_child(const Body& body) {
+  return in_child(body, fork);
+}
+
 TEST(Fork, UnderLoadLeavesTheChildAndTheParentWorking) {
-  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
   FakeMemory memory;
   Storage storage(StorageConfig(), no_gpu(memory));
+  ForkBesideSteps load;
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937_64 random(t);
       while (!stop) {
-        storage.release(storage.allocate(1 + random() % 100000, Device::cpu(), "load"));
-        if (random() % 50 == 0) storage.empty_cache(Device::cpu());
-        if (random() % 50 == 0) storage.stats(Device::cpu());
+        load.step([&] {
+          storage.release(storage.allocate(1 + random() % 100000, Device::cpu(), "load"));
+          if (random() % 50 == 0) storage.empty_cache(Device::cpu());
+          if (random() % 50 == 0) storage.stats(Device::cpu());
+        });
       }
     });
   }
-  for (int i = 0; i < kForks; ++i) {
-    ASSERT_TRUE(in_child([&] {
-      for (std::size_t size = 1; size < 1000000; size *= 3) {
-        storage.release(storage.allocate(size, Device::cpu(), "child"));
-      }
-      storage.empty_cache(Device::cpu());
-      return storage.stats(Device::cpu()).cached == 0 &&
-             storage.table(Device::cpu()).find("cpu(0)") != std::string::npos;
-    })) << "fork "
-        << i;
-  }
+  const auto works = [&] {
+    for (std::size_t size = 1; size < 1000000; size *= 3) {
+      storage.release(storage.allocate(size, Device::cpu(), "child"));
+    }
+    storage.empty_cache(Device::cpu());
+    return storage.stats(Device::cpu()).cached == 0 &&
+           storage.table(Device::cpu()).find("cpu(0)") != std::string::npos;
+  };
+  for (int i = 0; i < kForks; ++i)
+    ASSERT_TRUE(in_child(works, [&] { return load.fork(); })) << "fork " << i;
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(storage.stats(Device::cpu()).in_use, 0u);
