@@ -28,12 +28,13 @@ def compiled(source, library):
     return str(library)
 
 
-@pytest.fixture(scope="module")
+# Of the process: where tests of several files take turns in one, a module's fixtures are made again.
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("extensions")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def examples(folder):
     """Both examples, loaded once: names stay for as long as the process lives."""
     for name in ("operators", "graphs"):
