@@ -14,20 +14,12 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from timing import least_milliseconds  # noqa: E402
 
 STEPS, BATCH, UNITS, LAYERS = 64, 32, 512, 2
 GATES = {"lstm": 4, "gru": 3}
-
-
-def least(fn, repeat):
-    fn()
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        fn()
-        times.append(time.perf_counter() - start)
-    return min(times) * 1e3
 
 
 def ours(mode, repeat, dtype="float32"):
@@ -59,10 +51,10 @@ def ours(mode, repeat, dtype="float32"):
         mx.call("MXNDArrayWaitToRead", gradient)
         mx.free(*outputs)
 
-    times = [least(forward, repeat)]
+    times = [least_milliseconds(forward, repeat)]
     gradient = mx.invoke("amp_cast", [mx.array(np.zeros_like(weights))], dtype=dtype)[0]
     mx.call("MXAutogradMarkVariables", 1, (C.c_void_p * 1)(inputs[1]), (C.c_uint * 1)(WRITE), (C.c_void_p * 1)(gradient))
-    return [*times, least(train, repeat)]
+    return [*times, least_milliseconds(train, repeat)]
 
 
 def reference(mode, repeat):
@@ -84,7 +76,7 @@ def reference(mode, repeat):
         y.backward()
         weights.grad.wait_to_read()
 
-    return [least(lambda: network().wait_to_read(), repeat), least(train, repeat)]
+    return [least_milliseconds(lambda: network().wait_to_read(), repeat), least_milliseconds(train, repeat)]
 
 
 def torch(mode, repeat, dtype="float32"):
@@ -101,7 +93,7 @@ def torch(mode, repeat, dtype="float32"):
         network.zero_grad()
         network(x)[0].sum().backward()
 
-    return [least(forward, repeat), least(train, repeat)]
+    return [least_milliseconds(forward, repeat), least_milliseconds(train, repeat)]
 
 
 def onnx_model(mode):
@@ -131,7 +123,7 @@ def onnxruntime(mode, repeat):
     options.intra_op_num_threads = int(os.environ["OMP_NUM_THREADS"])
     session = ort.InferenceSession(onnx_model(mode), options, providers=["CPUExecutionProvider"])
     x = np.random.default_rng(0).standard_normal((STEPS, BATCH, UNITS)).astype("float32")
-    return [least(lambda: session.run(None, {"x": x}), repeat)]
+    return [least_milliseconds(lambda: session.run(None, {"x": x}), repeat)]
 
 
 def openvino(mode, repeat, precision="f32"):
@@ -142,7 +134,7 @@ def openvino(mode, repeat, precision="f32"):
     network = core.compile_model(core.read_model(onnx_model(mode)), "CPU", settings)
     request = network.create_infer_request()
     x = np.random.default_rng(0).standard_normal((STEPS, BATCH, UNITS)).astype("float32")
-    return [least(lambda: request.infer([x]), repeat)]
+    return [least_milliseconds(lambda: request.infer([x]), repeat)]
 
 
 ENGINES = {"ours": ours, "reference": reference, "torch": torch, "onnxruntime": onnxruntime, "openvino": openvino}

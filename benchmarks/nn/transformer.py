@@ -9,22 +9,15 @@ library runs in a process of its own, and they take turns; peers that are not in
 """
 import argparse
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from timing import least_milliseconds  # noqa: E402
 
 LAYERS, WIDTH, HIDDEN, HEADS = 12, 768, 3072, 12
-
-
-def least(fn, repeat):
-    fn()
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        fn()
-        times.append(time.perf_counter() - start)
-    return min(times) * 1e3
 
 
 def block():
@@ -64,7 +57,7 @@ def gluon(sizes, repeat, _):
     network = block()
     for size in sizes:
         x = mx.nd.array(words(*size))
-        yield least(lambda: network(x).wait_to_read(), repeat)
+        yield least_milliseconds(lambda: network(x).wait_to_read(), repeat)
 
 
 def torch(sizes, repeat, _):
@@ -90,7 +83,7 @@ def torch(sizes, repeat, _):
     for size in sizes:
         x = pt.tensor(words(*size).swapaxes(0, 1))
         with pt.inference_mode():
-            yield least(lambda: network(x), repeat)
+            yield least_milliseconds(lambda: network(x), repeat)
 
 
 def onnxruntime(sizes, repeat, path):
@@ -100,7 +93,7 @@ def onnxruntime(sizes, repeat, path):
     session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     for size in sizes:
         x = words(*size)
-        yield least(lambda: session.run(None, {"data": x}), repeat)
+        yield least_milliseconds(lambda: session.run(None, {"data": x}), repeat)
 
 
 def openvino(sizes, repeat, path):
@@ -110,7 +103,7 @@ def openvino(sizes, repeat, path):
     request = core.compile_model(core.read_model(path), "CPU", settings).create_infer_request()
     for size in sizes:
         x = words(*size)
-        yield least(lambda: request.infer([x]), repeat)
+        yield least_milliseconds(lambda: request.infer([x]), repeat)
 
 
 ENGINES = {"ours": gluon, "reference": gluon, "torch": torch, "onnxruntime": onnxruntime, "openvino": openvino}
