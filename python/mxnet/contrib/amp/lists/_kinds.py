@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List, Tuple
+import functools
+from typing import Dict, Iterable, List, Tuple
 
 from ...._core import op_info, op_names
 
@@ -53,11 +54,16 @@ def _known() -> List[str]:
     return [name for name in op_names() if not name.startswith(("_np", "_backward", "_random", "_sample"))]
 
 
+@functools.lru_cache(maxsize=None)
+def _operators() -> Dict[str, str]:
+    """The operator that each name stands for."""
+    return {name: op_info(name)[0] for name in op_names()}
+
+
 def _with_aliases(names: Iterable[str]) -> List[str]:
     """All names of these operators, as far as this version has them."""
-    everything = set(op_names())
-    wanted = {op_info(name)[0] for name in names if name in everything}
-    return sorted(name for name in everything if op_info(name)[0] in wanted)
+    wanted = {_operators().get(name) for name in names}
+    return sorted(name for name, operator in _operators().items() if operator in wanted)
 
 
 def delicate() -> List[str]:
