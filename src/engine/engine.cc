@@ -3,7 +3,9 @@
 #include "engine/engine.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "base/leaked.h"
@@ -47,11 +49,25 @@ void after_fork_in_child() {
 }
 
 void at_exit() {
+  static std::atomic<bool> given_up{false};
   engine::DependencyEngine& engine = process_engine();
-  if (!engine.inside() && !engine.shutdown_within(kExitPatience)) {
+  if (!engine.inside() && !given_up && !engine.shutdown_within(kExitPatience)) {
+    given_up = true;
     log(LogLevel::kWarning,
         "engine: operations still run at exit and nothing finished for 5 s; leaving them");
   }
+}
+
+// Exit handlers run last in, first out: those of libraries that were opened since (a GPU's driver,
+// what computes on it) come before the engine's, whose operations may still be calling them. The
+// end of the main thread comes before all handlers, unless another thread exits.
+struct EndOfMainThread {
+  ~EndOfMainThread() { at_exit(); }
+};
+void watch_main_thread() {
+  if (::gettid() != ::getpid()) return;
+  thread_local const EndOfMainThread end;
+  static_cast<void>(end);
 }
 
 }  // namespace
@@ -61,6 +77,7 @@ Engine& Engine::get() {
     process_engine();
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     std::atexit(at_exit);
+    watch_main_thread();
     return true;
   }();
   static_cast<void>(registered);

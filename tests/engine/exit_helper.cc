@@ -2,6 +2,7 @@
 // Ends with work in flight in the way that its argument names; process_test looks at how that went.
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -72,6 +73,20 @@ int main(int, char** argv) {
     });  // runs after the engine's handler if that was registered later, before it else
     push_work();
     std::exit(0);
+  }
+  if (how == "library") {  // one that was opened since goes down; what is in flight calls it
+    push_work();
+    static std::atomic<bool> is_down{false};
+    std::atexit([] { is_down = true; });
+    for (int i = 0; i < 50; ++i) {
+      Engine::get().push(
+          [](const RunContext&) {
+            usleep(200);
+            if (is_down) _exit(77);
+          },
+          {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
+    }
+    return 0;
   }
   if (how == "failure") {
     push_work();

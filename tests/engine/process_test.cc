@@ -110,7 +110,8 @@ int run_helper(const char* how) {
 class EngineExit : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, EngineExit,
                          testing::Values("main", "thread", "thread-while-main-waits", "atexit",
-                                         "failure", "caught", "inside", "pushing", "bulk"),
+                                         "library", "failure", "caught", "inside", "pushing",
+                                         "bulk"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
