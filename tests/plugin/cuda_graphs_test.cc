@@ -127,6 +127,14 @@ TEST_F(CudaGraphs, CapturesDoNotNestAndErrorsNameTheCall) {
   EXPECT_THROW(capture_.begin_capture(1, stream_.native()), Error) << "another device's stream";
 }
 
+TEST_F(CudaGraphs, HaveNoHostFunctions) {
+  capture_.begin_capture(0, stream_.native());
+  EXPECT_THROW(api_.host_call(0, stream_.native(), [] {}), Error);
+  DeviceGraph(capture_, 0, capture_.end_capture(0, stream_.native()));
+  EXPECT_NO_THROW(api_.host_call(0, stream_.native(), [] {}));
+  stream_.synchronize();
+}
+
 TEST_F(CudaGraphs, ErrorsNameTheirDeviceWhicheverIsCurrent) {
   Stream on_second(api_, 1);
   fake_cuda::set_captured_nodes(0);

@@ -55,6 +55,8 @@ cudaError_t answer(const char* function, cudaError_t result = cudaSuccess) {
 cudaError_t allocate(const char* function, void** data, std::size_t bytes, int device) {
   const cudaError_t planned = answer(function);
   if (planned != cudaSuccess) return planned;
+  constexpr std::size_t kAddresses = std::size_t{1} << 57;  // beyond, no size is a valid one
+  if (bytes >= kAddresses) return answer(function, cudaErrorInvalidValue);
   std::size_t used = 0;
   {
     std::lock_guard lock(g_mutex);
@@ -130,6 +132,11 @@ extern "C" {
 
 // How often somebody has waited for a stream; for programs that load this as part of a plug-in.
 __attribute__((visibility("default"))) int fake_cuda_waits() { return g_waits; }
+// The same: whether the devices have no memory left.
+__attribute__((visibility("default"))) void fake_cuda_be_full(bool full) {
+  reset();
+  if (full) fail("cudaMalloc", cudaErrorMemoryAllocation, true);
+}
 
 const char* cudaGetErrorString(cudaError_t) { return "a reason"; }
 const char* cudaGetErrorName(cudaError_t error) {

@@ -59,6 +59,10 @@ struct HostCall {
   }
 };
 
+// No machine has so much memory. Such sizes are not asked for: CUDA may call them invalid, and not
+// too large.
+constexpr std::size_t kMostBytes = std::size_t{1} << 47;
+
 // Null is the answer to a full device; anything else that went wrong is an error.
 void* null_if_full(cudaError_t result, void* data, const char* call) {
   if (result == cudaSuccess) return data;
@@ -120,6 +124,7 @@ MemoryInfo CudaDeviceApi::memory_info(int device) {
 
 void* CudaDeviceApi::allocate(int device, std::size_t bytes) {
   check_device(device);
+  if (bytes > kMostBytes) return nullptr;
   DeviceGuard guard(device);
   void* data = nullptr;
   const MutexLock lock(waits_for_all_);
@@ -134,6 +139,7 @@ void CudaDeviceApi::release(int, void* data, std::size_t) noexcept {
 }
 
 void* CudaDeviceApi::allocate_pinned(std::size_t bytes) {
+  if (bytes > kMostBytes) return nullptr;
   void* data = nullptr;
   // Portable: pinned for every device, not only the current one.
   const MutexLock lock(waits_for_all_);
@@ -233,6 +239,8 @@ void CudaDeviceApi::fill(int device, void* data, unsigned char value, std::size_
 
 void CudaDeviceApi::host_call(int device, NativeStream* stream, InlineFunction<void()> fn) {
   CudaStream& on = stream_of(device, stream);
+  if (CudaStream::records())  // a graph would run again what has gone with its first run
+    throw Error(ErrorCode::kNotImplemented, name(), "given a host function to be recorded");
   DeviceGuard guard(device);
   auto call = std::make_unique<HostCall>(HostCall{on, std::move(fn)});
   MX_CUDA_CALL(cudaLaunchHostFunc(on.handle(), HostCall::run, call.get()));

@@ -31,6 +31,7 @@ std::shared_ptr<const std::byte> kept_on_device(const PackedWeightsKey& key, Str
       api.release(device, const_cast<std::byte*>(memory), bytes);  // waits for what reads it
     };
     auto* const memory = static_cast<std::byte*>(api.allocate(key.device, key.bytes));
+    if (memory == nullptr) return nullptr;  // the device is full
     kept = std::shared_ptr<const std::byte>(memory, release);
     pack(memory);
     stream.synchronize();

@@ -25,9 +25,9 @@ struct PackedWeightsKey {
 
 // The memory kept for `key`; at its first use `key.bytes` of it, which `pack` fills on `stream`:
 // the host waits for that, so that any stream may read it later. Null where nothing is kept and the
-// stream records a graph, which does nothing yet. The memory is there as long as the result is
-// held, as work that was put on the device before is under way, and as a graph lives that was being
-// recorded. Thread-safe.
+// device has no room, or the stream records a graph, which does nothing yet. The memory is there as
+// long as the result is held, as work that was put on the device before is under way, and as a
+// graph lives that was being recorded. Thread-safe.
 std::shared_ptr<const std::byte> kept_on_device(const PackedWeightsKey& key, Stream& stream,
                                                 const std::function<void(std::byte*)>& pack);
 

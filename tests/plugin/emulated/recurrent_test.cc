@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent networks on the plug-in's kernels: all cells, directions, projections, clipped cells
 // and samples of different lengths, forward and backward. Numbers are those of the CPU.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "device/plugin_loader.h"
 #include "exec/cached_op.h"
 #include "tests/graph/graphs.h"
 #include "tests/plugin/emulated/both_devices.h"
@@ -233,6 +235,23 @@ TEST(GpuRecurrentWeights, AreKeptByWhereTheyAreAndHowTheyArePacked) {
     EXPECT_EQ(second.outputs(), plain[1]);
     EXPECT_EQ(third.outputs(), plain[2]);
   }
+}
+
+TEST(GpuRecurrentWeights, AreNotKeptWhereTheDeviceHasNoRoom) {
+  const Network network{.mode = "gru", .units = 9};
+  KeptWeights weights(network);
+  const Values before = weights.outputs();
+  EXPECT_EQ(weights.outputs(), before);  // the pool has what a call needs
+  const Setting keep("MXNET_RNN_USE_WEIGHT_CACHE", "1");
+  const std::string path = path_beside_this_library("libmxnet_cuda.so");
+  void* const plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(plugin, nullptr) << dlerror();
+  const auto be_full = reinterpret_cast<void (*)(bool)>(dlsym(plugin, "fake_cuda_be_full"));
+  ASSERT_NE(be_full, nullptr) << dlerror();
+  be_full(true);
+  const Values found = weights.outputs();
+  be_full(false);
+  EXPECT_EQ(found, before);
 }
 
 // A recorded graph reads what was kept before, also when it has left the list since.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a process that compiles chains: NVRTC's destructors come before ours.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -74,6 +76,26 @@ TEST(CompileQueue, APauseWaitsForOneTaskAndEndsWhenSomebodyAsks) {
   queue.push([&] { ++done; });
   queue.drain();
   EXPECT_EQ(done, 3) << "for good";
+}
+
+TEST(CompileQueue, AForkedChildEndsAlthoughATaskWasUnderWay) {
+  CompileQueue queue;
+  std::latch begun(1), may_end(1);
+  queue.push([&] {
+    begun.count_down();
+    may_end.wait();
+  });
+  begun.wait();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);  // a hang ends by signal
+    queue.pause(true);
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  may_end.count_down();
 }
 
 }  // namespace

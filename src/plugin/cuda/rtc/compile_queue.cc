@@ -36,6 +36,7 @@ void CompileQueue::drain() {
 }
 
 void CompileQueue::pause(bool for_good) {
+  if (::getpid() != process_) return;
   MutexLock lock(mutex_);
   paused_ = true;
   if (for_good) {

@@ -2,6 +2,8 @@
 // One thread that compiles, apart from the threads that compute: a compilation takes a second, and
 // nobody has to wait for it.
 #pragma once
+#include <unistd.h>
+
 #include <deque>
 #include <functional>
 #include <thread>
@@ -21,13 +23,14 @@ class CompileQueue {
   void push(std::function<void()> task);
   void drain();  // waits until all tasks are done
   // Waits for the task that runs. Those behind it begin after a push, drain() or go_on();
-  // `for_good`: never.
+  // `for_good`: never. Nothing happens in a forked child, which has no such thread.
   void pause(bool for_good);
   void go_on();
 
  private:
   void run();
 
+  const pid_t process_ = ::getpid();
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::function<void()>> tasks_ MX_GUARDED_BY(mutex_);
