@@ -40,6 +40,15 @@ TEST(CudnnPolicy, DefaultsOfTheVariables) {
   EXPECT_EQ(policy.workspace_limit, std::size_t{1} << 30);
 }
 
+TEST(CudnnPolicy, WiderByTensorCoresAlone) {
+  EnginePolicy policy;
+  EXPECT_FALSE(with_tensor_cores(policy)) << "they are permitted";
+  policy.tensor_core = policy.fft = false;
+  const EngineConfig cores = engine(1, {TENSOR_CORE}), both = engine(2, {TENSOR_CORE, FFT});
+  EXPECT_EQ(chosen({both, cores}, policy), std::nullopt);
+  EXPECT_EQ(chosen({both, cores}, *with_tensor_cores(policy)), 1);
+}
+
 // How many of 30 offers, of which the first `unfit` fail or are forbidden, become a plan.
 int plans_of(Autotune autotune, std::size_t unfit) {
   EnginePolicy policy;

@@ -82,6 +82,13 @@ EnginePolicy engine_policy(const CudaConfig& config, ConvPass pass, std::optiona
   return policy;
 }
 
+std::optional<EnginePolicy> with_tensor_cores(const EnginePolicy& policy) {
+  if (policy.tensor_core) return std::nullopt;
+  EnginePolicy wider = policy;
+  wider.tensor_core = true;
+  return wider;
+}
+
 std::optional<std::string> exclusion(const EngineConfig& config, const EnginePolicy& policy) {
   using enum NumericalNote;
   const struct {

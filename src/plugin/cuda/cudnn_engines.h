@@ -68,6 +68,10 @@ struct EnginePolicy {
 EnginePolicy engine_policy(const CudaConfig& config, ConvPass pass, std::optional<Autotune> tune,
                            int64_t workspace_mib);
 
+// What is tried for a convolution in a half type of which the policy leaves nothing: cuDNN may have
+// it on tensor cores alone, which sum up in float as well. Nothing where they are permitted anyway.
+std::optional<EnginePolicy> with_tensor_cores(const EnginePolicy& policy);
+
 // Why the policy forbids a configuration, in words; nothing if it does not.
 std::optional<std::string> exclusion(const EngineConfig& config, const EnginePolicy& policy);
 

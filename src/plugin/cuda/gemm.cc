@@ -3,6 +3,7 @@
 // and kept: asking takes longer than a small product.
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/config.h"
@@ -78,6 +79,13 @@ class Products {
       } catch (const Error&) {  // the product alone may exist
         key.second.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
       }
+    }
+    try {
+      return {make(nullptr), false};
+    } catch (const Error&) {
+      const std::optional<GemmChoice> wider = with_tensor_cores(key.second);
+      if (!wider) throw;
+      key.second = *wider;
     }
     return {make(nullptr), false};
   }

@@ -181,6 +181,22 @@ TEST(GemmChoice, VariablesPermitTensorCoresAndConversion) {
   EXPECT_EQ(gemm_choice(config, {.dtype = DType::kFloat64}).compute, CUBLAS_COMPUTE_64F_PEDANTIC);
 }
 
+TEST(GemmChoice, OnlyHalfTypesMayHaveTensorCoresAllTheSame) {
+  CudaConfig config;
+  const auto wider = [&](const GemmRequest& request) {
+    return with_tensor_cores(gemm_choice(config, request));
+  };
+  EXPECT_FALSE(wider({.dtype = DType::kFloat16})) << "they are permitted";
+  config.allow_tensor_core = false;
+  config.fc_true_fp16 = true;
+  EXPECT_FALSE(wider({}));
+  EXPECT_FALSE(wider({.dtype = DType::kFloat64}));
+  EXPECT_EQ(wider({.dtype = DType::kBFloat16})->compute, CUBLAS_COMPUTE_32F);
+  const GemmRequest layer{.dtype = DType::kFloat16, .fully_connected = true};
+  EXPECT_EQ(wider(layer)->compute, CUBLAS_COMPUTE_16F);
+  EXPECT_EQ(wider(layer)->scale, CUDA_R_16F);
+}
+
 TEST(GemmChoice, HalfIsSummedInHalfOnlyWhenAsked) {
   CudaConfig config;
   const GemmRequest layer{.dtype = DType::kFloat16, .fully_connected = true};

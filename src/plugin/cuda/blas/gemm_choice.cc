@@ -57,4 +57,19 @@ GemmChoice gemm_choice(const CudaConfig& config, const GemmRequest& request) {
   }
 }
 
+std::optional<GemmChoice> with_tensor_cores(const GemmChoice& choice) {
+  if (choice.elements != CUDA_R_16F && choice.elements != CUDA_R_16BF) return std::nullopt;
+  GemmChoice wider = choice;
+  switch (choice.compute) {
+    case CUBLAS_COMPUTE_32F_PEDANTIC:
+      wider.compute = CUBLAS_COMPUTE_32F;
+      return wider;
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+      wider.compute = CUBLAS_COMPUTE_16F;
+      return wider;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace mxnet::cuda

@@ -5,6 +5,7 @@
 #include <cublasLt.h>
 
 #include <compare>
+#include <optional>
 
 #include "base/config.h"
 #include "base/dtype.h"
@@ -32,5 +33,9 @@ struct GemmChoice {
 // Without an epilogue where cuBLASLt has none of these for the type, or a worse one: then kernels
 // of ours do it. Throws Error(kType) for types without products.
 GemmChoice gemm_choice(const CudaConfig& config, const GemmRequest& request);
+
+// What is tried where cuBLASLt has no product of half types without tensor cores; their sums are
+// float as well. Nothing for other types, and where tensor cores are permitted anyway.
+std::optional<GemmChoice> with_tensor_cores(const GemmChoice& choice);
 
 }  // namespace mxnet::cuda

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <utility>
@@ -143,7 +144,7 @@ class Convolver {
   // Engines that take steps are compiled when first used, and not always faster than a convolution
   // and a kernel of ours: only times decide for them, and no times where results must repeat.
   Plan make(const Convolution& convolution, const EnginePolicy& policy, const Call& call) const {
-    Plan apart{choose(convolution.alone(), policy, call, call.without_steps()), false};
+    Plan apart{choose_some(convolution.alone(), policy, call), false};
     if (!convolution.has_steps() || policy.autotune == Autotune::kHeuristics ||
         policy.deterministic)
       return apart;
@@ -161,6 +162,24 @@ class Convolver {
       return together < both ? at_once : apart;
     } catch (const Error&) {  // cuDNN offers no such engine, or one that fails
       return apart;
+    }
+  }
+
+  // A convolution alone, on tensor cores if a half type has it nowhere else.
+  PlanRef choose_some(const Convolution& convolution, const EnginePolicy& policy,
+                      const Call& call) const {
+    try {
+      return choose(convolution, policy, call, call.without_steps());
+    } catch (const Error& error) {
+      const bool half = dtype_size(convolution.dtype) == 2;
+      const std::optional<EnginePolicy> wider = with_tensor_cores(policy);
+      if (!half || !wider || error.code() != ErrorCode::kNotImplemented) throw;
+      static std::atomic<bool> said{false};
+      if (!said.exchange(true))
+        log(LogLevel::kWarning,
+            fmt::format("{}; it is computed on tensor cores all the same, as others like it",
+                        error.message()));
+      return choose(convolution, *wider, call, call.without_steps());
     }
   }
 
