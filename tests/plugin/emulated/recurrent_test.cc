@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "device/plugin_loader.h"
 #include "exec/cached_op.h"
 #include "tests/graph/graphs.h"
@@ -237,21 +239,32 @@ TEST(GpuRecurrentWeights, AreKeptByWhereTheyAreAndHowTheyArePacked) {
   }
 }
 
+// The devices of the emulated plug-in have no memory left as long as it lives.
+class FullDevices {
+ public:
+  FullDevices() {
+    const std::string path = path_beside_this_library("libmxnet_cuda.so");
+    void* const plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    be_full_ = reinterpret_cast<void (*)(bool)>(dlsym(plugin, "fake_cuda_be_full"));
+    be_full_(true);
+  }
+  ~FullDevices() { be_full_(false); }
+
+ private:
+  void (*be_full_)(bool);
+};
+
 TEST(GpuRecurrentWeights, AreNotKeptWhereTheDeviceHasNoRoom) {
+  const char* const pool = std::getenv("MXNET_GPU_MEM_POOL_TYPE");
+  if (pool != nullptr && std::string_view(pool) == "Unpooled")
+    GTEST_SKIP() << "the call itself finds no memory either";
   const Network network{.mode = "gru", .units = 9};
   KeptWeights weights(network);
   const Values before = weights.outputs();
   EXPECT_EQ(weights.outputs(), before);  // the pool has what a call needs
   const Setting keep("MXNET_RNN_USE_WEIGHT_CACHE", "1");
-  const std::string path = path_beside_this_library("libmxnet_cuda.so");
-  void* const plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  ASSERT_NE(plugin, nullptr) << dlerror();
-  const auto be_full = reinterpret_cast<void (*)(bool)>(dlsym(plugin, "fake_cuda_be_full"));
-  ASSERT_NE(be_full, nullptr) << dlerror();
-  be_full(true);
-  const Values found = weights.outputs();
-  be_full(false);
-  EXPECT_EQ(found, before);
+  const FullDevices full;
+  EXPECT_EQ(weights.outputs(), before);
 }
 
 // A recorded graph reads what was kept before, also when it has left the list since.
