@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/numpy_shape.h"
 #include "graph/load.h"
 #include "ir/saved_graph.h"
 #include "op/op_def.h"
@@ -67,6 +68,7 @@ ir::SavedGraph saved_graph(const ir::Graph& graph) {
 ir::SavedGraph saved_of_symbol(const Symbol& symbol) {
   ir::SavedGraph saved = saved_graph(symbol.graph());
   saved.version = kSymbolFileVersion;
+  saved.numpy_shape = static_cast<int32_t>(numpy_shape());
   return saved;
 }
 

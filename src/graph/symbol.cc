@@ -43,8 +43,8 @@ Symbol Symbol::atomic(const OpDef& op, Attrs attrs) {
   node->attrs = with_hidden_keys(std::move(attrs));
   parse_node(node.get());
   Symbol symbol;
-  // More than the first are known after composing, which may set the number of inputs.
-  symbol.graph_.outputs.push_back({std::move(node), 0, 0});
+  const int count = num_visible_outputs(*node);
+  for (int o = 0; o < count; ++o) symbol.graph_.outputs.push_back({node, o, 0});
   return symbol;
 }
 
