@@ -209,5 +209,29 @@ TEST(Symbol, AnUncomposedOperatorListsItsOutputOnly) {
   EXPECT_EQ(atomic.list_outputs(), Names{"output"});
 }
 
+TEST(Compose, AnOperatorHasItsOutputsBeforeItIsComposed) {
+  const Symbol parts =
+      Symbol::atomic(Registry::get().at("SliceChannel"), {{"num_outputs", "3"}, {"axis", "0"}});
+  EXPECT_EQ(parts.list_outputs(), (Names{"output0", "output1", "output2"}));
+}
+
+TEST(Compose, WhatAnOperatorWritesMustBeAVariable) {
+  const std::string message = message_of([] {
+    call("BatchNorm", "bn",
+         {var("x"), var("g"), var("b"), call("exp", "mean", {var("m")}), var("v")});
+  });
+  EXPECT_NE(message.find("moving_mean"), message.npos) << message;
+}
+
+TEST(Compose, ArraysThatAreShownAsSymbolsAreNoGraphs) {
+  const Symbol pooled = call("_contrib_DeformablePSROIPooling", "p", {var("x"), var("rois")},
+                             {{"spatial_scale", "1"},
+                              {"output_dim", "2"},
+                              {"group_size", "2"},
+                              {"pooled_size", "2"},
+                              {"no_trans", "True"}});
+  EXPECT_EQ(pooled.list_inputs(kArguments), (Names{"x", "rois"}));
+}
+
 }  // namespace
 }  // namespace mxnet::graph_test
