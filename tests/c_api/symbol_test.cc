@@ -261,5 +261,16 @@ TEST(SymbolApi, FilesSayThatTheyWereWrittenWithNumPyShapes) {
   MX_OK(MXSymbolCreateFromJSON(text.c_str(), again.out()));
 }
 
+TEST(SymbolApi, WithoutCastsASymbolHasNodesOfItsOwn) {
+  const Sym x = var("x");
+  Sym bare;
+  MX_OK(MXSymbolRemoveAmpCast(x.get(), bare.out()));
+  MX_OK(MXSymbolSetAttr(bare.get(), "__mood__", "good"));
+  uint32_t pairs = 7;
+  const char** texts;
+  MX_OK(MXSymbolListAttr(x.get(), &pairs, &texts));
+  EXPECT_EQ(pairs, 0);
+}
+
 }  // namespace
 }  // namespace mxnet::c_test

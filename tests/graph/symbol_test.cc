@@ -233,5 +233,11 @@ TEST(Compose, ArraysThatAreShownAsSymbolsAreNoGraphs) {
   EXPECT_EQ(pooled.list_inputs(kArguments), (Names{"x", "rois"}));
 }
 
+TEST(Compose, WithoutANameAnOperatorWithoutInputsKeepsItsOwn) {
+  Symbol ones = call("_ones", "o", {}, {{"shape", "(2,)"}});
+  ones.compose("", {}, {});
+  EXPECT_EQ(ones.list_outputs(), Names{"o_output"});
+}
+
 }  // namespace
 }  // namespace mxnet::graph_test
