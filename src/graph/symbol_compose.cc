@@ -125,7 +125,6 @@ void Symbol::compose_atomic(std::string name, std::span<const std::string_view> 
     }
   }
   given.check_all_used(names);
-  check_states(*node);
   for (std::size_t i = 0; i < node->inputs.size(); ++i) set_input_initializer(*node, i);
   count_mutations(node);
 

@@ -82,16 +82,6 @@ void set_input_initializer(const ir::Node& node, std::size_t i) {
     if (known.op == node.op->name() && known.input == i) set_attr(&input, "__init__", known.json);
 }
 
-void check_states(const ir::Node& node) {
-  for (int i : node.op->state_inputs(node.params.get())) {
-    const ir::Node& input = *node.inputs[static_cast<std::size_t>(i)].node;
-    if (input.is_variable()) continue;
-    throw Error(ErrorCode::kValue, title_of(node),
-                fmt::format("given '{}' of {}, expected a variable: the operator writes it",
-                            input_name(node, i), title_of(input)));
-  }
-}
-
 void check_inputs(const ir::Node& node, std::string_view where) {
   const int expected = expected_inputs(node);
   if (static_cast<int>(node.inputs.size()) == expected) return;

@@ -29,8 +29,6 @@ std::string input_name(const ir::Node& node, int i);
 // Throws Error(kValue) for a node without all of them: a damaged file, or an operator that has not
 // been composed. `where` ends what the text says of them: " in a file".
 void check_inputs(const ir::Node& node, std::string_view where = {});
-// Throws Error(kValue) unless what the node writes are variables: only those keep a state.
-void check_states(const ir::Node& node);
 
 // A variable NODE_INPUT with the node's attributes.
 ir::Entry variable_for_input(const ir::Node& node, const std::string& input);

@@ -160,12 +160,7 @@ void einsum_params(OpBuilder<EinsumParams>& op) {
   Einsum::backward_name = "_backward_npi_einsum";
   OpBuilder<EinsumParams> forward("_npi_einsum");
   forward.doc("Einstein summation.")
-      .inputs("data", "The arrays.", &EinsumParams::num_args, "num_args")
-      .input_names([](const EinsumParams& params) {
-        std::vector<std::string> names;
-        for (int i = 0; i < params.num_args; ++i) names.push_back("arg" + std::to_string(i));
-        return names;
-      });
+      .inputs("data", "The arrays.", &EinsumParams::num_args, "num_args");
   einsum_params(forward);
   Einsum::finish(forward, kAllTypes);
   OpBuilder<EinsumParams> backward("_backward_npi_einsum");
