@@ -156,8 +156,9 @@ int MXSymbolCutSubgraph(SymbolHandle sym, SymbolHandle** inputs, int* input_size
 }
 
 int MXSymbolRemoveAmpCast(SymbolHandle sym_handle, SymbolHandle* ret_sym_handle) {
+  // On nodes of its own: what is done to the result must not show in what it was made of.
   return derive("MXSymbolRemoveAmpCast", sym_handle, ret_sym_handle,
-                [](const Symbol& s) { return Symbol(remove_amp_casts(s.graph())); });
+                [](const Symbol& s) { return Symbol(remove_amp_casts(s.graph())).copy(); });
 }
 
 int MXAutogradGetSymbol(NDArrayHandle handle, SymbolHandle* out) {

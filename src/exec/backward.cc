@@ -178,7 +178,14 @@ class Backward {
                                 "an array marked with attach_grad() before it was used",
                                 i));
       }
-      leaves_[found->second].needed = true;
+      LeafState& leaf = leaves_[found->second];
+      if (leaf.node->request == Request::kNull) {
+        throw Error(ErrorCode::kValue, "grad",
+                    fmt::format("given variable {} with grad_req 'null', expected 'write' or "
+                                "'add': nothing has been recorded of it",
+                                i));
+      }
+      leaf.needed = true;
     }
     return true;
   }

@@ -145,8 +145,9 @@ void FunctionNode::free() {
 }
 
 NDArray TapeEntry::gradient() const {
-  return node->kind() == TapeNode::Kind::kLeaf ? static_cast<const LeafNode&>(*node).grad
-                                               : NDArray();
+  if (node->kind() != TapeNode::Kind::kLeaf) return {};
+  const LeafNode& leaf = static_cast<const LeafNode&>(*node);
+  return leaf.request == Request::kNull ? NDArray() : leaf.grad;
 }
 
 bool TapeEntry::fresh_gradient() const {

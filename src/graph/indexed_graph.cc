@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/symbol_node.h"
 #include "op/op_def.h"
 
 namespace mxnet {
 
 IndexedGraph::IndexedGraph(ir::Graph graph) : graph_(std::move(graph)) {
   for (ir::Node* node : ir::topological_order(graph_.outputs)) {
+    check_inputs(*node);
     const int n = num_nodes();
     first_entry_.push_back(static_cast<int>(node_of_.size()));
     const int outputs = node->is_variable() ? 1 : node->op->num_outputs(node->params.get());

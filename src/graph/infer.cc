@@ -101,11 +101,18 @@ class Inference {
     if (inputs.empty() && zero_is_unknown_)
       for (ArrayType& type : out) forget_zeros(&type.shape);
     bool learnt = false;
-    for (std::size_t i = 0; i < inputs.size(); ++i) learnt |= !same(type(inputs[i]), in[i]);
+    // Of a value that the node reads twice the rule may have learnt at one place only: the other
+    // says nothing.
+    InlineVector<bool, 8> learnt_at;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      learnt_at.emplace_back(!same(type(inputs[i]), in[i]));
+      learnt |= learnt_at.span()[i];
+    }
     for (int o = 0; o < num_out; ++o)
       learnt |= !same(type(graph_.first_entry(n) + o), out[static_cast<std::size_t>(o)]);
     if (!learnt) return;
-    for (std::size_t i = 0; i < inputs.size(); ++i) store(inputs[i], in[i], n);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (learnt_at.span()[i]) store(inputs[i], in[i], n);
     for (int o = 0; o < num_out; ++o)
       store(graph_.first_entry(n) + o, out[static_cast<std::size_t>(o)], n);
     // With what it has just found out the rule may find more, and has more to check.

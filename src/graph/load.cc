@@ -87,7 +87,7 @@ class Loader {
     for (const ir::SavedEntry& input : saved.inputs) node->inputs.push_back(entry(input));
     upgrade_inputs(version_, node.get());
     restore_hidden_keys(hidden, node.get());
-    check_inputs(*node);
+    check_inputs(*node, " in a file");
     return node;
   }
 
@@ -117,14 +117,6 @@ class Loader {
           std::make_shared<const ir::Graph>(Loader(std::move(inner), version_).load()));
     }
     node->extras = std::move(extras);
-  }
-
-  static void check_inputs(const ir::Node& node) {
-    const int expected = expected_inputs(node);
-    if (static_cast<int>(node.inputs.size()) == expected) return;
-    throw Error(
-        ErrorCode::kValue, title_of(node),
-        fmt::format("given {} inputs in a file, expected {}", node.inputs.size(), expected));
   }
 
   ir::SavedGraph saved_;

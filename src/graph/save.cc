@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/numpy_shape.h"
 #include "graph/load.h"
 #include "ir/saved_graph.h"
 #include "op/op_def.h"
@@ -28,12 +29,26 @@ bool gives_positions(const ir::Node& pooling) {
          (layout == "None" || layout.starts_with("NC"));
 }
 
+// Operators with outputs there that nobody sees and nothing here needs.
+struct HiddenOutputs {
+  std::string_view op, key, value;  // only where the attribute `key` has this value
+  int count;
+};
+constexpr HiddenOutputs kHiddenOutputs[] = {
+    {"topk", "ret_typ", "value", 2},   {"sort", "", "", 2},
+    {"_npi_norm", "", "", 4},          {"Correlation", "", "", 3},
+    {"SpatialTransformer", "", "", 3}, {"GridGenerator", "transform_type", "affine", 2},
+};
+
 // Outputs that a node has for readers of the file: where the hidden ones here are not those of the
 // release that defined the format. The reserve of RNN is a resource of the operator there.
 int saved_outputs(const ir::Node& node) {
   if (node.is_variable()) return 1;
   if (node.op->name() == "RNN") return num_visible_outputs(node);
   if (node.op->name() == "Pooling") return gives_positions(node) ? 2 : 1;
+  for (const HiddenOutputs& known : kHiddenOutputs)
+    if (node.op->name() == known.op && attribute(node, known.key, {}) == known.value)
+      return known.count;
   return num_outputs(node);
 }
 
@@ -67,6 +82,7 @@ ir::SavedGraph saved_graph(const ir::Graph& graph) {
 ir::SavedGraph saved_of_symbol(const Symbol& symbol) {
   ir::SavedGraph saved = saved_graph(symbol.graph());
   saved.version = kSymbolFileVersion;
+  saved.numpy_shape = static_cast<int32_t>(numpy_shape());
   return saved;
 }
 

@@ -106,6 +106,8 @@ bool add_subgraph_op(const char* op, SubgraphOp entry) {
   return table().by_name.emplace(op, entry).second;
 }
 
+bool takes_subgraphs(const OpDef& op) { return find_subgraph_op(op).bind != nullptr; }
+
 ParamsPtr params_with_subgraphs(const OpDef& op, const ParamsPtr& params, SubgraphList graphs) {
   if (const SubgraphOp known = find_subgraph_op(op); known.bind != nullptr)
     return known.bind(params.get(), graphs);

@@ -28,6 +28,7 @@ struct SubgraphOp {
 
 // Call before the operator is used. Thread-safe.
 bool add_subgraph_op(const char* op, SubgraphOp entry);
+bool takes_subgraphs(const OpDef& op);
 
 // Throws Error(kValue) for an operator that takes no graphs.
 ParamsPtr params_with_subgraphs(const OpDef& op, const ParamsPtr& params, SubgraphList graphs);

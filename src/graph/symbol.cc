@@ -13,6 +13,7 @@
 #include "graph/symbol_attributes.h"
 #include "graph/symbol_node.h"
 #include "op/op_def.h"
+#include "op/value_count.h"
 
 namespace mxnet {
 
@@ -43,8 +44,9 @@ Symbol Symbol::atomic(const OpDef& op, Attrs attrs) {
   node->attrs = with_hidden_keys(std::move(attrs));
   parse_node(node.get());
   Symbol symbol;
-  // More than the first are known after composing, which may set the number of inputs.
-  symbol.graph_.outputs.push_back({std::move(node), 0, 0});
+  int count = num_visible_outputs(*node);
+  if (count < 1 || count > kMostValues) count = 1;  // composing refuses what no network has
+  for (int o = 0; o < count; ++o) symbol.graph_.outputs.push_back({node, o, 0});
   return symbol;
 }
 

@@ -97,7 +97,7 @@ void Symbol::compose_atomic(std::string name, std::span<const std::string_view> 
   // On a copy: a call that fails leaves the symbol as it was.
   Symbol composed = copy();
   ir::Node* node = composed.node();
-  node->name = std::move(name);
+  if (!name.empty()) node->name = std::move(name);  // one without inputs may have a name already
   set_number_of_inputs(node, args.size());
   const std::size_t num_graphs = static_cast<std::size_t>(num_graph_args(*node->op));
   parse_node(node);

@@ -2,6 +2,7 @@
 // Rules about one node that composing, loading and upgrading share.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "ir/node.h"
 
@@ -24,6 +25,10 @@ int num_graph_args(const OpDef& op);
 // Error(kValue) for more than any network needs: such a number comes from a damaged file.
 int expected_inputs(const ir::Node& node);
 std::string input_name(const ir::Node& node, int i);
+
+// Throws Error(kValue) for a node without all of them: a damaged file, or an operator that has not
+// been composed. `where` ends what the text says of them: " in a file".
+void check_inputs(const ir::Node& node, std::string_view where = {});
 
 // A variable NODE_INPUT with the node's attributes.
 ir::Entry variable_for_input(const ir::Node& node, const std::string& input);

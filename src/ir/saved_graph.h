@@ -36,6 +36,7 @@ struct SavedGraph {
   std::vector<int32_t> node_row_ptr;  // sums of outputs, one more than nodes; not read
   std::vector<SavedEntry> heads;
   std::optional<int32_t> version;  // of the writer: major * 10000 + minor * 100 + patch
+  int32_t numpy_shape = 0;         // the writer's mode of shapes; written with a version, not read
 };
 
 // Reads any version. Throws Error(kValue) with line and column for what is not JSON, or not such a

@@ -128,7 +128,13 @@ class Printer {
     member("heads", graph.heads);
     if (graph.version) {
       key("attrs");
-      text_ += "{\"mxnet_version\": [\"int\", " + std::to_string(*graph.version) + "]}";
+      std::vector<std::pair<std::string_view, int32_t>> facts;
+      if (graph.numpy_shape != 0) facts.emplace_back("is_np_shape", graph.numpy_shape);
+      facts.emplace_back("mxnet_version", *graph.version);
+      list('{', '}', facts, facts.size() > 1, [&](const auto& fact) {
+        string(fact.first);
+        text_ += ": [\"int\", " + std::to_string(fact.second) + "]";
+      });
     }
     end_object();
   }

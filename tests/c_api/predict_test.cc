@@ -272,5 +272,22 @@ TEST_F(Predict, WhatIsMissingIsNamed) {
   EXPECT_TRUE(error_has("-1 bytes")) << MXGetLastError();
 }
 
+TEST_F(Predict, APartMayBeGivenInputsOfTheRest) {
+  const Sym fc = dense(), label = var("label");
+  const Sym net = call_symbol("SoftmaxOutput", "s", {fc.get(), label.get()});
+  const char* json = nullptr;
+  MX_OK(MXSymbolSaveToJSON(net.get(), &json));
+  const char *inputs[] = {"x", "label"}, *outputs[] = {"fc"}, *unknown[] = {"x", "nosuch"};
+  const uint32_t begins[] = {0, 2, 3}, sizes[] = {2, 1, 2};
+  Pred part;
+  MX_OK(MXPredCreatePartialOut(json, params_.data(), size(), kCpu, 0, 2, inputs, begins, sizes, 1,
+                               outputs, part.out()));
+  EXPECT_EQ(part.run({1, 2}), (Values{1, 1, 3, 2, 3, 6}));
+  PredictorHandle none = nullptr;
+  EXPECT_EQ(MXPredCreatePartialOut(json, params_.data(), size(), kCpu, 0, 2, unknown, begins, sizes,
+                                   1, outputs, &none),
+            -1);
+}
+
 }  // namespace
 }  // namespace mxnet::c_test

@@ -246,5 +246,31 @@ TEST(SymbolApi, NetworksAreQuantizedAndCalibrated) {
       MXSetCalibTableToQuantizedSymbol(quantized.get(), 1, layers, nullptr, &high, none.out()), -1);
 }
 
+TEST(SymbolApi, FilesSayThatTheyWereWrittenWithNumPyShapes) {
+  const Sym x = var("x");
+  const char* json = nullptr;
+  int before = 0;
+  MX_OK(MXSymbolSaveToJSON(x.get(), &json));
+  EXPECT_EQ(std::string(json).find("is_np_shape"), std::string::npos);
+  MX_OK(MXSetIsNumpyShape(1, &before));
+  MX_OK(MXSymbolSaveToJSON(x.get(), &json));
+  const std::string text = json;
+  MX_OK(MXSetIsNumpyShape(before, &before));
+  EXPECT_NE(text.find("\"is_np_shape\": [\"int\", 1], \n"), std::string::npos) << text;
+  Sym again;
+  MX_OK(MXSymbolCreateFromJSON(text.c_str(), again.out()));
+}
+
+TEST(SymbolApi, WithoutCastsASymbolHasNodesOfItsOwn) {
+  const Sym x = var("x");
+  Sym bare;
+  MX_OK(MXSymbolRemoveAmpCast(x.get(), bare.out()));
+  MX_OK(MXSymbolSetAttr(bare.get(), "__mood__", "good"));
+  uint32_t pairs = 7;
+  const char** texts;
+  MX_OK(MXSymbolListAttr(x.get(), &pairs, &texts));
+  EXPECT_EQ(pairs, 0);
+}
+
 }  // namespace
 }  // namespace mxnet::c_test

@@ -159,5 +159,20 @@ TEST(InferGraph, KnowledgeTravelsBackwardsThroughLongChains) {
   EXPECT_EQ(types[0].shape, Shape{3});
 }
 
+TEST(InferSymbol, AValueThatANodeReadsTwiceIsLearntOnce) {
+  const Symbol v = var("v");
+  // The shape of the last input says that of the others, and first that of the first alone.
+  const Symbol bn = call("BatchNorm", "bn", {var("x"), v, v, var("mean"), var("var")});
+  const SymbolTypes types = infer(bn, "var", {{3}, kFloat});
+  EXPECT_EQ(types.arguments[1].shape, (Shape{3}));
+  EXPECT_EQ(types.auxiliary[0].shape, (Shape{3}));
+}
+
+TEST(InferSymbol, AnOperatorWithoutItsInputsIsAnError) {
+  const Symbol alone = Symbol::atomic(Registry::get().at("elemwise_add"), {});
+  const std::string message = message_of([&] { infer_symbol(alone, {}, false); });
+  EXPECT_NE(message.find("given 0 inputs, expected 2"), message.npos) << message;
+}
+
 }  // namespace
 }  // namespace mxnet::graph_test

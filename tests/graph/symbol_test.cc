@@ -209,5 +209,27 @@ TEST(Symbol, AnUncomposedOperatorListsItsOutputOnly) {
   EXPECT_EQ(atomic.list_outputs(), Names{"output"});
 }
 
+TEST(Compose, AnOperatorHasItsOutputsBeforeItIsComposed) {
+  const Symbol parts =
+      Symbol::atomic(Registry::get().at("SliceChannel"), {{"num_outputs", "3"}, {"axis", "0"}});
+  EXPECT_EQ(parts.list_outputs(), (Names{"output0", "output1", "output2"}));
+}
+
+TEST(Compose, ArraysThatAreShownAsSymbolsAreNoGraphs) {
+  const Symbol pooled = call("_contrib_DeformablePSROIPooling", "p", {var("x"), var("rois")},
+                             {{"spatial_scale", "1"},
+                              {"output_dim", "2"},
+                              {"group_size", "2"},
+                              {"pooled_size", "2"},
+                              {"no_trans", "True"}});
+  EXPECT_EQ(pooled.list_inputs(kArguments), (Names{"x", "rois"}));
+}
+
+TEST(Compose, WithoutANameAnOperatorWithoutInputsKeepsItsOwn) {
+  Symbol ones = call("_ones", "o", {}, {{"shape", "(2,)"}});
+  ones.compose("", {}, {});
+  EXPECT_EQ(ones.list_outputs(), Names{"o_output"});
+}
+
 }  // namespace
 }  // namespace mxnet::graph_test

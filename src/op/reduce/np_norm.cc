@@ -269,6 +269,7 @@ void infer_norm(const NumpyNormParams& params, Infer& infer) {
 [[maybe_unused]] const bool defined = [] {
   declare("_npi_norm", "Norm of vectors or matrices.")
       .input("data", "The array.")
+      .output("output0")
       .infer(infer_norm)
       .cpu(norm_cpu)
       .grad([](const NumpyNormParams& params, Grad& grad) {
