@@ -2,11 +2,10 @@
 """Things of each kind are made, used and freed a thousand times through the C ABI: the process does not grow."""
 import ctypes as C
 import os
-import shutil
-import subprocess
 
 import pytest
 from c_library import CPU, ROOT, Library, library_path
+from extension_examples import COMPILER, example
 
 MODEL = ROOT / "tests" / "data" / "models"
 ROUNDS = 1000
@@ -144,16 +143,11 @@ def kvstore_round(lib, _):
     lib.MXKVStoreFree(store)
 
 
-def extension_round(lib, folder):
+def extension_round(lib, _):
     """The example, compiled as users do, is loaded again, which changes nothing (there is no unloading), and used."""
-    library = folder / "liboperators.so"
-    if not library.exists():
-        compiler = shutil.which("c++") or shutil.which("g++")
-        if compiler is None:
-            pytest.skip("needs a C++ compiler")
-        source = ROOT / "examples" / "extensions" / "operators.cc"
-        subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-O0", f"-I{ROOT / 'include'}", source, "-o", library], check=True)
-    lib.MXLoadLib(str(library).encode(), 0)
+    if COMPILER is None:
+        pytest.skip("needs a C++ compiler")
+    lib.MXLoadLib(example("operators").encode(), 0)
     arrays = lib.array_of((2, 2), [1, 2, 3, 4]), lib.array_of((2, 2), [5, 6, 7, 8])
     count, outputs = C.c_int(0), C.POINTER(C.c_void_p)()
     lib.MXImperativeInvoke(lib.creator("example_gemm"), 2, (C.c_void_p * 2)(*arrays), C.byref(count), C.byref(outputs), 0, None, None)

@@ -2,43 +2,23 @@
 """Extension libraries, compiled as users do: their operators, passes and partitioners are those of the package."""
 
 import json
-import pathlib
-import shutil
-import subprocess
 import threading
 
 import mxnet as mx
 import numpy as np
 import pytest
+from extension_examples import COMPILER, compiled, example
 from mxnet import autograd, gluon
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-COMPILER = shutil.which("g++") or shutil.which("clang++")
-CACHE = [cache] if (cache := shutil.which("ccache")) else []  # these files are compiled for each binding and device
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 SEED = 20260814
 
 
-def compiled(source, library):
-    """The library of a source file. Compilers' caches know no links, nor a file again whose folder has another name."""
-    unit = library.with_suffix(".o")
-    flags = ["-std=c++17", "-fPIC", "-O0", f"-I{ROOT / 'include'}"]
-    subprocess.run([*CACHE, COMPILER, *flags, "-c", source.name, "-o", str(unit)], cwd=source.parent, check=True)
-    subprocess.run([COMPILER, "-shared", str(unit), "-o", str(library)], check=True)
-    return str(library)
-
-
-# Of the process: where tests of several files take turns in one, a module's fixtures are made again.
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("extensions")
-
-
 @pytest.fixture(scope="session", autouse=True)
-def examples(folder):
+def examples():
     """Both examples, loaded once: names stay for as long as the process lives."""
     for name in ("operators", "graphs"):
-        mx.library.load(compiled(ROOT / "examples" / "extensions" / f"{name}.cc", folder / f"lib{name}.so"), verbose=False)
+        mx.library.load(example(name), verbose=False)
 
 
 def matrices():
@@ -198,9 +178,9 @@ def test_selector_walks_through_the_network():
                                net.bind(mx.cpu(), {"x": x}).forward()[0].asnumpy(), rtol=1e-6)
 
 
-def test_loading_again_changes_nothing(folder):
+def test_loading_again_changes_nothing():
     before = mx.nd.example_gemm
-    mx.library.load(str(folder / "liboperators.so"))
+    mx.library.load(example("operators"))
     assert mx.nd.example_gemm(mx.nd.ones((1, 1)), mx.nd.ones((1, 1))).asscalar() == 1
     assert before.__name__ == "example_gemm"
 
@@ -224,11 +204,11 @@ def test_loading_again_changes_nothing(folder):
             'REGISTER_OP(example_far).setForward(f, "gpu");\n'
             'MXReturnValue initialize(int) { return MX_SUCCESS; }', 'given "gpu", expected "cpu"'),
 ])
-def test_libraries_that_do_not_fit(folder, name, code, message):
-    source = folder / f"{name}.cc"
+def test_libraries_that_do_not_fit(tmp_path, name, code, message):
+    source = tmp_path / f"{name}.cc"
     source.write_text(code, encoding="utf-8")
     with pytest.raises((mx.MXNetError, ValueError), match=message):
-        mx.library.load(compiled(source, folder / f"lib{name}.so"))
+        mx.library.load(compiled(source, tmp_path / f"lib{name}.so"))
 
 
 @pytest.mark.parametrize("path, message", [("/nowhere.so", "file that exists"), (__file__, "a shared library")])
