@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/simd.h"
 #include "op/fused/dense.h"
+#include "op/fused/dense_strassen.h"
 #include "op/fused/floats.h"
 #include "op/fused/packed_weight.h"
 #include "op/fused/post_ops_onednn.h"
@@ -302,7 +303,9 @@ PreparedKernelRef prepare_fused_dense(const OpDef&, const void* params, const Si
   std::vector<LayoutRef> in(signature.in.size());
   in[0] = onednn::layout_of(plain_desc(onednn::dims(signature.in[0].shape()), types.factors),
                             types.rows);
-  return std::make_shared<const FusedDense>(dense, sizes, types, *desc, plain, std::move(in));
+  auto layer = std::make_shared<const FusedDense>(dense, sizes, types, *desc, plain, std::move(in));
+  const bool is_float = types.rows == memory::data_type::f32 && types.factors == types.rows;
+  return is_float && !types.converts ? with_strassen(dense, sizes, std::move(layer)) : layer;
 }
 
 }  // namespace mxnet

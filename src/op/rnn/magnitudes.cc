@@ -1,42 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at all numbers of a layer, for the bits of the largest.
+// Looks at all numbers of a layer.
 #include "op/rnn/magnitudes.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
-#include <vector>
-
-#include "base/simd.h"
-#include "op/run/parallel.h"
 
 namespace mxnet::rnn {
-namespace {
-
-#define MX_SIMD_FILE "op/rnn/magnitudes.inc"
-#include "base/simd_targets.h"
-
-float largest_in_turn(const float* numbers, int64_t count) {
-  return std::bit_cast<float>(MX_SIMD_CALL(largest_bits)(numbers, count));
-}
-
-}  // namespace
-
-float largest_of(const float* numbers, int64_t count) {
-  constexpr int64_t kBlock = 1 << 14;
-  const int64_t blocks = (count + kBlock - 1) / kBlock;
-  std::vector<float> each(static_cast<std::size_t>(blocks));
-  parallel_for(
-      blocks, double{kBlock},
-      [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i)
-          each[static_cast<std::size_t>(i)] =
-              largest_in_turn(numbers + i * kBlock, std::min(kBlock, count - i * kBlock));
-      },
-      1);
-  return largest_in_turn(each.data(), blocks);
-}
-
 Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
                       const ForwardArrays<float>& arrays, int64_t layer, int direction,
                       const float* x) {

@@ -4,12 +4,10 @@
 #pragma once
 #include <cstdint>
 
+#include "op/products/magnitudes.h"
 #include "op/rnn/network.h"
 
 namespace mxnet::rnn {
-
-// The largest magnitude, found in all threads; NaN or infinite if one of the numbers is not finite.
-float largest_of(const float* numbers, int64_t count);
 
 struct Magnitudes {
   float input_weight, state_weight, input;

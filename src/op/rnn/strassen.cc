@@ -13,7 +13,7 @@
 namespace mxnet::rnn::strassen {
 namespace {
 
-#define MX_SIMD_FILE "op/rnn/strassen.inc"
+#define MX_SIMD_FILE "op/products/strassen_sums.inc"
 #include "base/simd_targets.h"
 
 constexpr int kProducts = 7, kTwice = kProducts * kProducts;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at all numbers for the bits of the largest, and at some products.
+#include "op/products/magnitudes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "base/simd.h"
+#include "op/run/parallel.h"
+
+namespace mxnet {
+namespace {
+
+#define MX_SIMD_FILE "op/products/magnitudes.inc"
+#include "base/simd_targets.h"
+
+float largest_in_turn(const float* numbers, int64_t count) {
+  return std::bit_cast<float>(MX_SIMD_CALL(largest_bits)(numbers, count));
+}
+
+}  // namespace
+
+float largest_of(const float* numbers, int64_t count) {
+  constexpr int64_t kBlock = 1 << 14;
+  const int64_t blocks = (count + kBlock - 1) / kBlock;
+  std::vector<float> each(static_cast<std::size_t>(blocks));
+  parallel_for(
+      blocks, double{kBlock},
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i)
+          each[static_cast<std::size_t>(i)] =
+              largest_in_turn(numbers + i * kBlock, std::min(kBlock, count - i * kBlock));
+      },
+      1);
+  return largest_in_turn(each.data(), blocks);
+}
+
+float mean_of_some_products(int64_t m, int64_t n, int64_t k, const float* a, const float* w) {
+  constexpr int64_t kRows = 16, kColumns = 8;
+  float sum = 0;
+  for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t j = 0; j < kColumns; ++j) {
+      // Another column of its stretch for each row.
+      const int64_t row = i * m / kRows, column = (j * kRows + i) * n / (kRows * kColumns);
+      sum += std::abs(MX_SIMD_CALL(dot)(a + row * k, w + column * k, k));
+    }
+  }
+  return sum / (kRows * kColumns);
+}
+
+}  // namespace mxnet

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// How large numbers are that are multiplied: what decides whether products may be made in ways
+// whose error is one of the largest numbers.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+// The largest magnitude, found in all threads; NaN or infinite if one of the numbers is not finite.
+float largest_of(const float* numbers, int64_t count);
+
+// The mean magnitude of some numbers of a product of rows, a (m x k) with w (n x k), that lie all
+// over it; they are found by the calling thread.
+float mean_of_some_products(int64_t m, int64_t n, int64_t k, const float* a, const float* w);
+
+}  // namespace mxnet

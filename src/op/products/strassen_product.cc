@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows and the inner dimension are cut into four parts, columns into panels of four by four: halves
+// of halves. In the inner dimension blocks follow each other, so that the sums of some rows stay
+// close; their results are added up.
+#include "op/products/strassen_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/simd.h"
+#include "base/stream_copy.h"
+#include "op/products/magnitudes.h"
+#include "op/products/packed_gemm.h"
+#include "op/run/parallel.h"
+
+namespace mxnet::strassen_product {
+namespace {
+
+#define MX_SIMD_FILE "op/products/strassen_sums.inc"
+#include "base/simd_targets.h"
+
+// Rows of each of four parts that belong together, so that it does not matter for the numbers how
+// many more there are.
+constexpr int64_t kTile = kRowsTogether / 4;
+constexpr int kOnce = 7, kTwice = kOnce * kOnce;
+constexpr int64_t kWidth = 32;         // columns of a panel
+constexpr int64_t kUnit = 4 * kWidth;  // columns that belong together
+constexpr int64_t kDepthStep = 64;     // quarters are whole vectors
+constexpr int64_t kMostDepth = 1024;
+
+// Blocks of the inner dimension, about equal.
+int64_t depth_of_block(int64_t k) {
+  const int64_t blocks = (k + kMostDepth - 1) / kMostDepth;
+  return (k / blocks + kDepthStep - 1) / kDepthStep * kDepthStep;
+}
+
+// Right factors of some columns: panels, one after the other, of `depth` rows each.
+void sum_panels(const float* panels, int64_t depth, float* to) {
+  constexpr int64_t kPiece = 8 * kWidth;
+  const int64_t panel = depth * kWidth, quarter = panel / 4;
+  alignas(64) float once[4 * kOnce * kPiece], sums[kOnce * kPiece];
+  for (int64_t at = 0; at < quarter; at += kPiece) {
+    for (int inner = 0; inner < 4; ++inner) {
+      const float* first = panels + inner % 2 * panel + inner / 2 * quarter + at;
+      const float* const blocks[4] = {first, first + 2 * panel, first + 2 * quarter,
+                                      first + 2 * panel + 2 * quarter};
+      MX_SIMD_CALL(sum_right)(blocks, kPiece, once + inner * kPiece, 4 * kPiece);
+    }
+    for (int p = 0; p < kOnce; ++p) {
+      const float* first = once + p * 4 * kPiece;
+      const float* const blocks[4] = {first, first + kPiece, first + 2 * kPiece,
+                                      first + 3 * kPiece};
+      MX_SIMD_CALL(sum_right)(blocks, kPiece, sums, kPiece);
+      for (int i = 0; i < kOnce; ++i)
+        stream_copy(to + (p * kOnce + i) * quarter + at, sums + i * kPiece, kPiece * sizeof(float));
+    }
+  }
+}
+
+// Left factors of rows of `depth` numbers, k apart: a quarter of the rows each, one after the
+// other.
+void sum_rows(const float* a, int64_t rows, int64_t k, int64_t depth, float* once, float* to) {
+  const int64_t height = rows / 4, quarter = depth / 4, factor = height * quarter;
+  for (int64_t r = 0; r < height; ++r) {
+    for (int inner = 0; inner < 4; ++inner) {
+      const int64_t row = r / kTile * kRowsTogether + inner / 2 * kTile + r % kTile;
+      const float* first = a + row * k + inner % 2 * quarter;
+      const float* second = first + 2 * kTile * k;
+      const float* const blocks[4] = {first, first + 2 * quarter, second, second + 2 * quarter};
+      MX_SIMD_CALL(sum_left)(blocks, quarter, once + inner * quarter, 4 * quarter);
+    }
+    for (int p = 0; p < kOnce; ++p) {
+      const float* first = once + p * 4 * quarter;
+      const float* const blocks[4] = {first, first + quarter, first + 2 * quarter,
+                                      first + 3 * quarter};
+      MX_SIMD_CALL(sum_left)(blocks, quarter, to + p * kOnce * factor + r * quarter, factor);
+    }
+  }
+}
+
+}  // namespace
+
+bool divides(int64_t n, int64_t k) {
+  // Below, sums take more than the multiplications that are saved.
+  constexpr int64_t kLeast = 512;
+  return packed_gemm::panel_columns<float>() == kWidth && n % kUnit == 0 && k % kDepthStep == 0 &&
+         n >= kLeast && k >= kLeast;
+}
+
+bool may_multiply(int64_t m, int64_t n, int64_t k, const float* a, const float* w, float largest) {
+  // The errors are about 13 roundings of the left side, which is 9 times the mean of the right one
+  // for numbers distributed evenly around 0, some 20 times for normally distributed ones.
+  constexpr float kMost = 128;
+  const float sums = largest_of(a, m * k) * largest * std::sqrt(static_cast<float>(k));
+  return std::isfinite(sums) && sums <= kMost * mean_of_some_products(m, n, k, a, w);
+}
+
+int64_t sums_size(int64_t n, int64_t k) { return kTwice * (k / 4) * (n / 4); }
+
+void sum_matrix(const float* w, int64_t n, int64_t k, float* to) {
+  const int64_t block = depth_of_block(k);
+  parallel_for(
+      n / kUnit, static_cast<double>(sums_size(kUnit, k)),
+      [&](int64_t first, int64_t last) {
+        std::vector<float> memory(static_cast<std::size_t>(kUnit * block + 16));
+        float* panels = memory.data();
+        panels += (64 - reinterpret_cast<uintptr_t>(panels) % 64) % 64 / sizeof(float);
+        for (int64_t unit = first; unit < last; ++unit) {
+          for (int64_t at = 0; at < k; at += block) {
+            const int64_t depth = std::min(block, k - at);
+            packed_gemm::pack<float>({w + unit * kUnit * k + at, 1, k}, depth, kUnit, 0, kUnit,
+                                     panels);
+            sum_panels(panels, depth, to + sums_size(n, at) + unit * sums_size(kUnit, depth));
+          }
+        }
+        finish_stream_copies();
+      },
+      1);
+}
+
+int64_t scratch_size(int64_t k) {
+  const int64_t quarter = depth_of_block(k) / 4, height = kMostRows / 4;
+  return (kTwice * height + 4 * kOnce) * quarter + 5 * kOnce * height * kWidth;
+}
+
+void multiply(int64_t rows, int64_t n, int64_t k, const float* a, const float* sums, float* c,
+              bool add, float* scratch, const Finished& finished) {
+  const int64_t block = depth_of_block(k), height = rows / 4, product = height * kWidth;
+  for (int64_t at = 0; at < k; at += block) {
+    const int64_t depth = std::min(block, k - at), quarter = depth / 4, factor = height * quarter;
+    float* products = scratch;
+    float* halves = products + kOnce * product;
+    float* left = halves + 4 * kOnce * product;
+    sum_rows(a + at, rows, k, depth, left + kTwice * factor, left);
+    const float* right = sums + sums_size(n, at);
+    const auto sum_up =
+        at > 0 || add ? MX_SIMD_CALL(sum_products<true>) : MX_SIMD_CALL(sum_products<false>);
+    for (int64_t unit = 0; unit < n; unit += kUnit) {
+      for (int p = 0; p < kTwice; ++p, right += quarter * kWidth) {
+        packed_gemm::multiply_panel(height, quarter, left + p * factor, quarter, right,
+                                    right + quarter * kWidth, products + p % kOnce * product,
+                                    kWidth, false, left + (p + 1) % kTwice * factor);
+        if (p % kOnce != kOnce - 1) continue;
+        float* first = halves + p / kOnce * product;
+        constexpr int kNext = kOnce;  // from quarter to quarter, each of seven products
+        float* const to[4] = {first, first + kNext * product, first + 2 * kNext * product,
+                              first + 3 * kNext * product};
+        MX_SIMD_CALL(sum_products<false>)(products, product, height, kWidth, to, kWidth);
+      }
+      for (int inner = 0; inner < 4; ++inner) {
+        const float* from = halves + inner * kOnce * product;
+        for (int64_t t = 0; t < height; t += kTile) {
+          float* first = c + (4 * t + inner / 2 * kTile) * n + unit + inner % 2 * kWidth;
+          float* second = first + 2 * kTile * n;
+          float* const to[4] = {first, first + 2 * kWidth, second, second + 2 * kWidth};
+          sum_up(from + t * kWidth, product, kTile, kWidth, to, n);
+        }
+      }
+      if (at + depth == k) finished.run(finished.body, unit, unit + kUnit);
+    }
+  }
+}
+
+}  // namespace mxnet::strassen_product
