@@ -282,7 +282,7 @@ void Plan::add_turned(const Turns& turns, int first_step) {
     const Step& step = steps_[static_cast<std::size_t>(s)];
     for (uint32_t i = 0; i < step.num_in + step.num_out; ++i) {
       const bool in = i < step.num_in;
-      if (in && !reads_images(*step.op, static_cast<int>(i))) continue;
+      if (in && static_cast<int>(i) >= sample_inputs_of(*step.op)) continue;
       TensorPlace& tensor = tensors_[step.first_tensor + i];
       tensor.type = &parts_.emplace_back(part_of(*tensor.type, turns.parts));
       const int entry = in ? graph_.inputs(step.node)[i]

@@ -3,11 +3,8 @@
 #include "exec/plan_turns.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "base/omp.h"
-#include "op/fused/conv.h"
 #include "op/fused/reorder.h"
 
 namespace mxnet {
@@ -72,6 +69,10 @@ class TurnChoice {
     return results;
   }
 
+  bool is_image(int n, std::size_t i) const {
+    return static_cast<int>(i) < sample_inputs_of(*graph_.node(n).op);
+  }
+
   // Of what a step reads and writes: images, and all else.
   struct Bytes {
     double images = 0, weights = 0;
@@ -81,8 +82,8 @@ class TurnChoice {
     Bytes bytes;
     const std::span<const int> inputs = graph_.inputs(n);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const bool images = reads_images(*graph_.node(n).op, static_cast<int>(i));
-      (images ? bytes.images : bytes.weights) += static_cast<double>(bytes_of(type(inputs[i])));
+      (is_image(n, i) ? bytes.images : bytes.weights) +=
+          static_cast<double>(bytes_of(type(inputs[i])));
     }
     for (const int entry : results(n)) bytes.images += static_cast<double>(bytes_of(type(entry)));
     return bytes;
@@ -93,22 +94,15 @@ class TurnChoice {
   int64_t images_at(int step) {
     const int n = steps_[static_cast<std::size_t>(step)];
     const ir::Node& node = graph_.node(n);
-    static constexpr std::array<std::string_view, 7> kOneByOne{kReorderOp,
-                                                               FusedConvParams::kWithoutSum,
-                                                               FusedConvParams::kWithSum,
-                                                               "Pooling",
-                                                               "Concat",
-                                                               "Activation",
-                                                               "elemwise_add"};
     if (kernels_[static_cast<std::size_t>(n)] == nullptr ||
-        std::ranges::find(kOneByOne, node.op->name()) == kOneByOne.end())
+        sample_inputs_of(*node.op) == kNoSamples)
       return 0;
     std::vector<int> images = results(n);
     for (const int entry : images)
       if (last_use(entry) == static_cast<int>(steps_.size())) return 0;  // the caller's array
     const std::span<const int> inputs = graph_.inputs(n);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (reads_images(*node.op, static_cast<int>(i))) images.push_back(inputs[i]);
+      if (is_image(n, i)) images.push_back(inputs[i]);
     const auto count = [&](int entry) {
       const Shape& shape = type(entry).shape;
       return shape.ndim() == 4 ? shape[0] : 0;
@@ -125,9 +119,7 @@ class TurnChoice {
     const int n = steps_[static_cast<std::size_t>(step)];
     const std::span<const int> inputs = graph_.inputs(n);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (!reads_images(*graph_.node(n).op, static_cast<int>(i)) &&
-          made_at_[static_cast<std::size_t>(inputs[i])] >= first)
-        return false;
+      if (!is_image(n, i) && made_at_[static_cast<std::size_t>(inputs[i])] >= first) return false;
     return true;
   }
 
@@ -183,7 +175,7 @@ class TurnChoice {
       divides = divides && (layout == nullptr) == (layouts.back() == nullptr);
     };
     for (std::size_t i = 0; i < num_in; ++i)
-      add(graph_.inputs(n)[i], reads_images(*node.op, static_cast<int>(i)), whole.in()[i]);
+      add(graph_.inputs(n)[i], is_image(n, i), whole.in()[i]);
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       add(graph_.first_entry(n) + o, true, whole.out()[static_cast<std::size_t>(o)]);
     if (!divides) return nullptr;
@@ -211,11 +203,6 @@ class TurnChoice {
 };
 
 }  // namespace
-
-bool reads_images(const OpDef& op, int i) {
-  if (op.name() == FusedConvParams::kWithoutSum) return i < 1;
-  return op.name() != FusedConvParams::kWithSum || i < 2;
-}
 
 ArrayType part_of(const ArrayType& whole, int parts) {
   ArrayType part = whole;

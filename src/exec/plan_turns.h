@@ -8,9 +8,6 @@
 
 namespace mxnet {
 
-// Whether input `i` of an operator that may take turns has images, as its results do, instead of
-// parameters.
-bool reads_images(const OpDef& op, int i);
 // An equal part of the images that an array of this type has.
 ArrayType part_of(const ArrayType& whole, int parts);
 

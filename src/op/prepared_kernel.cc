@@ -10,10 +10,20 @@
 namespace mxnet {
 namespace {
 
+struct Entry {
+  PrepareFn prepare = nullptr;
+  SampleInputs samples = kNoSamples;
+};
+
 // Filled before main, read-only afterwards.
-std::map<std::string, PrepareFn, std::less<>>& table() {
-  static std::map<std::string, PrepareFn, std::less<>> table;
+std::map<std::string, Entry, std::less<>>& table() {
+  static std::map<std::string, Entry, std::less<>> table;
   return table;
+}
+
+Entry entry_of(const OpDef& op) {
+  const auto at = table().find(op.name());
+  return at == table().end() ? Entry{} : at->second;
 }
 
 }  // namespace
@@ -23,13 +33,11 @@ bool same_layout(const LayoutRef& a, const LayoutRef& b) {
   return a == b || a->equals(*b);
 }
 
-bool add_prepared_kernel(const char* op, PrepareFn prepare) {
-  return table().emplace(op, prepare).second;
+bool add_prepared_kernel(const char* op, PrepareFn prepare, SampleInputs samples) {
+  return table().emplace(op, Entry{prepare, samples}).second;
 }
 
-PrepareFn prepared_kernel_of(const OpDef& op) {
-  const auto at = table().find(op.name());
-  return at == table().end() ? nullptr : at->second;
-}
+PrepareFn prepared_kernel_of(const OpDef& op) { return entry_of(op).prepare; }
+SampleInputs sample_inputs_of(const OpDef& op) { return entry_of(op).samples; }
 
 }  // namespace mxnet

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -74,9 +75,17 @@ using PrepareFn = PreparedKernelRef (*)(const OpDef& op, const void* params,
                                         const Signature& signature,
                                         std::span<const LayoutRef> layouts);
 
-// Of an operator by its name. Call before main, as MX_OP is.
-bool add_prepared_kernel(const char* op, PrepareFn prepare);
+// How many inputs, counted from the first, hold samples one behind the other along the first
+// dimension, of each of which the same sample of every result is computed. The others, parameters,
+// are read as a whole.
+using SampleInputs = int;
+inline constexpr SampleInputs kNoSamples = 0, kAllSamples = std::numeric_limits<int>::max();
+
+// Of an operator by its name. Call before main, as MX_OP is. Samples are a promise for arrays of as
+// many of them as the results have; where an input has another number the call is not by samples.
+bool add_prepared_kernel(const char* op, PrepareFn prepare, SampleInputs samples = kNoSamples);
 // Null where the operator has none.
 PrepareFn prepared_kernel_of(const OpDef& op);
+SampleInputs sample_inputs_of(const OpDef& op);
 
 }  // namespace mxnet

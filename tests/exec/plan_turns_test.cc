@@ -34,6 +34,18 @@ TEST(PlanTurns, LayersOfLargeImagesTakeThem) {
   EXPECT_EQ(result.steps("(8,32,192,192)"), 0) << result.plan;
 }
 
+// A gate, and a sum of a layer of its own, between convolutions.
+TEST(PlanTurns, ElementwiseLayersBetweenOthersTakeThem) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  Network net(images(8));
+  const Value x = net.conv("c0", net.data(), 16, 32, 1);
+  const Value gate = apply("sigmoid", {net.conv("c1", x, 32, 32, 1)});
+  const Value y = apply("LeakyReLU", {apply("elemwise_mul", {x, gate})}, {{"slope", "0.1"}});
+  const Network::Result result = net.check(pool(net.conv("c2", y, 32, 16, 1), "(8,8)") + 1.0);
+  EXPECT_EQ(result.steps("(8,32,192,192)"), 0) << result.plan;
+  EXPECT_GE(result.steps(" in 2 turns"), 5) << result.plan;
+}
+
 TEST(PlanTurns, ChangedParametersAreSeenByAllTurns) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   Network net(images(8));

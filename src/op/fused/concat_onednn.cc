@@ -110,7 +110,7 @@ PreparedKernelRef prepare_concat(const OpDef&, const void* params, const Signatu
       is_sequence(parts, axis));
 }
 
-[[maybe_unused]] const bool added = add_prepared_kernel("Concat", prepare_concat);
+[[maybe_unused]] const bool added = add_prepared_kernel("Concat", prepare_concat, kAllSamples);
 
 }  // namespace
 }  // namespace mxnet

@@ -65,8 +65,8 @@ OpBuilder<FusedConvParams>& declare(OpBuilder<FusedConvParams>& op) {
       .outputs([](const FusedConvParams& p) { return p.batch_norm ? 2 : 1; })
       .dtypes(kFloating)
       .infer(infer_weight);
-  return add_prepared_kernel(FusedConvParams::kWithoutSum, prepare_fused_conv) &&
-         add_prepared_kernel(FusedConvParams::kWithSum, prepare_fused_conv) &&
+  return add_prepared_kernel(FusedConvParams::kWithoutSum, prepare_fused_conv, 1) &&
+         add_prepared_kernel(FusedConvParams::kWithSum, prepare_fused_conv, 2) &&
          mark_kept(FusedConvParams::kWeightOnGpu);
 }();
 

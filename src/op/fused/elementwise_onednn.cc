@@ -59,11 +59,11 @@ PreparedKernelRef prepare_multiply(const OpDef&, const void*, const Signature& s
 [[maybe_unused]] const bool added = [] {
   bool all = true;
   for (const char* op : {"Activation", "LeakyReLU", "relu", "sigmoid", "tanh", "clip"})
-    all &= add_prepared_kernel(op, prepare_activation);
+    all &= add_prepared_kernel(op, prepare_activation, kAllSamples);
   for (const char* op : {"elemwise_add", "broadcast_add", "_npi_add"})
-    all &= add_prepared_kernel(op, prepare_add);
+    all &= add_prepared_kernel(op, prepare_add, kAllSamples);
   for (const char* op : {"elemwise_mul", "broadcast_mul", "_npi_multiply"})
-    all &= add_prepared_kernel(op, prepare_multiply);
+    all &= add_prepared_kernel(op, prepare_multiply, kAllSamples);
   return all;
 }();
 

@@ -69,7 +69,7 @@ namespace {
   reorder.doc("The same array in another layout, in plans for inference.")
       .input("data", "The array.")
       .infer([](const NoParams&, Infer& infer) { infer.in(0).same_as(infer.out(0)); });
-  return true;
+  return add_prepared_kernel(kReorderOp, nullptr, kAllSamples);  // prepare_reorder makes it
 }();
 
 }  // namespace

@@ -198,7 +198,7 @@ PoolOp& declare_backward(PoolOp& op, const char* doc) {
 }
 
 [[maybe_unused]] const bool defined = [] {
-  add_prepared_kernel("Pooling", prepare_pooling);
+  add_prepared_kernel("Pooling", prepare_pooling, kAllSamples);
   add_prepared_kernel("_backward_Pooling_sum", prepare_pool_spread);
   add_prepared_kernel("_backward_Pooling_max", prepare_max_pool_gradient);
   PoolOp pooling("Pooling");
