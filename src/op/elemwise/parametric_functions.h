@@ -80,8 +80,9 @@ MX_FUNCTION smooth_l1_slope(C dy, C x, C square) {
 }
 
 MX_FUNCTION hard_sigmoid(C x, C alpha, C beta) {
-  const C line = alpha * x + beta;
-  return line < C(0) ? C(0) : line > C(1) ? C(1) : line;
+  // Two selections of which neither is inside of the other become instructions without a branch.
+  const C line = alpha * x + beta, above = line < C(0) ? C(0) : line;
+  return above > C(1) ? C(1) : above;
 }
 MX_FUNCTION hard_sigmoid_slope(C dy, C x, C alpha, C beta) {
   const C line = alpha * x + beta;

@@ -37,4 +37,8 @@ bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta)
   return MX_SIMD_CALL(gammas<>)(stream, out, n, alpha, beta);
 }
 
+int64_t find_points(const uint32_t* words, int64_t pairs, int32_t* points) {
+  return MX_SIMD_CALL(find_points)(words, pairs, points);
+}
+
 }  // namespace mxnet

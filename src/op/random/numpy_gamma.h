@@ -3,13 +3,13 @@
 #pragma once
 #include <cstdint>
 
-#include "op/generators/random_draws.h"
+#include "op/generators/mt19937.h"
 
 namespace mxnet {
 
-// Element i becomes a number of shape `shapes[i]` and scale 1; NaN where that is no shape.
-// `uniforms` is room for two numbers an element.
-void draw_gamma_in_rounds(Draws& draws, const float* shapes, int64_t size, double* uniforms,
-                          double* numbers);
+// Element i becomes a number of shape `shapes[i]` and scale 1; NaN where that is no shape. `words`
+// is room for four words and `waiting` for one place an element.
+void draw_gamma_in_rounds(Mt19937& stream, const float* shapes, int64_t size, uint32_t* words,
+                          int64_t* waiting, double* numbers);
 
 }  // namespace mxnet

@@ -177,16 +177,17 @@ void draw_cpu<Gamma>(const std::optional<float>& first, const std::optional<floa
   int next_input = 0;
   const ParamValues shape(first, context, &next_input), scale(second, context, &next_input);
   const Tensor& out = context.out(0);
-  float* const shapes = context.workspace_of<float>(out.size());
+  const int64_t size = out.size();
+  float* const shapes = context.workspace_of<float>(size);
   BroadcastWalk to_shapes(shape.shape(), scale.shape(), out.shape());
-  for (int64_t i = 0; i < out.size(); ++i, to_shapes.next()) shapes[i] = shape[to_shapes.a()];
-  double* const numbers = context.workspace_of<double>(out.size());
-  Draws draws(RandomStreams::of(context.device()).sequential());
-  draw_gamma_in_rounds(draws, shapes, out.size(), context.workspace_of<double>(2 * out.size()),
-                       numbers);
+  for (int64_t i = 0; i < size; ++i, to_shapes.next()) shapes[i] = shape[to_shapes.a()];
+  double* const numbers = context.workspace_of<double>(size);
+  draw_gamma_in_rounds(RandomStreams::of(context.device()).sequential(), shapes, size,
+                       context.workspace_of<uint32_t>(4 * size),
+                       context.workspace_of<int64_t>(size), numbers);
   dispatch_dtype(out.dtype, "random", [&]<class T>(TypeTag<T>) {
     BroadcastWalk to_scales(shape.shape(), scale.shape(), out.shape());
-    for (int64_t i = 0; i < out.size(); ++i, to_scales.next())
+    for (int64_t i = 0; i < size; ++i, to_scales.next())
       out.as<T>()[i] = convert<T>(numbers[i] * scale[to_scales.b()]);
   });
 }
