@@ -3,9 +3,9 @@
 #include "op/products/magnitudes.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <vector>
 
 #include "base/simd.h"
 #include "op/run/parallel.h"
@@ -23,15 +23,16 @@ float largest_in_turn(const float* numbers, int64_t count) {
 }  // namespace
 
 float largest_of(const float* numbers, int64_t count) {
-  constexpr int64_t kBlock = 1 << 14;
-  const int64_t blocks = (count + kBlock - 1) / kBlock;
-  std::vector<float> each(static_cast<std::size_t>(blocks));
+  constexpr int64_t kLeast = 1 << 14, kMostBlocks = 64;
+  const int64_t size = std::max(kLeast, (count + kMostBlocks - 1) / kMostBlocks);
+  const int64_t blocks = (count + size - 1) / size;
+  std::array<float, kMostBlocks> each{};
   parallel_for(
-      blocks, double{kBlock},
+      blocks, static_cast<double>(size),
       [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i)
           each[static_cast<std::size_t>(i)] =
-              largest_in_turn(numbers + i * kBlock, std::min(kBlock, count - i * kBlock));
+              largest_in_turn(numbers + i * size, std::min(size, count - i * size));
       },
       1);
   return largest_in_turn(each.data(), blocks);
