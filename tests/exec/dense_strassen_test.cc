@@ -96,6 +96,16 @@ TEST_F(DenseStrassen, LargeNumbersDoNotHideSmallOnes) {
   EXPECT_EQ(run(net, output), run_plainly(net, output));
 }
 
+TEST_F(DenseStrassen, LargeRowsDoNotHideSmallOnes) {
+  Network net({128, kUnits});
+  const Value output = dense(net, "a", net.data());
+  auto* x = net.array("data").data_as<float>();
+  for (int64_t row = 0; row < 128; row += 8) {  // all that are looked at for their products
+    for (int64_t i = 0; i < kUnits; ++i) x[row * kUnits + i] *= 1e6F;
+  }
+  EXPECT_EQ(run(net, output), run_plainly(net, output));
+}
+
 TEST_F(DenseStrassen, ThreadsOfFewRowsMultiplyPlainly) {
   Network few({96, kUnits}), more({128, kUnits});
   const Value a = dense(few, "a", few.data()), b = dense(more, "a", more.data());

@@ -114,9 +114,13 @@ class StrassenDense final : public PreparedKernel {
     if (made == nullptr) return false;
     const auto* a = context.in(0).as<float>();
     const auto* w = context.in(weight).as<float>();
-    const auto largest = kept(*made, version, w, Kind::kLargest, 1,
-                              [&](float* to) { *to = largest_of(w, hidden * depth); });
-    if (!fast::may_multiply(rows, hidden, depth, a, w, *largest->floats())) return false;
+    const auto of_w = kept(*made, version, w, Kind::kMagnitudes, 2, [&](float* to) {
+      const RowMagnitudes found = magnitudes_of_rows(w, hidden, depth);
+      to[0] = found.largest;
+      to[1] = found.least;
+    });
+    if (!fast::may_multiply(rows, hidden, depth, a, w, {of_w->floats()[0], of_w->floats()[1]}))
+      return false;
     const auto sums = kept(*made, version, w, Kind::kSums, fast::sums_size(hidden, depth),
                            [&](float* to) { fast::sum_matrix(w, hidden, depth, to); });
     if (params_.sum) place_sum(context, static_cast<std::size_t>(rows * hidden) * sizeof(float));
@@ -127,7 +131,7 @@ class StrassenDense final : public PreparedKernel {
 
   // What is made of the weight once, for all plans that have it. At the first run already, so that
   // all runs give the same numbers.
-  enum class Kind : uint8_t { kLargest, kSums };
+  enum class Kind : uint8_t { kMagnitudes, kSums };
   template <class Make>
   std::shared_ptr<const PackedFloats> kept(MadeOfValues& made, uint64_t version, const float* w,
                                            Kind kind, int64_t size, const Make& make) const {

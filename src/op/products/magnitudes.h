@@ -9,6 +9,12 @@ namespace mxnet {
 // The largest magnitude, found in all threads; NaN or infinite if one of the numbers is not finite.
 float largest_of(const float* numbers, int64_t count);
 
+// Of the largest magnitudes of rows, the largest (as largest_of()) and the smallest.
+struct RowMagnitudes {
+  float largest, least;
+};
+RowMagnitudes magnitudes_of_rows(const float* numbers, int64_t rows, int64_t length);
+
 // The mean magnitude of some numbers of a product of rows, a (m x k) with w (n x k), that lie all
 // over it; they are found by the calling thread.
 float mean_of_some_products(int64_t m, int64_t n, int64_t k, const float* a, const float* w);

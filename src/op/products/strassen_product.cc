@@ -10,7 +10,6 @@
 
 #include "base/simd.h"
 #include "base/stream_copy.h"
-#include "op/products/magnitudes.h"
 #include "op/products/packed_gemm.h"
 #include "op/run/parallel.h"
 
@@ -88,12 +87,25 @@ bool divides(int64_t n, int64_t k) {
          n >= kLeast && k >= kLeast;
 }
 
-bool may_multiply(int64_t m, int64_t n, int64_t k, const float* a, const float* w, float largest) {
+bool may_multiply(int64_t m, int64_t n, int64_t k, const float* a, const float* w,
+                  RowMagnitudes of_w) {
+  const RowMagnitudes of_a = magnitudes_of_rows(a, m, k);
+  // A factor has sums of 16 numbers; of the products four are added up, twice.
+  constexpr float kNumbers = 16;
+  const float depth = static_cast<float>(k);
+  if (!std::isfinite(kNumbers * of_a.largest) || !std::isfinite(kNumbers * of_w.largest) ||
+      !std::isfinite(kNumbers * of_a.largest * of_w.largest * depth))
+    return false;
+  // Of a row the error is one of the largest row that is mixed with it, which a mean of products
+  // does not show: large rows may be those that are looked at. About 4 for normally distributed
+  // numbers; infinite (or NaN) where a row is of zeros, whose products are to stay exact.
+  constexpr float kMostOfRows = 64;
+  if (!(of_a.largest / of_a.least * (of_w.largest / of_w.least) <= kMostOfRows)) return false;
   // The errors are about 13 roundings of the left side, which is 9 times the mean of the right one
   // for numbers distributed evenly around 0, some 20 times for normally distributed ones.
   constexpr float kMost = 128;
-  const float sums = largest_of(a, m * k) * largest * std::sqrt(static_cast<float>(k));
-  return std::isfinite(sums) && sums <= kMost * mean_of_some_products(m, n, k, a, w);
+  return of_a.largest * of_w.largest * std::sqrt(depth) <=
+         kMost * mean_of_some_products(m, n, k, a, w);
 }
 
 int64_t sums_size(int64_t n, int64_t k) { return kTwice * (k / 4) * (n / 4); }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "op/kernel.h"
+#include "op/products/magnitudes.h"
 
 namespace mxnet::strassen_product {
 
@@ -17,8 +18,10 @@ bool divides(int64_t n, int64_t k);
 inline constexpr int64_t kRowsTogether = 32, kMostRows = 256;
 
 // Whether an error of the largest numbers is a small part of what the product a w^T (m x n) is
-// made of: some of its numbers are looked at. False for NaN and infinities. `largest`: of w.
-bool may_multiply(int64_t m, int64_t n, int64_t k, const float* a, const float* w, float largest);
+// made of: some of its numbers are looked at, and of each row, of a and of w, the largest number.
+// False for NaN and infinities, and for numbers whose sums might become infinite.
+bool may_multiply(int64_t m, int64_t n, int64_t k, const float* a, const float* w,
+                  RowMagnitudes of_w);
 
 // Numbers that the sums take, at 64 bytes.
 int64_t sums_size(int64_t n, int64_t k);

@@ -78,9 +78,8 @@ class StrassenProduct : public testing::Test {
     return most / largest;
   }
   bool may_multiply() const {
-    float largest = 0;
-    for (const float v : w_) largest = std::max(largest, std::abs(v));
-    return fast::may_multiply(m_, n_, k_, a_.data(), w_.data(), largest);
+    return fast::may_multiply(m_, n_, k_, a_.data(), w_.data(),
+                              magnitudes_of_rows(w_.data(), n_, k_));
   }
 
   std::mt19937 random_{kSeed};
@@ -138,9 +137,40 @@ TEST_F(StrassenProduct, WhatIsNotFiniteIsLeftToOthers) {
     a_[1234] = value;
     EXPECT_FALSE(may_multiply()) << value;
   }
-  draw(64, 512, 512, [&] { return normal_(random_); });
-  EXPECT_FALSE(fast::may_multiply(m_, n_, k_, a_.data(), w_.data(), NAN));
-  EXPECT_FALSE(fast::may_multiply(m_, n_, k_, a_.data(), w_.data(), INFINITY));
+  for (const float value : {NAN, INFINITY}) {
+    draw(64, 512, 512, [&] { return normal_(random_); });
+    w_[1234] = value;
+    EXPECT_FALSE(may_multiply()) << value;
+  }
+}
+
+TEST_F(StrassenProduct, RowsOfAnotherMagnitudeAreLeftToOthers) {
+  std::uniform_real_distribution<float> even(-1, 1);
+  const auto number = [&] { return even(random_); };
+  const auto scale = [](std::vector<float>& rows, int64_t length, int64_t row, float factor) {
+    for (int64_t i = 0; i < length; ++i) rows[static_cast<std::size_t>(row * length + i)] *= factor;
+  };
+  for (const float factor : {1e4F, 1e-4F, 0.0F}) {
+    // Every 16th of the rows: as the first ones of sequences, all that the products look at.
+    draw(256, 512, 512, number);
+    EXPECT_TRUE(may_multiply());
+    for (int64_t row = 0; row < m_; row += 16) scale(a_, k_, row, factor);
+    EXPECT_FALSE(may_multiply()) << factor;
+    draw(256, 512, 512, number);
+    for (int64_t row = 0; row < n_; row += 4) scale(w_, k_, row, factor);
+    EXPECT_FALSE(may_multiply()) << factor;
+  }
+}
+
+TEST_F(StrassenProduct, NumbersWhoseSumsAreInfiniteAreLeftToOthers) {
+  std::uniform_real_distribution<float> even(-1, 1);
+  const auto number = [&] { return even(random_); };
+  for (const float factor : {1e38F, 1e-38F}) {
+    draw(64, 512, 512, number);
+    for (float& v : a_) v *= factor;
+    for (float& v : w_) v *= 1 / factor;
+    EXPECT_FALSE(may_multiply()) << factor;
+  }
 }
 
 }  // namespace
