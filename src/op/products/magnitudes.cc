@@ -63,17 +63,27 @@ RowMagnitudes magnitudes_of_rows(const float* numbers, int64_t rows, int64_t len
           *std::min_element(least.data(), least.data() + blocks)};
 }
 
-float mean_of_some_products(int64_t m, int64_t n, int64_t k, const float* a, const float* w) {
-  constexpr int64_t kRows = 16, kColumns = 8;
-  float sum = 0;
+float quartile_of_some_products(int64_t m, int64_t n, int64_t k, const float* a, const float* w) {
+  constexpr int64_t kRows = 16, kColumns = 8, kProducts = kRows * kColumns;
+  // One of each stretch of rows and columns, somewhere: samples and units may have a period.
+  const auto place = [](int64_t stretch, int64_t stretches, int64_t count) {
+    const int64_t first = stretch * count / stretches,
+                  size = std::max(int64_t{1}, (stretch + 1) * count / stretches - first);
+    const uint32_t scattered = static_cast<uint32_t>(stretch + 1) * 0x9e3779b1U;
+    return first + static_cast<int64_t>(scattered >> 8) % size;
+  };
+  std::array<float, kProducts> products;
   for (int64_t i = 0; i < kRows; ++i) {
+    const float* row = a + place(i, kRows, m) * k;
     for (int64_t j = 0; j < kColumns; ++j) {
-      // Another column of its stretch for each row.
-      const int64_t row = i * m / kRows, column = (j * kRows + i) * n / (kRows * kColumns);
-      sum += std::abs(MX_SIMD_CALL(dot)(a + row * k, w + column * k, k));
+      const int64_t at = j * kRows + i;  // another column of its stretch for each row
+      products[static_cast<std::size_t>(at)] =
+          std::abs(MX_SIMD_CALL(dot)(row, w + place(at, kProducts, n) * k, k));
     }
   }
-  return sum / (kRows * kColumns);
+  const auto quartile = products.begin() + kProducts / 4;
+  std::nth_element(products.begin(), quartile, products.end());
+  return *quartile;
 }
 
 }  // namespace mxnet

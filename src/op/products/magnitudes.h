@@ -15,8 +15,8 @@ struct RowMagnitudes {
 };
 RowMagnitudes magnitudes_of_rows(const float* numbers, int64_t rows, int64_t length);
 
-// The mean magnitude of some numbers of a product of rows, a (m x k) with w (n x k), that lie all
-// over it; they are found by the calling thread.
-float mean_of_some_products(int64_t m, int64_t n, int64_t k, const float* a, const float* w);
+// Of the magnitudes of some numbers of a product of rows, a (m x k) with w (n x k), the lower
+// quartile. They lie all over it, and are found by the calling thread.
+float quartile_of_some_products(int64_t m, int64_t n, int64_t k, const float* a, const float* w);
 
 }  // namespace mxnet

@@ -124,6 +124,9 @@ TEST_F(StrassenProduct, NumbersThatWouldHideOthersAreLeftToOthers) {
   for (int64_t i = 0; i < m_; ++i) a_[static_cast<std::size_t>(i * k_ + 7)] *= 1e6F;
   for (int64_t j = 0; j < n_; ++j) w_[static_cast<std::size_t>(j * k_ + 7)] *= 1e-6F;
   EXPECT_FALSE(may_multiply());
+  // One whose weights are not small for some of the units.
+  for (int64_t j = 0; j < n_; j += 4) w_[static_cast<std::size_t>(j * k_ + 7)] *= 1e6F;
+  EXPECT_FALSE(may_multiply());
   // What is large everywhere, or small, is as good as what is not.
   draw(64, 512, 512, [&] { return 1e6F * normal_(random_); });
   EXPECT_TRUE(may_multiply());
