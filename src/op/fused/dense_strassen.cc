@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/config.h"
+#include "base/error.h"
 #include "base/simd.h"
 #include "ndarray/made_of_values.h"
 #include "op/fused/sum_place.h"
@@ -121,8 +122,8 @@ class StrassenDense final : public PreparedKernel {
     });
     if (!fast::may_multiply(rows, hidden, depth, a, w, {of_w->floats()[0], of_w->floats()[1]}))
       return false;
-    const auto sums = kept(*made, version, w, Kind::kSums, fast::sums_size(hidden, depth),
-                           [&](float* to) { fast::sum_matrix(w, hidden, depth, to); });
+    const auto sums = sums_if_room(*made, version, w);
+    if (sums == nullptr) return false;
     if (params_.sum) place_sum(context, static_cast<std::size_t>(rows * hidden) * sizeof(float));
     const float* bias = params_.dense.no_bias ? nullptr : context.in(weight + 1).as<float>();
     multiply(shares, a, sums->floats(), w, bias, context);
@@ -152,6 +153,19 @@ class StrassenDense final : public PreparedKernel {
     make(memory->floats());
     made.add(version, key, memory);
     return memory;
+  }
+
+  // They are three times the weight: null where there is no room for them.
+  std::shared_ptr<const PackedFloats> sums_if_room(MadeOfValues& made, uint64_t version,
+                                                   const float* w) const {
+    const auto& [rows, hidden, depth] = sizes_;
+    try {
+      return kept(made, version, w, Kind::kSums, fast::sums_size(hidden, depth),
+                  [&](float* to) { fast::sum_matrix(w, hidden, depth, to); });
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kOutOfMemory) throw;
+      return nullptr;
+    }
   }
 
   void multiply(const Shares& shares, const float* a, const float* sums, const float* w,
