@@ -107,7 +107,7 @@ class StrassenDense final : public PreparedKernel {
   // False, and nothing is done, where products must be plain.
   bool run(const KernelContext& context) const {
     const int weight = params_.weight_input();
-    const auto& [rows, hidden, depth] = sizes_;
+    const int64_t rows = sizes_.rows, hidden = sizes_.hidden, depth = sizes_.depth;
     const Shares shares(rows, threads_for(rows, cost_of_row()));
     uint64_t version = 0;
     // Of a weight that is another one each time the sums would be made for this run alone.
@@ -158,7 +158,7 @@ class StrassenDense final : public PreparedKernel {
   // They are three times the weight: null where there is no room for them.
   std::shared_ptr<const PackedFloats> sums_if_room(MadeOfValues& made, uint64_t version,
                                                    const float* w) const {
-    const auto& [rows, hidden, depth] = sizes_;
+    const int64_t hidden = sizes_.hidden, depth = sizes_.depth;
     try {
       return kept(made, version, w, Kind::kSums, fast::sums_size(hidden, depth),
                   [&](float* to) { fast::sum_matrix(w, hidden, depth, to); });
