@@ -145,9 +145,8 @@ void FunctionNode::free() {
 }
 
 NDArray TapeEntry::gradient() const {
-  if (node->kind() != TapeNode::Kind::kLeaf) return {};
-  const LeafNode& leaf = static_cast<const LeafNode&>(*node);
-  return leaf.request == Request::kNull ? NDArray() : leaf.grad;
+  return node->kind() == TapeNode::Kind::kLeaf ? static_cast<const LeafNode&>(*node).grad
+                                               : NDArray();
 }
 
 bool TapeEntry::fresh_gradient() const {
