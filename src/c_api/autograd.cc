@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/of_thread.h"
 #include "c_api/callbacks.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
@@ -172,8 +173,7 @@ int MXAutogradBackwardEx(uint32_t num_output, NDArrayHandle* output_handles,
     refs_of(num_variables, var_handles, "MXAutogradBackwardEx", "var_handles", &variables);
     std::vector<NDArray> grads = gradients(InputRefs(heads.span()), InputRefs(head_grads.span()),
                                            InputRefs(variables.span()), options);
-    thread_local const auto kept = std::make_unique<GradientReturns>();
-    GradientReturns& returns = *kept;
+    GradientReturns& returns = of_thread<GradientReturns>();
     returns.handles.clear();
     returns.storage_types.clear();
     for (NDArray& grad : grads) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/of_thread.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_handle.h"
@@ -30,11 +31,7 @@ struct CachedOpReturns {
   std::vector<NDArrayHandle> handles;
   std::vector<int> storage_types;
 };
-CachedOpReturns& cached_op_returns() {
-  // Leaves eight bytes in the thread's block, of which a library that is loaded late gets little.
-  thread_local const auto returns = std::make_unique<CachedOpReturns>();
-  return *returns;
-}
+CachedOpReturns& cached_op_returns() { return of_thread<CachedOpReturns>(); }
 
 void create(const char* function, SymbolHandle symbol, int num_flags, const char** keys,
             const char** vals, CachedOpHandle* out) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/numpy_shape.h"
+#include "base/of_thread.h"
 #include "c_api/executor_handle.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_handle.h"
@@ -14,11 +15,7 @@ using namespace mxnet::c_api;
 
 namespace mxnet::c_api {
 
-ExecutorReturns& executor_returns() {
-  // Leaves eight bytes in the thread's block, of which a library that is loaded late gets little.
-  thread_local const auto returns = std::make_unique<ExecutorReturns>();
-  return *returns;
-}
+ExecutorReturns& executor_returns() { return of_thread<ExecutorReturns>(); }
 
 template <class Dim>
 std::map<std::string, Shape> named_shapes(const char* function, uint32_t count, const char** names,

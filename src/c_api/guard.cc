@@ -12,6 +12,7 @@
 #include "base/config.h"
 #include "base/fatal_signal.h"
 #include "base/lock.h"
+#include "base/of_thread.h"
 #include "base/omp.h"
 #include "device/device_api.h"
 #include "profiler/profiler.h"
@@ -19,15 +20,12 @@
 namespace mxnet::c_api {
 namespace {
 
-// What the thread's caller may still look at. Behind a pointer: see tests/static_tls_test.py.
+// What the thread's caller may still look at.
 struct Texts {
   std::string typed_error, error, kept;
 };
 
-Texts& texts() {
-  thread_local const auto texts = std::make_unique<Texts>();
-  return *texts;
-}
+Texts& texts() { return of_thread<Texts>(); }
 
 // Texts::error and Texts::typed_error, or literals when there was no memory for them.
 constinit thread_local const char* t_error = "";

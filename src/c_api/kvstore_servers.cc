@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processes of a job as C programs see them: roles, servers and what they are told.
+#include "base/of_thread.h"
 #include "kvstore/cluster.h"
 
 #include <memory>
@@ -110,15 +111,15 @@ int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size
       std::vector<const char*> texts;
       std::vector<size_t> sizes;
     };
-    thread_local const auto returns = std::make_unique<Returns>();
-    *returns = {};
-    returns->replies = store.send_command(cmd_id, {body, size});
-    for (const std::string& reply : returns->replies) {
-      returns->texts.push_back(reply.data());
-      returns->sizes.push_back(reply.size());
+    Returns& returns = of_thread<Returns>();
+    returns = {};
+    returns.replies = store.send_command(cmd_id, {body, size});
+    for (const std::string& reply : returns.replies) {
+      returns.texts.push_back(reply.data());
+      returns.sizes.push_back(reply.size());
     }
-    *out_num = static_cast<uint32_t>(returns->replies.size());
-    *out_replies = returns->texts.data();
-    *out_sizes = returns->sizes.data();
+    *out_num = static_cast<uint32_t>(returns.replies.size());
+    *out_replies = returns.texts.data();
+    *out_sizes = returns.sizes.data();
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool of array handles and the per-thread store of what goes out.
 #include "c_api/ndarray_handle.h"
+#include "base/of_thread.h"
 
 #include <memory>
 
@@ -10,11 +11,7 @@
 
 namespace mxnet::c_api {
 
-NDArrayReturns& ndarray_returns() {
-  // Leaves eight bytes in the thread's block, of which a library that is loaded late gets little.
-  thread_local const auto returns = std::make_unique<NDArrayReturns>();
-  return *returns;
-}
+NDArrayReturns& ndarray_returns() { return of_thread<NDArrayReturns>(); }
 
 void return_arrays(std::vector<NDArray> arrays, std::vector<std::string> names, uint32_t* out_size,
                    NDArrayHandle** out_arrays, uint32_t* out_name_size, const char*** out_names) {

@@ -2,9 +2,10 @@
 // The predict API.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "base/numpy_shape.h"
+#include "base/of_thread.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_handle.h"
@@ -62,28 +63,26 @@ std::map<std::string, Shape> input_shapes(const char* function, uint32_t count, 
   return shapes;
 }
 
-bool has_variable(const ir::Graph& graph, std::string_view name) {
-  const std::vector<ir::Node*> nodes = ir::topological_order(graph.outputs);
-  return std::any_of(nodes.begin(), nodes.end(), [name](const ir::Node* node) {
-    return node->is_variable() && node->name == name;
-  });
+std::set<std::string, std::less<>> variables_of(const ir::Graph& graph) {
+  std::set<std::string, std::less<>> names;
+  for (const ir::Node* node : ir::topological_order(graph.outputs))
+    if (node->is_variable()) names.insert(node->name);
+  return names;
 }
 
 std::vector<PredictorHandle> create(const char* function, const char* json, const void* param_bytes,
                                     int param_size, int dev_type, int dev_id,
                                     const std::vector<std::string>& output_keys,
-                                    std::map<std::string, Shape> shapes,
+                                    const std::map<std::string, Shape>& shapes,
                                     const std::map<std::string, DType>& dtypes, int count) {
   require(json, function, "symbol_json_str");
   auto model = std::make_shared<PredictModel>();
   model->device = checked_device(function, dev_type, dev_id);
   model->graph = load_symbol(json).graph();
   if (!output_keys.empty()) {
-    const ir::Graph part = partial_graph(model->graph, output_keys);
-    // Callers name the inputs of the whole network: a label is none of a part before the loss.
-    for (const ir::Node* node : ir::topological_order(model->graph.outputs))
-      if (node->is_variable() && !has_variable(part, node->name)) shapes.erase(node->name);
-    model->graph = part;
+    model->left_out = variables_of(model->graph);
+    model->graph = partial_graph(model->graph, output_keys);
+    for (const std::string& name : variables_of(model->graph)) model->left_out.erase(name);
   }
   model->parameters = load_parameters(function, param_bytes, param_size, model->device);
   std::vector<std::unique_ptr<Predictor>> made;
@@ -109,8 +108,7 @@ HandlePool<std::unique_ptr<NamedArrays>>& nd_list_pool() {
 }
 
 std::vector<uint32_t>& shape_returns() {
-  thread_local const auto returns = std::make_unique<std::vector<uint32_t>>();
-  return *returns;
+  return of_thread<std::vector<uint32_t>, struct PredictedShapes>();
 }
 
 int create_with_outputs(const char* function, const char* json, const void* param_bytes,

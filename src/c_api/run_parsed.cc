@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/of_thread.h"
 #include "c_api/ndarray_handle.h"
 #include "exec/imperative.h"
 #include "op/inline_vector.h"
@@ -18,17 +19,6 @@ struct InvokeReturns {
   std::vector<NDArrayHandle> handles;
   std::vector<int> storage_types;
 };
-
-// Each call comes here: read without a look at whether the thread has begun, see
-// storage/lane_set.h.
-[[gnu::tls_model("initial-exec")]] constinit thread_local InvokeReturns* t_returns = nullptr;
-
-InvokeReturns& invoke_returns() {
-  if (t_returns != nullptr) [[likely]]
-    return *t_returns;
-  thread_local const auto returns = std::make_unique<InvokeReturns>();
-  return *(t_returns = returns.get());
-}
 
 // What is wrong with a handle, of which argument of which operator.
 [[noreturn]] void complain(const OpDef& op, const std::string& argument, NDArrayHandle handle) {
@@ -90,7 +80,7 @@ void run_parsed(const ParsedAttrsRef& parsed, Device device, int num_inputs, NDA
   imperative_invoke(parsed, in.span(), out.span(), num_inputs == 0 ? device : Device(),
                     drops_hidden);
   if (given) return;
-  std::vector<NDArrayHandle>& handles = invoke_returns().handles;
+  std::vector<NDArrayHandle>& handles = of_thread<InvokeReturns>().handles;
   handles.clear();
   for (int o = 0; o < visible; ++o)
     handles.push_back(new_handle(std::move(made[static_cast<std::size_t>(o)])));
@@ -99,7 +89,7 @@ void run_parsed(const ParsedAttrsRef& parsed, Device device, int num_inputs, NDA
 }
 
 const int* storage_types_of(int count, const NDArrayHandle* handles) {
-  std::vector<int>& types = invoke_returns().storage_types;
+  std::vector<int>& types = of_thread<InvokeReturns>().storage_types;
   types.clear();
   for (int o = 0; o < count; ++o)
     types.push_back(static_cast<int>(array_of(handles[o]).storage_type()));

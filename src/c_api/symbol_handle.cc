@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/of_thread.h"
 #include "c_api/guard.h"
 
 namespace mxnet::c_api {
@@ -29,11 +30,7 @@ void TextStore::keep(std::vector<std::string> texts, uint32_t* out_size, const c
   *out_array = pointers_.data();
 }
 
-SymbolReturns& symbol_returns() {
-  // On the heap: a library that is opened late gets little room for variables of threads.
-  thread_local const auto returns = std::make_unique<SymbolReturns>();
-  return *returns;
-}
+SymbolReturns& symbol_returns() { return of_thread<SymbolReturns>(); }
 
 std::vector<std::pair<std::string, std::string>> checked_attrs(const char* function, uint32_t count,
                                                                const char** keys,

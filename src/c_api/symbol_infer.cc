@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/numpy_shape.h"
+#include "base/of_thread.h"
 #include "c_api/guard.h"
 #include "c_api/symbol_handle.h"
 #include "graph/infer_symbol.h"
@@ -120,14 +121,13 @@ int infer_shapes(const char* function, bool partial, SymbolHandle symbol, uint32
       known.types.push_back({known_shape(function, arg_shape_data + first, ndim, numpy)});
     }
     const SymbolTypes types = infer_symbol(of, known, numpy);
-    // On the heap: a library that is opened late gets little room for variables of threads.
-    thread_local const auto returns = std::make_unique<ShapeReturns<Dim, Rank>>();
-    returns->arguments.fill(function, types.arguments, numpy);
-    returns->outputs.fill(function, types.outputs, numpy);
-    returns->auxiliary.fill(function, types.auxiliary, numpy);
-    arguments.give(returns->arguments);
-    outputs.give(returns->outputs);
-    auxiliary.give(returns->auxiliary);
+    auto& returns = of_thread<ShapeReturns<Dim, Rank>>();
+    returns.arguments.fill(function, types.arguments, numpy);
+    returns.outputs.fill(function, types.outputs, numpy);
+    returns.auxiliary.fill(function, types.auxiliary, numpy);
+    arguments.give(returns.arguments);
+    outputs.give(returns.outputs);
+    auxiliary.give(returns.auxiliary);
     *complete = partial || types.shapes_complete ? 1 : 0;
   });
 }
@@ -166,10 +166,10 @@ int infer_dtypes(const char* function, bool partial, SymbolHandle symbol, uint32
     for (uint32_t i = 0; i < num_args; ++i)
       known.types.push_back({Shape(), known_dtype(function, arg_type_data[i])});
     const SymbolTypes types = infer_symbol(of, known, is_numpy_shape());
-    thread_local const auto kept = std::make_unique<std::array<std::vector<int>, 3>>();
-    arguments.give(function, types.arguments, &(*kept)[0]);
-    outputs.give(function, types.outputs, &(*kept)[1]);
-    auxiliary.give(function, types.auxiliary, &(*kept)[2]);
+    auto& kept = of_thread<std::array<std::vector<int>, 3>>();
+    arguments.give(function, types.arguments, &kept[0]);
+    outputs.give(function, types.outputs, &kept[1]);
+    auxiliary.give(function, types.auxiliary, &kept[2]);
     *complete = partial || types.dtypes_complete ? 1 : 0;
   });
 }

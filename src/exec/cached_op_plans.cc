@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/of_thread.h"
 #include "exec/plan_graph.h"
 #include "graph/infer.h"
 
@@ -30,14 +31,12 @@ struct ThreadSlot {
 };
 
 ThreadSlot& thread_slot(uint64_t op, std::span<NDArray* const> inputs, bool training) {
-  // On the heap: the room for thread-local objects of libraries loaded late is small.
-  thread_local std::unique_ptr<std::array<ThreadSlot, kThreadSlots>> slots;
-  if (!slots) slots = std::make_unique<std::array<ThreadSlot, kThreadSlots>>();
+  auto& slots = of_thread<std::array<ThreadSlot, kThreadSlots>>();
   uint64_t hash = op * 2 + (training ? 1 : 0);
   for (const NDArray* input : inputs.first(std::min<std::size_t>(inputs.size(), 4)))
     for (int64_t dim : input->shape().dims())
       hash = (hash ^ static_cast<uint64_t>(dim)) * 0x9E3779B97F4A7C15;
-  return (*slots)[(hash ^ hash >> 32) % kThreadSlots];
+  return slots[(hash ^ hash >> 32) % kThreadSlots];
 }
 
 bool fits(const CachedOpKey& key, std::span<NDArray* const> inputs, Device device, bool training,

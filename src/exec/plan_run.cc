@@ -2,6 +2,7 @@
 // Segments as operations of the engine, forward and backward.
 #include "exec/plan_run.h"
 
+#include "base/of_thread.h"
 #include "base/omp.h"
 #include "engine/engine.h"
 #include "exec/autograd_state.h"
@@ -14,8 +15,7 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run
   struct Lists {
     std::vector<Var*> reads, writes;
   };
-  thread_local const auto lists = std::make_unique<Lists>();
-  auto& [reads, writes] = *lists;
+  auto& [reads, writes] = of_thread<Lists>();
   const Device device = plan.plan().options().device;
   const bool here = plan.pool.several_threads() && !device.is_gpu();
   for (const Plan::Segment& segment : segments) {

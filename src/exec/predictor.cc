@@ -30,6 +30,8 @@ Predictor::Predictor(std::shared_ptr<const PredictModel> model, std::map<std::st
       options.dtypes[name] = parameter->second.dtype();
     }
   }
+  std::erase_if(shapes,
+                [this](const auto& given) { return model_->left_out.contains(given.first); });
   if (!shapes.empty()) {
     throw Error(ErrorCode::kValue, "MXPredCreate",
                 fmt::format("given the shape of '{}', expected an input of the symbol",

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace mxnet {
 struct PredictModel {
   ir::Graph graph;
   std::map<std::string, NDArray> parameters;  // arguments and auxiliary states
+  // Inputs of the network that this part of it lacks (labels, before the loss): callers may give
+  // their shapes.
+  std::set<std::string, std::less<>> left_out;
   Device device;
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/of_thread.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -103,11 +104,10 @@ SavePlanRef make_plan(const Key& key) {
 }  // namespace
 
 SavePlanRef save_plan(const ParsedAttrsRef& parsed, int num_in, int num_out, uint64_t wants) {
-  thread_local std::unique_ptr<std::array<Slot, kSlots>> cache;
-  if (!cache) cache = std::make_unique<std::array<Slot, kSlots>>();
+  auto& cache = of_thread<std::array<Slot, kSlots>>();
   const uint64_t hash = (reinterpret_cast<uintptr_t>(parsed.get()) >> 4) * 0x9E3779B97F4A7C15 ^
                         std::rotl(wants, 7) ^ static_cast<uint64_t>(num_in);
-  Slot& slot = (*cache)[(hash ^ hash >> 32) % kSlots];
+  Slot& slot = cache[(hash ^ hash >> 32) % kSlots];
   Key key{parsed, num_in, num_out, wants};
   if (slot.plan && slot.key == key) return slot.plan;
   SavePlanRef plan = make_plan(key);

@@ -37,7 +37,8 @@ struct HiddenOutputs {
 constexpr HiddenOutputs kHiddenOutputs[] = {
     {"topk", "ret_typ", "value", 2},   {"sort", "", "", 2},
     {"_npi_norm", "", "", 4},          {"Correlation", "", "", 3},
-    {"SpatialTransformer", "", "", 3}, {"GridGenerator", "transform_type", "affine", 2},
+    {"SpatialTransformer", "", "", 3}, {"GridGenerator", "", "", 2},
+    {"BilinearSampler", "", "", 2},
 };
 
 // Outputs that a node has for readers of the file: where the hidden ones here are not those of the

@@ -36,6 +36,7 @@ constexpr InputInitializer kInitializers[] = {
     {"_contrib_SyncBatchNorm", 4, kOne},
     {"IdentityAttachKLSparseReg", 1, kZero},
     {"LeakyReLU", 1, "[\"Constant\", {\"value\": 0.25}]"},
+    {"UpSampling", 1, "[\"bilinear\", {}]"},
 };
 
 }  // namespace

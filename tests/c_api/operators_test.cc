@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators through the C ABI: lists, information, calls, errors. Signatures as in
 // facts/c_api-1.9.1.json.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -196,6 +200,26 @@ TEST(CFunction, TheFourOldOnesAreDescribed) {
   EXPECT_EQ(MXGetFunction("no such", &set_value), -1);
   EXPECT_EQ(MXFuncDescribe(nullptr, &uses, &scalars, &mutates, &mask), -1);
   EXPECT_EQ(MXFuncInvoke(functions[2], nullptr, nullptr, nullptr), -1);
+}
+
+// What the exiting thread had of its own is gone by then.
+void compute_at_exit() {
+  const Array x(Values{1, 2});
+  const bool right = call("elemwise_add", {x.get(), x.get()}).values() == Values{2, 4};
+  ::_exit(right ? 0 : 1);
+}
+
+void exit_after_computing() {
+  const Array x(Values{1, 2});
+  call("elemwise_add", {x.get(), x.get()}).values();
+  std::atexit(compute_at_exit);
+  std::exit(2);
+}
+
+TEST(OperatorsDeathTest, AreThereForExitHandlersOfWhicheverThreadExits) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exit_after_computing(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::thread(exit_after_computing).join(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -283,6 +283,9 @@ TEST_F(Predict, APartMayBeGivenInputsOfTheRest) {
   MX_OK(MXPredCreatePartialOut(json, params_.data(), size(), kCpu, 0, 2, inputs, begins, sizes, 1,
                                outputs, part.out()));
   EXPECT_EQ(part.run({1, 2}), (Values{1, 1, 3, 2, 3, 6}));
+  Pred same;
+  MX_OK(MXPredReshape(2, inputs, begins, sizes, part.get(), same.out()));
+  EXPECT_EQ(same.run({1, 2}), (Values{1, 1, 3, 2, 3, 6}));
   PredictorHandle none = nullptr;
   EXPECT_EQ(MXPredCreatePartialOut(json, params_.data(), size(), kCpu, 0, 2, unknown, begins, sizes,
                                    1, outputs, &none),

@@ -119,6 +119,10 @@ TEST(AuxiliaryStates, StartAsTheOperatorNeedsThem) {
   set_attrs(&own, {{"__init__", "[\"zero\", {}]"}});
   const Symbol given = call("LeakyReLU", "p", {var("x"), own}, {{"act_type", "prelu"}});
   EXPECT_EQ(get_attr(given.input_symbols()[1], "__init__"), "[\"zero\", {}]");
+  const Symbol larger =
+      call("UpSampling", "u", {var("x")},
+           {{"scale", "2"}, {"sample_type", "bilinear"}, {"num_filter", "3"}, {"num_args", "2"}});
+  EXPECT_EQ(get_attr(larger.input_symbols()[1], "__init__"), "[\"bilinear\", {}]");
 }
 
 TEST(AuxiliaryStates, ReadersKnowHowOftenAStateHasBeenWritten) {

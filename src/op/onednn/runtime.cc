@@ -12,6 +12,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/leaked.h"
+#include "base/of_thread.h"
 #include "op/inline_vector.h"
 #include "op/onednn/key.h"
 
@@ -27,8 +28,10 @@ const dnnl::engine& engine() {
 }
 
 const dnnl::stream& stream() {
-  thread_local const dnnl::stream stream(engine());
-  return stream;
+  struct Of {
+    dnnl::stream stream{engine()};
+  };
+  return of_thread<Of>().stream;
 }
 
 dnnl::memory::data_type data_type(DType dtype) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vector for each thread, behind a pointer.
 #include "op/onednn/thread_caches.h"
+#include "base/of_thread.h"
 
 #include <atomic>
 #include <vector>
@@ -14,10 +15,9 @@ std::size_t new_cache_slot() {
 }
 
 std::shared_ptr<void>& cache_in_slot(std::size_t slot) {
-  thread_local std::unique_ptr<std::vector<std::shared_ptr<void>>> caches;
-  if (!caches) caches = std::make_unique<std::vector<std::shared_ptr<void>>>();
-  if (slot >= caches->size()) caches->resize(slot + 1);
-  return (*caches)[slot];
+  auto& caches = of_thread<std::vector<std::shared_ptr<void>>>();
+  if (slot >= caches.size()) caches.resize(slot + 1);
+  return caches[slot];
 }
 
 }  // namespace mxnet::onednn

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/of_thread.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -59,14 +60,13 @@ ParsedAttrsRef parse_now(const OpDef& op, AttrList attrs) {
 }  // namespace
 
 ParsedAttrsRef parse_attrs(const OpDef& op, AttrList attrs) {
-  thread_local std::unique_ptr<std::array<Slot, kSlots>> cache;
-  if (!cache) cache = std::make_unique<std::array<Slot, kSlots>>();
+  auto& cache = of_thread<std::array<Slot, kSlots>>();
   uint64_t hash = mix(0, reinterpret_cast<uintptr_t>(&op));
   for (const auto& [key, text] : attrs) {
     if (text.size() > kLongestText) return parse_now(op, attrs);
     hash = mix_text(mix_text(hash, key), text);
   }
-  Slot& slot = (*cache)[hash % kSlots];
+  Slot& slot = cache[hash % kSlots];
   if (slot.parsed && slot.hash == hash && &slot.parsed->op() == &op &&
       same_texts(slot.parsed->attrs(), attrs))
     return slot.parsed;
