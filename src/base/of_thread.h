@@ -16,11 +16,12 @@ void at_end_of_thread(void (*forget)(void*));
 template <class T, class Of = T>
 T& of_thread() {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local T* kept = nullptr;
-  if (kept != nullptr) [[likely]]
+  const auto make = []() __attribute__((noinline))->T& {
+    kept = new T();
+    at_end_of_thread([](void*) { delete std::exchange(kept, nullptr); });
     return *kept;
-  kept = new T();
-  at_end_of_thread([](void*) { delete std::exchange(kept, nullptr); });
-  return *kept;
+  };
+  return kept != nullptr ? *kept : make();
 }
 
 }  // namespace mxnet

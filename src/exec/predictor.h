@@ -15,10 +15,10 @@ namespace mxnet {
 struct PredictModel {
   ir::Graph graph;
   std::map<std::string, NDArray> parameters;  // arguments and auxiliary states
+  Device device;
   // Inputs of the network that this part of it lacks (labels, before the loss): callers may give
   // their shapes.
-  std::set<std::string, std::less<>> left_out;
-  Device device;
+  std::set<std::string, std::less<>> left_out{};
 };
 
 // Used by one thread at a time; runs on its caller's thread. Inputs that have neither shape nor
