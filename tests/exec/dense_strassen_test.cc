@@ -9,6 +9,7 @@
 
 #include "exec/network_fixture.h"
 #include "op/products/strassen_product.h"
+#include "openmp_under_tsan.h"
 
 namespace mxnet {
 namespace {
@@ -18,6 +19,7 @@ constexpr int64_t kUnits = 512;
 class DenseStrassen : public testing::Test {
  protected:
   void SetUp() override {
+    MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
     if (!strassen_product::divides(kUnits, kUnits)) GTEST_SKIP() << "needs AVX-512";
     omp_set_num_threads(2);
   }
