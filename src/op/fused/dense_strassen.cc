@@ -216,13 +216,12 @@ class StrassenDense final : public PreparedKernel {
 
   // Columns [first, last) of some rows.
   void finish(float* c, int64_t rows, int64_t first, int64_t last, const float* bias) const {
-    const LayerPost& post = activation_.post;
+    LayerPost post = activation_.post;
+    if (bias != nullptr) post.bias = bias + first;
     const auto loop = activation_.row ? activation_loop<float>(*activation_.row).value : nullptr;
     for (int64_t r = 0; r < rows; ++r) {
       float* row = c + r * sizes_.hidden + first;
-      MX_SIMD_CALL(finish_row)
-      (row, last - first, bias == nullptr ? nullptr : bias + first, post.slope, post.low,
-       post.high);
+      MX_SIMD_CALL(finish_row)(row, last - first, post);
       if (loop != nullptr) loop(row, row, last - first, activation_.slope);
     }
   }

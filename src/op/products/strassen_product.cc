@@ -8,21 +8,18 @@
 #include <cmath>
 #include <vector>
 
-#include "base/simd.h"
 #include "base/stream_copy.h"
 #include "op/products/packed_gemm.h"
-#include "op/run/parallel.h"
+#include "op/products/strassen_sums.h"
 
 namespace mxnet::strassen_product {
 namespace {
 
-#define MX_SIMD_FILE "op/products/strassen_sums.inc"
-#include "base/simd_targets.h"
+using namespace strassen_sums;
 
 // Rows of each of four parts that belong together, so that it does not matter for the numbers how
 // many more there are.
 constexpr int64_t kTile = kRowsTogether / 4;
-constexpr int kOnce = 7, kTwice = kOnce * kOnce;
 constexpr int64_t kWidth = 32;         // columns of a panel
 constexpr int64_t kUnit = 4 * kWidth;  // columns that belong together
 constexpr int64_t kDepthStep = 64;     // quarters are whole vectors
@@ -34,47 +31,14 @@ int64_t depth_of_block(int64_t k) {
   return (k / blocks + kDepthStep - 1) / kDepthStep * kDepthStep;
 }
 
-// Right factors of some columns: panels, one after the other, of `depth` rows each.
-void sum_panels(const float* panels, int64_t depth, float* to) {
-  constexpr int64_t kPiece = 8 * kWidth;
-  const int64_t panel = depth * kWidth, quarter = panel / 4;
-  alignas(64) float once[4 * kOnce * kPiece], sums[kOnce * kPiece];
-  for (int64_t at = 0; at < quarter; at += kPiece) {
-    for (int inner = 0; inner < 4; ++inner) {
-      const float* first = panels + inner % 2 * panel + inner / 2 * quarter + at;
-      const float* const blocks[4] = {first, first + 2 * panel, first + 2 * quarter,
-                                      first + 2 * panel + 2 * quarter};
-      MX_SIMD_CALL(sum_right)(blocks, kPiece, once + inner * kPiece, 4 * kPiece);
-    }
-    for (int p = 0; p < kOnce; ++p) {
-      const float* first = once + p * 4 * kPiece;
-      const float* const blocks[4] = {first, first + kPiece, first + 2 * kPiece,
-                                      first + 3 * kPiece};
-      MX_SIMD_CALL(sum_right)(blocks, kPiece, sums, kPiece);
-      for (int i = 0; i < kOnce; ++i)
-        stream_copy(to + (p * kOnce + i) * quarter + at, sums + i * kPiece, kPiece * sizeof(float));
-    }
-  }
-}
-
 // Left factors of rows of `depth` numbers, k apart: a quarter of the rows each, one after the
 // other.
-void sum_rows(const float* a, int64_t rows, int64_t k, int64_t depth, float* once, float* to) {
+void sum_rows(const float* a, int64_t rows, int64_t k, int64_t depth, float* between, float* to) {
   const int64_t height = rows / 4, quarter = depth / 4, factor = height * quarter;
   for (int64_t r = 0; r < height; ++r) {
-    for (int inner = 0; inner < 4; ++inner) {
-      const int64_t row = r / kTile * kRowsTogether + inner / 2 * kTile + r % kTile;
-      const float* first = a + row * k + inner % 2 * quarter;
-      const float* second = first + 2 * kTile * k;
-      const float* const blocks[4] = {first, first + 2 * quarter, second, second + 2 * quarter};
-      MX_SIMD_CALL(sum_left)(blocks, quarter, once + inner * quarter, 4 * quarter);
-    }
-    for (int p = 0; p < kOnce; ++p) {
-      const float* first = once + p * 4 * quarter;
-      const float* const blocks[4] = {first, first + quarter, first + 2 * quarter,
-                                      first + 3 * quarter};
-      MX_SIMD_CALL(sum_left)(blocks, quarter, to + p * kOnce * factor + r * quarter, factor);
-    }
+    const float* first = a + (r / kTile * kRowsTogether + r % kTile) * k;
+    sum_left_twice({first, first + kTile * k, first + 2 * kTile * k, first + 3 * kTile * k},
+                   quarter, between, to + r * quarter, factor);
   }
 }
 
@@ -124,7 +88,8 @@ void sum_matrix(const float* w, int64_t n, int64_t k, float* to) {
             const int64_t depth = std::min(block, k - at);
             packed_gemm::pack<float>({w + unit * kUnit * k + at, 1, k}, depth, kUnit, 0, kUnit,
                                      panels);
-            sum_panels(panels, depth, to + sums_size(n, at) + unit * sums_size(kUnit, depth));
+            sum_right_twice(panels, depth * kWidth, kWidth,
+                            to + sums_size(n, at) + unit * sums_size(kUnit, depth));
           }
         }
         finish_stream_copies();
@@ -138,7 +103,7 @@ int64_t scratch_size(int64_t k) {
 }
 
 void multiply(int64_t rows, int64_t n, int64_t k, const float* a, const float* sums, float* c,
-              bool add, float* scratch, const Finished& finished) {
+              bool add, float* scratch, RangeBody finished) {
   const int64_t block = depth_of_block(k), height = rows / 4, product = height * kWidth;
   for (int64_t at = 0; at < k; at += block) {
     const int64_t depth = std::min(block, k - at), quarter = depth / 4, factor = height * quarter;
@@ -147,8 +112,6 @@ void multiply(int64_t rows, int64_t n, int64_t k, const float* a, const float* s
     float* left = halves + 4 * kOnce * product;
     sum_rows(a + at, rows, k, depth, left + kTwice * factor, left);
     const float* right = sums + sums_size(n, at);
-    const auto sum_up =
-        at > 0 || add ? MX_SIMD_CALL(sum_products<true>) : MX_SIMD_CALL(sum_products<false>);
     for (int64_t unit = 0; unit < n; unit += kUnit) {
       for (int p = 0; p < kTwice; ++p, right += quarter * kWidth) {
         packed_gemm::multiply_panel(height, quarter, left + p * factor, quarter, right,
@@ -159,7 +122,7 @@ void multiply(int64_t rows, int64_t n, int64_t k, const float* a, const float* s
         constexpr int kNext = kOnce;  // from quarter to quarter, each of seven products
         float* const to[4] = {first, first + kNext * product, first + 2 * kNext * product,
                               first + 3 * kNext * product};
-        MX_SIMD_CALL(sum_products<false>)(products, product, height, kWidth, to, kWidth);
+        sum_products(products, product, height, kWidth, to, kWidth, false);
       }
       for (int inner = 0; inner < 4; ++inner) {
         const float* from = halves + inner * kOnce * product;
@@ -167,7 +130,7 @@ void multiply(int64_t rows, int64_t n, int64_t k, const float* a, const float* s
           float* first = c + (4 * t + inner / 2 * kTile) * n + unit + inner % 2 * kWidth;
           float* second = first + 2 * kTile * n;
           float* const to[4] = {first, first + 2 * kWidth, second, second + 2 * kWidth};
-          sum_up(from + t * kWidth, product, kTile, kWidth, to, n);
+          sum_products(from + t * kWidth, product, kTile, kWidth, to, n, at > 0 || add);
         }
       }
       if (at + depth == k) finished.run(finished.body, unit, unit + kUnit);

@@ -6,8 +6,8 @@
 #pragma once
 #include <cstdint>
 
-#include "op/kernel.h"
 #include "op/products/magnitudes.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::strassen_product {
 
@@ -31,14 +31,9 @@ void sum_matrix(const float* w, int64_t n, int64_t k, float* to);
 // Numbers that a block needs meanwhile, at 64 bytes.
 int64_t scratch_size(int64_t k);
 
-// Columns [first, last) of all rows are there.
-struct Finished {
-  const void* body;
-  void (*run)(const void* body, int64_t first, int64_t last);
-};
 // c (rows of n, as many numbers apart) becomes the product of some rows of k, or has it added; on
-// the calling thread.
+// the calling thread. `finished`: its columns [first, last) are there.
 void multiply(int64_t rows, int64_t n, int64_t k, const float* a, const float* sums, float* c,
-              bool add, float* scratch, const Finished& finished);
+              bool add, float* scratch, RangeBody finished);
 
 }  // namespace mxnet::strassen_product
