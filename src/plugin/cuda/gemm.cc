@@ -14,6 +14,7 @@
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/primitives.h"
 #include "plugin/cuda/product_steps.h"
+#include "plugin/cuda/tensor_cores.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -82,9 +83,10 @@ class Products {
     }
     try {
       return {make(nullptr), false};
-    } catch (const Error&) {
+    } catch (const Error& error) {
       const std::optional<GemmChoice> wider = with_tensor_cores(key.second);
       if (!wider) throw;
+      say_tensor_cores_all_the_same(error);
       key.second = *wider;
     }
     return {make(nullptr), false};

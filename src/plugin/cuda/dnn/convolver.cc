@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "plugin/cuda/dnn/engine_cache.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
+#include "plugin/cuda/tensor_cores.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -174,11 +174,7 @@ class Convolver {
       const bool half = dtype_size(convolution.dtype) == 2;
       const std::optional<EnginePolicy> wider = with_tensor_cores(policy);
       if (!half || !wider || error.code() != ErrorCode::kNotImplemented) throw;
-      static std::atomic<bool> said{false};
-      if (!said.exchange(true))
-        log(LogLevel::kWarning,
-            fmt::format("{}; it is computed on tensor cores all the same, as others like it",
-                        error.message()));
+      say_tensor_cores_all_the_same(error);
       return choose(convolution, *wider, call, call.without_steps());
     }
   }
