@@ -55,6 +55,41 @@ INSTANTIATE_TEST_SUITE_P(Load, SavedFile,
                                          "legacy_v08_upgraded", "lenet", "lstm_lm_t4", "resnet",
                                          "ssd", "transformer"));
 
+// What 1.9.1 writes for them; readers add it up to find a node's values.
+TEST(Save, FilesCountTheOutputsThatTheReleaseHides) {
+  struct {
+    std::string_view op;
+    std::vector<Symbol> inputs;
+    Attrs attrs;
+    int outputs;
+  } const cases[] = {
+      {"topk", {var("x")}, {{"ret_typ", "value"}}, 2},
+      {"topk", {var("x")}, {{"ret_typ", "mask"}}, 1},
+      {"topk", {var("x")}, {}, 1},
+      {"sort", {var("x")}, {}, 2},
+      {"_npi_norm", {var("x")}, {}, 4},
+      {"Correlation", {var("x"), var("y")}, {}, 3},
+      {"SpatialTransformer",
+       {var("x"), var("l")},
+       {{"transform_type", "affine"}, {"sampler_type", "bilinear"}, {"target_shape", "(2, 2)"}},
+       3},
+      {"GridGenerator", {var("x")}, {{"transform_type", "affine"}, {"target_shape", "(2, 2)"}}, 2},
+      {"GridGenerator", {var("x")}, {{"transform_type", "warp"}}, 2},
+      {"BilinearSampler", {var("x"), var("grid")}, {}, 2},
+      {"Pooling", {var("x")}, {{"kernel", "(2, 2)"}}, 2},
+      {"Pooling", {var("x")}, {{"kernel", "(2, 2)"}, {"pool_type", "avg"}}, 1},
+  };
+  for (const auto& [op, inputs, attrs, outputs] : cases) {
+    Symbol net = Symbol::atomic(Registry::get().at(op), attrs);
+    std::vector<const Symbol*> given;
+    for (const Symbol& input : inputs) given.push_back(&input);
+    net.compose("n", {}, given);
+    const std::vector<int32_t> sums = ir::parse_saved_graph(save_symbol(net)).node_row_ptr;
+    ASSERT_GE(sums.size(), 2);
+    EXPECT_EQ(sums.back() - sums[sums.size() - 2], outputs) << op;
+  }
+}
+
 TEST(Load, FilesOfVersion08AreUpgraded) {
   const std::string text = read_symbol_file("legacy_v08-symbol.json");
   if (!operators_exist(text)) GTEST_SKIP() << "BatchNorm is not there yet";

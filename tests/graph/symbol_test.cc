@@ -227,6 +227,9 @@ TEST(Compose, ArraysThatAreShownAsSymbolsAreNoGraphs) {
                               {"pooled_size", "2"},
                               {"no_trans", "True"}});
   EXPECT_EQ(pooled.list_inputs(kArguments), (Names{"x", "rois"}));
+  const Symbol plain = call("_contrib_PSROIPooling", "p", {var("x"), var("rois")},
+                            {{"spatial_scale", "1"}, {"output_dim", "2"}, {"pooled_size", "2"}});
+  EXPECT_EQ(plain.list_inputs(kArguments), (Names{"x", "rois"}));
 }
 
 TEST(Compose, WithoutANameAnOperatorWithoutInputsKeepsItsOwn) {
