@@ -52,6 +52,19 @@ OWN_WAYS = {
     "sweeps.operators_on_sparse_arrays": "retain without rows to keep is refused",
 }
 
+# What decides how something is computed, and nothing of what. The machine of a test has few cores, those
+# of users many.
+SETTINGS = (
+    {"OMP_NUM_THREADS": "7", "MXNET_CPU_WORKER_NTHREADS": "5", "MXNET_CPU_PARALLEL_SIZE": "0"},
+    {"OMP_NUM_THREADS": "1", "MXNET_ENGINE_TYPE": "NaiveEngine", "MXNET_ONEDNN_ENABLED": "0", "MXNET_USE_FUSION": "0",
+     "MXNET_CPU_MEM_POOL_TYPE": "Unpooled"},
+    {"OMP_NUM_THREADS": "3", "MXNET_ENGINE_TYPE": "ThreadedEngine", "MXNET_MEMORY_OPT": "1", "MXNET_ONEDNN_CACHE_NUM": "1",
+     "MXNET_BACKWARD_MIRROR_BUDGET": "1", "MXNET_EXEC_NUM_TEMP": "4", "MXNET_ENGINE_RUN_AHEAD_BYTES": "0"},
+    {"MXNET_EXEC_BULK_EXEC_TRAIN": "0", "MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_ENABLE_INPLACE": "0",
+     "MXNET_ELIMINATE_COMMON_EXPR": "0", "MXNET_ONEDNN_WINOGRAD": "off", "MXNET_OPTIMIZER_AGGREGATION_SIZE": "1",
+     "MXNET_KVSTORE_BIGARRAY_BOUND": "10", "MXNET_CPU_MEM_POOL_TYPE": "Round"},
+)
+
 
 def environment():
     """The interpreter with the wheel, or a reason why there is none."""
@@ -185,9 +198,28 @@ def compare_package(package, theirs, programs, build, np):
         failed += bool(found)
         for text in found[:20]:
             print(f"own package: {item.name}: {text}")
+    failed += compare_settings(package, ours, programs, build, np)
     count = sum(item.name in OWN_WAYS for item in programs)
     print(f"{len(programs) - failed - count} of {len(programs)} programs give the same with our own package, "
           f"{count} differ on purpose")
+    return failed
+
+
+def compare_settings(package, ours, programs, build, np):
+    """The same programs on our own package under settings that change none of their results: how many differ."""
+    failed = 0
+    for variables in SETTINGS:
+        results = run(pathlib.Path(sys.executable), build / "frontend-settings.pickle",
+                      PYTHONPATH=str(package.resolve()), **variables)
+        different = 0
+        for item in programs:
+            found = compare(results[item.name], ours[item.name], item.tolerance, np, may_raise=True)
+            different += bool(found)
+            for text in found[:5]:
+                print(f"{item.name}: {text}")
+        failed += different
+        print(f"{len(programs) - different} of {len(programs)} programs give the same with "
+              f"{' '.join(f'{name}={value}' for name, value in variables.items())}")
     return failed
 
 

@@ -171,6 +171,7 @@ def exchange(mx, np):
     y = mx.nd.from_dlpack(mx.nd.to_dlpack_for_read(x))
     z = mx.nd.from_dlpack(mx.nd.to_dlpack_for_write(x))
     z[:] = 5
+    z.wait_to_read()  # nothing knows that they share memory
     host = np.ones((2, 2), dtype="float32")
     w = mx.nd.from_numpy(host, zero_copy=False)
     return [x, y, w, x.asnumpy()]
