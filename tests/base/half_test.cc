@@ -14,6 +14,10 @@
 
 #include "base/half_bulk.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace mxnet {
 namespace {
 
@@ -208,6 +212,40 @@ TEST_P(HalfBulk, WritesExactlyTheGivenCountAtAnyAlignment) {
     }
   }
 }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// Whether the processor says that upper halves of its vector registers hold something.
+bool upper_halves_in_use() {
+  uint32_t low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+  return (low & 4u) != 0;
+}
+__attribute__((target("avx"))) void free_upper_halves() { __asm__ volatile("vzeroupper"); }
+
+// They would make all SSE code that the thread runs from then on several times slower.
+TEST_P(HalfBulk, LeavesNoUpperHalvesInUse) {
+  const auto& paths = half_detail::bulk_paths();
+  if (GetParam() >= paths.count) GTEST_SKIP() << "this CPU has " << paths.count << " paths";
+  uint32_t answers = 0, unused = 0;
+  if (!__builtin_cpu_supports("avx") ||
+      __get_cpuid_count(0xd, 1, &answers, &unused, &unused, &unused) == 0 || (answers & 4u) == 0)
+    GTEST_SKIP() << "this CPU does not say what is in use";
+  const half_detail::BulkPath& path = paths.paths[GetParam()];
+  std::vector<float> floats(100, 1.5f);
+  std::vector<float16> halves(floats.size());
+  std::vector<bfloat16> brains(floats.size());
+  free_upper_halves();
+  if (upper_halves_in_use()) GTEST_SKIP() << "they are always in use here";
+  path.float_to_half(floats.data(), halves.data(), halves.size());
+  EXPECT_FALSE(upper_halves_in_use()) << path.name << ", to float16";
+  path.half_to_float(halves.data(), floats.data(), halves.size());
+  EXPECT_FALSE(upper_halves_in_use()) << path.name << ", from float16";
+  path.float_to_bfloat(floats.data(), brains.data(), brains.size());
+  EXPECT_FALSE(upper_halves_in_use()) << path.name << ", to bfloat16";
+  path.bfloat_to_float(brains.data(), floats.data(), brains.size());
+  EXPECT_FALSE(upper_halves_in_use()) << path.name << ", from bfloat16";
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Paths, HalfBulk, testing::Range(0, 3));
 

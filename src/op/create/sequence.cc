@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -151,6 +152,20 @@ void define_arange_like() {
 }
 
 // Counted as double, of which the last number is replaced.
+void linspace(const Tensor& out, const EvenSteps& steps) {
+  dispatch_dtype<kNumbersOnly>(out.dtype, "linspace", [&]<class T>(TypeTag<T>) {
+    parallel_for(out.size(), 4.0, [&](int64_t first, int64_t last) {
+      std::array<double, kCounted> numbers;
+      for (int64_t at = first; at < last; at += kCounted) {
+        const int64_t n = std::min(kCounted, last - at), end = steps.last - at;
+        count_up(numbers.data(), at, n, steps.start, steps.step);
+        if (end >= 0 && end < n) numbers[static_cast<std::size_t>(end)] = steps.stop;
+        convert_array(numbers.data(), out.as<T>() + at, n);
+      }
+    });
+  });
+}
+
 void linspace_on_gpu(const GpuTable& gpu, const SpaceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   if (out.size() == 0) return;
@@ -188,7 +203,7 @@ void define_linspace() {
       .infer(infer_space)
       .cpu([](const SpaceParams& params, KernelContext& context) {
         if (const GpuTable* gpu = gpu_table(context)) return linspace_on_gpu(*gpu, params, context);
-        fill_with(context.out(0), 8.0, EvenSteps(params));
+        linspace(context.out(0), EvenSteps(params));
       });
   mark_portable("_linspace");
 }

@@ -27,11 +27,10 @@ template <class From, class To>
 void convert_block(const From* from, To* to, int64_t n) {
   constexpr bool kBothWide = kIsWideNumber<From> && kIsWideNumber<To>;
   // Only AVX-512 has instructions for int64.
+  constexpr bool kFromByte = std::is_same_v<From, uint8_t> || std::is_same_v<From, int8_t>;
   constexpr bool kByWidest =
-      std::is_same_v<From, uint8_t> ? kIsWideNumber<To>
-      : std::is_same_v<From, int8_t>
-          ? std::is_same_v<To, int64_t>
-          : kBothWide && (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>);
+      kFromByte ? kIsWideNumber<To>
+                : kBothWide && (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>);
   if constexpr (kByWidest) {
     MX_SIMD_CALL(MX_LOOPS)(from, to, n);
   } else if constexpr (kBothWide) {

@@ -12,6 +12,7 @@
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/read_back.h"
 
@@ -37,9 +38,15 @@ void gather_element(const char* in, char* out, const int64_t* positions, int64_t
 }
 
 void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
-  constexpr int64_t kAhead = 4;  // rows; hides the latency of rows that are not in cache
+  // Rows that are asked for ahead, which hides the latency of those that are not in a cache; of
+  // longer ones the processor fetches the rest by itself.
+  constexpr int64_t kAhead = 4, kAsked = 512;
+  const int64_t asked = std::min(width, kAsked);
   for (int64_t i = 0; i < n; ++i) {
-    if (i + kAhead < n) __builtin_prefetch(in + positions[i + kAhead] * width);
+    if (i + kAhead < n) {
+      const char* const next = in + positions[i + kAhead] * width;
+      for (int64_t at = 0; at < asked; at += 64) __builtin_prefetch(next + at);
+    }
     std::memcpy(out + i * width, in + positions[i] * width, static_cast<std::size_t>(width));
   }
 }
@@ -171,7 +178,8 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
       }
     });
   };
-  const double cost = 1.0 + static_cast<double>(width) / 16;  // of a row
+  // Of a row, which is read and written, and whose place is no neighbour's.
+  const double cost = 4.0 + cost_of_moving(2.0 * static_cast<double>(width));
   if (outer > count) {
     parallel_for(
         outer, cost * static_cast<double>(count),

@@ -96,14 +96,26 @@ bool bring_tile_inside(Nest& nest) {
   return false;
 }
 
-// All loops but the last two, which `kernel` does.
-void run_serial(const Nest& nest, StridedKernel kernel, bool past_caches) {
+// Whether tiles write less than a line at a time, and the loop around them goes on with it.
+bool writes_pieces(const Nest& nest, bool tiled) {
+  if (!tiled || nest.n < 3) return false;
+  const int64_t piece = nest.at(nest.n - 1).size * nest.width;
+  return piece < static_cast<int64_t>(kLineBytes) && nest.at(nest.n - 3).out == piece;
+}
+
+// All loops but the last two, which `kernel` does, or the last three where tiles write pieces.
+void run_serial(const Nest& nest, StridedKernel kernel, bool tiled, bool past_caches) {
   std::array<int64_t, StridedPlan::kMaxDims + 2> index{};
-  const int outer = nest.n - 2;
+  const bool pieces = writes_pieces(nest, tiled);
+  const int outer = nest.n - (pieces ? 3 : 2);
   const char* in = nest.in;
   char* out = nest.out;
   while (true) {
-    kernel(in, out, nest.at(outer), nest.at(outer + 1), nest.width, past_caches);
+    if (pieces) {
+      join_pieces(in, out, nest.at(outer), nest.at(outer + 1), nest.at(outer + 2), nest.width);
+    } else {
+      kernel(in, out, nest.at(outer), nest.at(outer + 1), nest.width, past_caches);
+    }
     int i = outer - 1;
     for (; i >= 0; --i) {
       const StridedLoop& loop = nest.at(i);
@@ -236,7 +248,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   const int64_t most = tiled ? kPastCaches : read < written ? 2 * kPastCaches : 3 * kPastCaches / 2;
   const bool past_caches = read + written >= most;
   const int threads = threads_for(blocks, cost);
-  if (threads == 1) return run_serial(nest, kernel, past_caches);
+  if (threads == 1) return run_serial(nest, kernel, tiled, past_caches);
   const int split = loop_to_split(nest, threads, tiled);
   const int64_t blocks_each = blocks / nest.at(split).size;
   // Whole tiles, where there are enough for all threads.
@@ -249,7 +261,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
         part.at(split).size = last - first;
         part.in += first * part.at(split).in;
         part.out += first * part.at(split).out;
-        run_serial(part, kernel, past_caches);
+        run_serial(part, kernel, tiled, past_caches);
       },
       align);
 }

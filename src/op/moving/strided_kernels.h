@@ -32,5 +32,9 @@ constexpr bool is_tile_width(int64_t width) {
 }
 // REQUIRES: is_tile_width(width).
 StridedKernel tile_kernel(int64_t width);
+// The same three loops deep, where a tile writes less than a line, with which the next one of
+// `next` goes on. REQUIRES: next.out == inner.size * width.
+void join_pieces(const char* in, char* out, const StridedLoop& next, const StridedLoop& outer,
+                 const StridedLoop& inner, int64_t width);
 
 }  // namespace mxnet

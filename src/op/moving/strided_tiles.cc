@@ -115,12 +115,20 @@ void turn_box(const char* in, int64_t in_step, char* out, int64_t out_step, int6
   constexpr int64_t kBytes = sizeof(T), kLanes = Square<T>::kLanes;
   if (rows < kLanes || (rows <= 4 && in_step == rows * kBytes))
     return gather_rows<T>(in, in_step, out, out_step, rows, columns);
-  const int64_t whole_rows = rows / kLanes * kLanes, whole_columns = columns / kLanes * kLanes;
+  // What is left at the ends goes into squares that overlap the ones before, unless it is so little
+  // that one by one is faster.
+  constexpr int64_t kFew = kLanes / 8;
+  const int64_t left = rows % kLanes, left_columns = columns % kLanes;
+  const int64_t whole_rows = left > kFew ? rows : rows - left;
+  const int64_t whole_columns =
+      left_columns > kFew && columns > kLanes ? columns : columns - left_columns;
   const auto move_one = [&](int64_t r, int64_t c) {
     std::memcpy(out + r * out_step + c * kBytes, in + r * kBytes + c * in_step, sizeof(T));
   };
-  for (int64_t c = 0; c < whole_columns; c += kLanes) {
-    for (int64_t r = 0; r < whole_rows; r += kLanes) {
+  for (int64_t column = 0; column < whole_columns; column += kLanes) {
+    const int64_t c = std::min(column, whole_columns - kLanes);
+    for (int64_t row = 0; row < whole_rows; row += kLanes) {
+      const int64_t r = std::min(row, whole_rows - kLanes);
       if constexpr (kFetches && kBytes >= 4) {
         if (r % (64 / kBytes) == 0) {
           for (int64_t i = kLanes; i < 2 * kLanes; ++i)

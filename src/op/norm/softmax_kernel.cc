@@ -36,9 +36,7 @@ int64_t length_of(const SoftmaxCall& call, int64_t row) {
 template <class C>
 C row_shift(const C* x, int64_t n, C scale) {
   if (!(scale < C(0))) return norm_loops<C>().max(x, n);
-  C min = std::numeric_limits<C>::infinity();
-  for (int64_t i = 0; i < n; ++i) min = x[i] < min ? x[i] : min;
-  return min;
+  return reduce_loops<C, C>(Reduction::min).row(x, n, C(0));
 }
 
 template <class C>
@@ -132,9 +130,15 @@ void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
     };
     // Exponentials can wait in the result if it is of the type that is computed in.
     const bool keep = !log && all.length > 0 && place(0) != to.data();
-    shift.fill(-std::numeric_limits<C>::infinity());
+    const bool least = scale < C(0);
+    shift.fill(least ? std::numeric_limits<C>::infinity() : -std::numeric_limits<C>::infinity());
     sum.fill(C(0));
-    for (int64_t k = 0; k < all.length; ++k) loops.max_columns(read(k), n, shift.data());
+    const auto& minima = reduce_loops<C, C>(Reduction::min);
+    for (int64_t k = 0; k < all.length; ++k) {
+      const C* x = read(k);
+      least ? minima.columns(x, 1, n, shift.data(), n, nullptr)
+            : loops.max_columns(x, n, shift.data());
+    }
     for (int64_t k = 0; k < all.length; ++k)
       loops.exp_columns(read(k), keep ? place(k) : nullptr, n, shift.data(), scale, sum.data());
     for (int64_t i = 0; i < n; ++i) {
@@ -218,9 +222,7 @@ void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
     return gpu->softmax(context.stream()->native(), call, in, out, context);
   const auto run = [&](auto zero) {
     using C = decltype(zero);
-    // Columns look for the largest element only.
-    const bool columns = as_columns(call) && !(call.scale < 0);
-    columns ? forward_columns<C>(call, in, out) : forward_rows<C>(call, in, out);
+    as_columns(call) ? forward_columns<C>(call, in, out) : forward_rows<C>(call, in, out);
   };
   in_double(in, out) ? run(double{}) : run(float{});
 }

@@ -148,6 +148,31 @@ TEST(StridedCopy, LargeTranspositionsMissNoElement) {
   }
 }
 
+// The last dimension is shorter than a line: what the next ones write goes on in it.
+TEST(StridedCopy, TranspositionsIntoShortRowsMissNoElement) {
+  std::mt19937 random(kSeed);
+  for (const int64_t shortest : {1, 2, 3, 7, 8, 12, 17, 40}) {
+    for (const int64_t next : {2, 31, 150}) {
+      for (const int64_t length : {5, 8, 29, 64}) {
+        // (shortest, outermost, next, length) to (outermost, length, next, shortest).
+        constexpr int64_t kOutermost = 2;
+        StridedPlan plan;
+        plan.add(kOutermost, next * length, length * next * shortest);
+        plan.add(length, 1, next * shortest);
+        plan.add(next, length, shortest);
+        plan.add(shortest, kOutermost * next * length, 1);
+        for (const int64_t element : {1, 2, 4, 8, 16}) {
+          const std::vector<char> in = random_bytes(size_of(plan) * element, random);
+          std::vector<char> out(in.size());
+          copy_strided(plan, in.data(), out.data(), static_cast<std::size_t>(element));
+          ASSERT_EQ(out, copied_slowly(plan, in, std::vector<char>(in.size()), element))
+              << shortest << ' ' << next << ' ' << length << ' ' << element;
+        }
+      }
+    }
+  }
+}
+
 // Rows of one element each, of lengths around those of vectors; what lies behind the last one
 // stays.
 TEST(StridedCopy, AnElementFillsItsRow) {

@@ -115,3 +115,22 @@ def test_a_null_handle_is_named_with_operator_and_argument(mx, name, given, argu
 def test_an_error_names_the_operator_that_was_called(mx, name, attrs, text):
     with pytest.raises(Failure, match=text):
         mx.run(name, np.ones((2, 3), "float32"), **attrs)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("num", [0, 1, 2, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_even_steps_are_counted_in_double_and_end_exactly(mx, num, endpoint, dtype):
+    start, stop = 0.3, 100.1
+    parts = max(num - 1 if endpoint else num, 1)
+    want = start + np.arange(num, dtype="float64") * ((stop - start) / parts)
+    if endpoint and num > 1:
+        want[-1] = stop
+    got = mx.run("_npi_linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype)[0]
+    np.testing.assert_array_equal(got, want.astype("float32").astype(dtype) if dtype == "float16" else want.astype(dtype))
+
+
+@pytest.mark.parametrize("subscripts", ["ij->i", "ij->j", "ij->", "ijk->j"])
+def test_one_array_is_summed_in_order(mx, rng, subscripts):
+    x = rng.integers(-50, 50, (7, 300) if "k" not in subscripts else (5, 60, 9)).astype("float32")
+    np.testing.assert_array_equal(mx.run("_npi_einsum", x, subscripts=subscripts)[0], np.einsum(subscripts, x))

@@ -48,6 +48,18 @@ def test_a_negative_temperature_turns_the_order_round(mx, rng):
     agree(mx.run("softmax", x, temperature=-2.0)[0], softmax(x / -2))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_softmin_is_softmax_of_the_negated_numbers(mx, rng, axis, dtype):
+    """To the bit, for both go the same way."""
+    x = (4 * normal(rng, (9, 33, 50))).astype(dtype)
+    x[3, 5, 7] = np.inf
+    np.testing.assert_array_equal(mx.run("softmin", x, axis=axis)[0], mx.run("softmax", -x, axis=axis)[0])
+    x[3, 5, 7] = np.nan
+    missing = np.isnan(mx.run("softmin", x, axis=axis)[0])
+    assert missing.any() and missing.all(axis=axis).sum() * x.shape[axis] == missing.sum()
+
+
 @pytest.mark.parametrize("name", SOFTMAX)
 @pytest.mark.parametrize("axis", [-1, 1])
 def test_only_the_beginning_of_a_row_takes_part(mx, rng, name, axis):
