@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each conversion counts first, so that the result is sized exactly, then fills. What is moved are
-// bytes; only the test for zero knows types.
+// bytes; the test for zero is of an element's bits.
 #include "ndarray/sparse_convert.h"
 
 #include <fmt/format.h>
@@ -15,31 +15,6 @@
 
 namespace mxnet {
 namespace {
-
-using ZeroTest = bool (*)(const void* data, int64_t i);
-
-template <class T>
-bool is_zero(const void* data, int64_t i) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
-    return (static_cast<const T*>(data)[i].bits & 0x7fffu) == 0;
-  } else {
-    return static_cast<const T*>(data)[i] == T(0);
-  }
-}
-
-ZeroTest zero_test(DType dtype) {
-  switch (dtype) {
-#define MX_ZERO_TEST(name, type, tag) \
-  case DType::tag:                    \
-    return is_zero<type>;
-    MX_DTYPES(MX_ZERO_TEST)
-#undef MX_ZERO_TEST
-    case DType::kUnknown:
-      break;
-  }
-  MX_ASSERT(!"an array of unknown type");
-  return nullptr;
-}
 
 // An array seen as a matrix: its first dimension by all the others.
 struct Geometry {
@@ -90,6 +65,19 @@ int64_t count_nonzero(const Word* from, int64_t n, Word mask) {
     count += some;
   }
   return count;
+}
+
+// Whether any of n elements is not zero: of a short row all are read, without a branch between.
+template <class Word>
+bool any_nonzero(const Word* from, int64_t n, Word mask) {
+  constexpr int64_t kBlock = 64;
+  for (int64_t start = 0; start < n; start += kBlock) {
+    const int64_t end = std::min(n, start + kBlock);
+    Word all = 0;
+    for (int64_t i = start; i < end; ++i) all |= from[i];
+    if ((all & mask) != 0) return true;
+  }
+  return false;
 }
 
 // The `stored` elements of a row that are not zero, and their columns. Each element is written, and
@@ -153,16 +141,13 @@ void csr_to_dense(const NDArray& from, const NDArray& to) {
 
 void dense_to_row_sparse(const NDArray& from, const NDArray& to) {
   const Geometry g(from);
-  const ZeroTest zero = zero_test(from.dtype());
   const void* data = from.data();
   std::vector<int64_t> rows;
-  for (int64_t row = 0; row < g.rows; ++row) {
-    for (int64_t i = row * g.columns; i < (row + 1) * g.columns; ++i) {
-      if (zero(data, i)) continue;
-      rows.push_back(row);
-      break;
-    }
-  }
+  with_bits(from.dtype(), [&]<class Word>(Word mask) {
+    for (int64_t row = 0; row < g.rows; ++row)
+      if (any_nonzero(static_cast<const Word*>(data) + row * g.columns, g.columns, mask))
+        rows.push_back(row);
+  });
   SparseStore& store = to.sparse();
   store.resize(static_cast<int64_t>(rows.size()), to.device());
   const IndexWriter indices(store, SparseStore::kRows);
@@ -208,26 +193,26 @@ void csr_to_row_sparse(const NDArray& from, const NDArray& to) {
 
 void row_sparse_to_csr(const NDArray& from, const NDArray& to) {
   const Geometry g(from);
-  const ZeroTest zero = zero_test(from.dtype());
   const SparseStore& source = from.sparse();
-  SparseStore& target = to.sparse();
-  int64_t stored = 0;
-  for (int64_t i = 0; i < source.stored() * g.columns; ++i) stored += !zero(source.values(), i);
-  target.resize(stored, to.device());
-  if (stored == 0) return;
-  const IndexReader rows(source, SparseStore::kRows);
-  const IndexWriter indptr(target, SparseStore::kIndptr), indices(target, SparseStore::kIndices);
-  int64_t next = 0, k = 0;  // next: the row whose start is to be written
-  for (int64_t r = 0; r < source.stored(); ++r) {
-    for (; next <= rows[r]; ++next) indptr.set(next, k);
-    for (int64_t column = 0; column < g.columns; ++column) {
-      const int64_t i = r * g.columns + column;
-      if (zero(source.values(), i)) continue;
-      std::memcpy(at_item(target.values(), k, g.item), at_item(source.values(), i, g.item), g.item);
-      indices.set(k++, column);
+  with_bits(from.dtype(), [&]<class Word>(Word mask) {
+    const auto* data = static_cast<const Word*>(source.values());
+    SparseStore& target = to.sparse();
+    target.resize(count_nonzero(data, source.stored() * g.columns, mask), to.device());
+    if (target.stored() == 0) return;
+    const IndexReader rows(source, SparseStore::kRows);
+    const IndexWriter indptr(target, SparseStore::kIndptr);
+    const IndexWriter indices(target, SparseStore::kIndices);
+    int64_t next = 0, k = 0;  // next: the row whose start is to be written
+    for (int64_t r = 0; r < source.stored(); ++r, data += g.columns) {
+      for (; next <= rows[r]; ++next) indptr.set(next, k);
+      const int64_t stored = count_nonzero(data, g.columns, mask);
+      indices.with_array([&](auto* array) {
+        pack_row(data, g.columns, mask, stored, static_cast<Word*>(target.values()) + k, array + k);
+      });
+      k += stored;
     }
-  }
-  for (; next <= g.rows; ++next) indptr.set(next, k);
+    for (; next <= g.rows; ++next) indptr.set(next, k);
+  });
 }
 
 // The same layout with other index types.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // row_sparse and csr: parts, conversions in all directions, slices, what the format check finds.
+#include <numeric>
 #include <random>
 
 #include "arrays.h"
@@ -118,6 +119,28 @@ TEST(SparseConvert, EveryChainOfLayoutsKeepsValues) {
       }
     }
   }
+}
+
+// Rows are looked through by blocks: one number wherever it stands in a long row keeps the row.
+TEST(SparseConvert, ALoneNumberKeepsItsRowWhereverItStands) {
+  constexpr int64_t kColumns = 150;
+  NDArray dense(Shape{kColumns + 1, kColumns}, DType::kFloat64, Device::cpu());
+  std::vector<double> numbers(static_cast<std::size_t>((kColumns + 1) * kColumns), -0.0);
+  for (int64_t i = 0; i < kColumns; ++i)
+    numbers[static_cast<std::size_t>((i + 1) * kColumns + i)] = -1e-310;
+  dense.sync_copy_from(numbers.data(), static_cast<int64_t>(numbers.size()));
+  const NDArray rows = cast_storage(dense, StorageType::kRowSparse);
+  std::vector<int64_t> wanted(kColumns);
+  std::iota(wanted.begin(), wanted.end(), int64_t{1});
+  EXPECT_EQ(aux(rows, 0), wanted);
+}
+
+TEST(SparseConvert, StoredRowsLoseTheirZerosInCSR) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const NDArray rows = make_row_sparse(Shape{4, 3}, {0, -0.0f, 0, nan, 0, 2}, {1, 3});
+  const NDArray csr = cast_storage(rows, StorageType::kCSR);
+  EXPECT_EQ(aux(csr, 0), (std::vector<int64_t>{0, 0, 0, 0, 2}));
+  EXPECT_EQ(aux(csr, 1), (std::vector<int64_t>{0, 2}));
 }
 
 TEST(SparseConvert, RowSparseOfMoreThanTwoDimensions) {
