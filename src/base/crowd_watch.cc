@@ -57,6 +57,15 @@ bool Crowd::after(const CpuUse& stretch, int cpus) {
   return crowded_;
 }
 
+// The runtime counts the process's first thread, and of each pool all but the one that begins its
+// regions: together they have to be one more than there are cores.
+int idle_pool_threads(int width, int cpus) {
+  // A narrow pool leaves cores to the other programs, and it would take many threads to make it too
+  // many; a wide one is too many as it is.
+  if (width <= 1 || 2 * width < cpus || width > cpus) return 0;
+  return cpus - width + 2;
+}
+
 IdlePool::IdlePool(int threads) : thread_([this, threads] { hold(threads); }) {}
 
 IdlePool::~IdlePool() {
@@ -111,16 +120,13 @@ void CrowdWatch::take_stock() {
                    .process = now.process - last_.process,
                    .delay = now.delay - last_.delay};
   last_ = now;
-  const int width = omp_threads();
-  // Regions of less than half of the cores leave others to the other programs, and it would take
-  // many threads to make them too many.
-  const bool crowded = width > 1 && 2 * width >= cpus_ && crowd_.after(use, cpus_);
+  const int threads = idle_pool_threads(omp_threads(), cpus_);
+  const bool crowded = threads != 0 && crowd_.after(use, cpus_);
   if (crowded == (idle_pool_ != nullptr)) return;
   idle_pool_.reset();
   if (!crowded) return;
   try {
-    // The runtime counts the first thread of a pool for none: one more than there are cores.
-    idle_pool_ = std::make_unique<IdlePool>(cpus_ - width + 2);
+    idle_pool_ = std::make_unique<IdlePool>(threads);
   } catch (const std::system_error&) {  // no more threads: the next look tries again
   }
 }

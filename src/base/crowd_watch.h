@@ -33,6 +33,10 @@ class Crowd {
   double least_ = 0;              // seconds that a crowd lasts
 };
 
+// How many threads an idle pool needs beside regions of `width` threads, for the runtime to have
+// all threads sleep at once; 0 = they do without, or no pool would help.
+int idle_pool_threads(int width, int cpus);
+
 // A pool of threads asleep. As long as it lives, they count for the runtime.
 class IdlePool {
  public:

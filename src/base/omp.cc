@@ -205,6 +205,17 @@ OneThread::~OneThread() {
   if (before_ != 0) omp_set_num_threads(before_);
 }
 
+ProcessWidth::ProcessWidth() noexcept {
+  const int width = omp_get_max_threads();
+  if (width == omp_threads()) return;
+  before_ = width;
+  omp_set_num_threads(omp_threads());
+}
+
+ProcessWidth::~ProcessWidth() {
+  if (before_ != 0) omp_set_num_threads(before_);
+}
+
 void unpin_inherited() {
   const Process& p = process();
   if (p.generation.load(std::memory_order_acquire) != 0 && !p.places.empty())

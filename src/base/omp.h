@@ -55,6 +55,19 @@ class OneThread {
  private:
   int before_ = 0;  // the thread's width; 0 = one already
 };
+// While one lives, regions that the calling thread begins are as wide as those of workers, whatever
+// the thread's program has set for its own: for choices that depend on the width, made by whoever
+// calls, of what workers run.
+class ProcessWidth {
+ public:
+  ProcessWidth() noexcept;
+  ~ProcessWidth();
+  ProcessWidth(const ProcessWidth&) = delete;
+  ProcessWidth& operator=(const ProcessWidth&) = delete;
+
+ private:
+  int before_ = 0;  // the thread's width; 0 = the same
+};
 // For the start of a thread that the library makes: takes back the pinning inherited from its
 // creator.
 void unpin_inherited();

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/omp.h"
 #include "exec/fold_values.h"
 #include "exec/pointwise_graph.h"
 #include "exec/saving_graph.h"
@@ -197,6 +198,7 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
 
 TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options) {
+  const ProcessWidth width;  // of those who run what is prepared
   const PassOptions passes = configured_passes();
   if (options.forward_outputs < static_cast<int>(graph.outputs.size()))
     graph = run_joint_passes(graph, passes);

@@ -51,6 +51,30 @@ TEST(Crowd, WaitingForThreadsOfTheSameProcessIsNone) {
   EXPECT_FALSE(crowd.after({.wall = 1, .process = 3.9, .delay = 0.6}, kCpus));
 }
 
+TEST(IdlePool, MakesThreadsOneMoreThanThereAreCores) {
+  for (int cpus = 1; cpus <= 64; ++cpus) {
+    for (int width = 1; width <= 2 * cpus + 8; ++width) {
+      const int threads = idle_pool_threads(width, cpus);
+      if (threads == 0) continue;
+      EXPECT_GE(threads, 2) << width << " of " << cpus;
+      const int first = 1, of_regions = width - 1, of_pool = threads - 1;
+      EXPECT_EQ(first + of_regions + of_pool, cpus + 1) << width << " of " << cpus;
+    }
+  }
+  EXPECT_EQ(idle_pool_threads(2, 2), 2);
+}
+
+TEST(IdlePool, IsOfNoUseBesideRegionsOfMoreThreadsThanCores) {
+  EXPECT_EQ(idle_pool_threads(3, 2), 0);
+  EXPECT_EQ(idle_pool_threads(5, 2), 0);
+  EXPECT_EQ(idle_pool_threads(256, 64), 0);
+}
+
+TEST(IdlePool, IsOfNoUseWhereRegionsLeaveCoresToOthers) {
+  EXPECT_EQ(idle_pool_threads(1, 2), 0);
+  EXPECT_EQ(idle_pool_threads(3, 8), 0);
+}
+
 TEST(Crowd, LastsAsLongAsOthersAreInTheWay) {
   Crowd crowd;
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(crowd.after(kAmongOthers, kCpus));

@@ -137,6 +137,25 @@ TEST_F(OmpDeathTest, OneThreadIsAsWideAsItSaysAndOnlyAsLongAsItLives) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST_F(OmpDeathTest, ProcessWidthIsThatOfWorkersAsLongAsItLives) {
+  EXPECT_EXIT(
+      {
+        start_omp("3", 0, "");
+        for (const int own : {1, 3, 5}) {
+          omp_set_num_threads(own);
+          {
+            const ProcessWidth outer;
+            check(region_width() == 3);
+            { const OneThread inner; }
+            check(omp_get_max_threads() == 3);
+          }
+          check(omp_get_max_threads() == own);
+        }
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(OmpDeathTest, APoolThatIsReleasedComesBackWithTheNextRegion) {
   EXPECT_EXIT(
       {

@@ -2,11 +2,11 @@
 // Fully connected layers of plans in fewer multiplications: what they give is what the layers give,
 // and the configuration and the numbers decide.
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <cmath>
 #include <cstring>
 
+#include "base/omp.h"
 #include "exec/network_fixture.h"
 #include "op/products/strassen_product.h"
 #include "openmp_under_tsan.h"
@@ -21,9 +21,9 @@ class DenseStrassen : public testing::Test {
   void SetUp() override {
     MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
     if (!strassen_product::divides(kUnits, kUnits)) GTEST_SKIP() << "needs AVX-512";
-    omp_set_num_threads(2);
+    set_omp_threads(2);
   }
-  void TearDown() override { omp_set_num_threads(threads_); }
+  void TearDown() override { set_omp_threads(threads_); }
 
   static Value dense(Network& net, const std::string& name, const Value& x, bool bias = true) {
     std::vector<Value> inputs{x, net.input(name + "_weight", {kUnits, kUnits})};
@@ -48,7 +48,7 @@ class DenseStrassen : public testing::Test {
   }
 
  private:
-  const int threads_ = omp_get_max_threads();
+  const int threads_ = omp_threads();
 };
 
 TEST_F(DenseStrassen, WhatFollowsALayerIsComputedWithIt) {
@@ -121,7 +121,7 @@ TEST_F(DenseStrassen, TheNumberOfThreadsDoesNotMatter) {
   const Values first = run(net, output);
   EXPECT_NE(first, run_plainly(net, output));
   for (const int threads : {1, 3, 4, 5}) {
-    omp_set_num_threads(threads);
+    set_omp_threads(threads);
     EXPECT_EQ(run(net, output), first) << threads;
   }
 }

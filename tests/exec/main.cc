@@ -2,6 +2,7 @@
 // Starts the tests with two simulated GPUs, and an engine that runs two operations of the CPU at
 // once.
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <cstdlib>
 
@@ -14,7 +15,8 @@ int main(int argc, char** argv) {
   // Before the configuration is read: gpu(0) and gpu(1) are simulated.
   setenv("MXNET_SIM_GPUS", "2", 1);
   setenv("MXNET_CPU_WORKER_NTHREADS", "2", 1);
-  if (!mxnet::kOpenMpIsSeen) mxnet::set_omp_threads(1);
+  // As the library does when it starts.
+  mxnet::set_omp_threads(mxnet::kOpenMpIsSeen ? omp_get_max_threads() : 1);
   mxnet::complete_view_operators();
   return RUN_ALL_TESTS();
 }

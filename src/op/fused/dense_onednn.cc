@@ -54,16 +54,15 @@ struct Types {
   }
 };
 
+// `weight`: its layout; oneDNN's choice of one depends on the number of threads.
 Desc describe(const FusedDenseParams& params, const DenseSizes& s, const Types& types,
-              bool plain_weight) {
+              const memory::desc& weight) {
   dnnl::primitive_attr attributes = onednn::attributes();
   attributes.set_post_ops(onednn::post_ops(params.post_ops));
-  const memory::dims weight{s.hidden, s.depth};
   return {onednn::engine(),
           dnnl::prop_kind::forward_inference,
           plain_desc({s.rows, s.depth}, types.factors),
-          plain_weight ? plain_desc(weight, types.factors)
-                       : memory::desc(weight, types.factors, memory::format_tag::any),
+          weight,
           params.dense.no_bias ? memory::desc() : plain_desc({s.hidden}, types.bias),
           plain_desc({s.rows, s.hidden}, types.rows),
           attributes};
@@ -86,16 +85,16 @@ DenseSizes sizes_of(const FusedDenseParams& params, const Signature& signature) 
 class FusedDense final : public PreparedKernel {
  public:
   FusedDense(const FusedDenseParams& params, const DenseSizes& sizes, const Types& types,
-             const Desc& desc, bool plain, std::vector<LayoutRef> in)
+             const Desc& desc, std::vector<LayoutRef> in)
       : PreparedKernel("onednn", std::move(in), {nullptr}),
         params_(params),
         sizes_(sizes),
         types_(types),
         weight_(desc.weights_desc()),
         packs_(types.converts || weight_ != plain_desc({sizes.hidden, sizes.depth}, types.factors)),
-        primitive_([params, sizes, types, plain] {
+        primitive_([params, sizes, types, weight = weight_] {
           return onednn::compiled<dnnl::inner_product_forward>(
-              describe(params, sizes, types, plain));
+              describe(params, sizes, types, weight));
         }) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
@@ -270,8 +269,11 @@ Implemented implemented(const FusedDenseParams& params, const Signature& signatu
   const memory::data_type rows = onednn::data_type(signature.in[0].dtype);
   const auto in = [&](memory::data_type factors) {
     const Types types(params, signature, factors);
-    return Implemented{
-        types, onednn::implemented([&] { return describe(params, s, types, plain_weight); })};
+    const memory::dims weight{s.hidden, s.depth};
+    const memory::desc lies = plain_weight ? plain_desc(weight, factors)
+                                           : memory::desc(weight, factors, memory::format_tag::any);
+    return Implemented{types,
+                       onednn::implemented([&] { return describe(params, s, types, lies); })};
   };
   if (s.rows * s.hidden * s.depth < kFewProducts) return {Types(params, signature, rows), nullptr};
   if (const auto factors = factors_of(signature, s); factors != rows)
@@ -303,7 +305,7 @@ PreparedKernelRef prepare_fused_dense(const OpDef&, const void* params, const Si
   std::vector<LayoutRef> in(signature.in.size());
   in[0] = onednn::layout_of(plain_desc(onednn::dims(signature.in[0].shape()), types.factors),
                             types.rows);
-  auto layer = std::make_shared<const FusedDense>(dense, sizes, types, *desc, plain, std::move(in));
+  auto layer = std::make_shared<const FusedDense>(dense, sizes, types, *desc, std::move(in));
   const bool is_float = types.rows == memory::data_type::f32 && types.factors == types.rows;
   return is_float && !types.converts ? with_strassen(dense, sizes, std::move(layer)) : layer;
 }

@@ -11,7 +11,8 @@
 namespace mxnet::onednn {
 
 // What executes on fixed descriptors. Primitives are compiled for the number of OpenMP threads of
-// the thread that compiles them.
+// the thread that compiles them, on which the layouts depend that oneDNN would choose: what
+// compiles names the layouts of the first.
 struct Compiled {
   dnnl::primitive primitive;
   dnnl::memory::desc scratchpad;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number of threads is the process's and may change: what a plan has chosen for one number is
+// right for every other. A program's own threads may have any number for their own regions.
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/omp.h"
+#include "exec/network_fixture.h"
+#include "openmp_under_tsan.h"
+
+namespace mxnet {
+namespace {
+
+class PlanWidths : public testing::Test {
+ protected:
+  void SetUp() override { MX_SKIP_WHERE_OPENMP_IS_UNSEEN(); }
+  void TearDown() override {
+    set_omp_threads(threads_);
+    omp_set_num_threads(threads_);
+  }
+
+  static Values result(Executor& executor, bool training) {
+    executor.forward(training);
+    return values_of(executor.outputs()[0]);
+  }
+  static void expect_near(const Values& got, const Values& expected) {
+    double largest = 0, off = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      largest = std::max(largest, std::fabs(double{expected[i]}));
+      const double difference = std::fabs(double{got[i]} - double{expected[i]});
+      if (!(difference <= off)) off = difference;  // NaN is not near either
+    }
+    EXPECT_LE(off, 1e-4 * largest);
+  }
+
+  // Made for so many threads, it runs in as many others, and in the first number again.
+  static void expect_same_in_any_number(Network& net, const Value& output) {
+    for (const bool training : {false, true}) {
+      set_omp_threads(1);
+      Executor alone = net.bind(graph_of({output}));
+      const Values expected = result(alone, training);
+      for (const int made : {2, 7}) {
+        set_omp_threads(made);
+        Executor executor = net.bind(graph_of({output}));
+        for (const int runs : {made, 5, 1, 16, made}) {
+          SCOPED_TRACE(testing::Message() << "made for " << made << ", runs in " << runs
+                                          << (training ? ", training" : ""));
+          set_omp_threads(runs);
+          expect_near(result(executor, training), expected);
+        }
+      }
+    }
+  }
+
+ private:
+  const int threads_ = omp_threads();
+};
+
+Value dense(Network& net, const std::string& name, const Value& x, int64_t depth, int64_t units) {
+  return named(name, apply("FullyConnected",
+                           {x, net.input(name + "_weight", {units, depth}),
+                            net.input(name + "_bias", {units})},
+                           {{"num_hidden", std::to_string(units)}}));
+}
+
+TEST_F(PlanWidths, DenseLayers) {
+  const Setting plain("MXNET_FC_STRASSEN", "0");
+  constexpr int64_t kRows[] = {1, 33, 96, 128, 300};
+  for (const int64_t rows : kRows) {
+    Network net({rows, 512});
+    const Value a = relu(dense(net, "a", net.data(), 512, 512));
+    SCOPED_TRACE(rows);
+    expect_same_in_any_number(net, dense(net, "b", a, 512, 200));
+  }
+}
+
+TEST_F(PlanWidths, LayersInFewerMultiplications) {
+  Network net({512, 512});
+  expect_same_in_any_number(net, relu(dense(net, "a", net.data(), 512, 512)));
+}
+
+TEST_F(PlanWidths, Convolutions) {
+  for (const int64_t images : {1, 5}) {
+    Network net({images, 3, 20, 20});
+    Value x = relu(net.batch_norm("n", net.conv("a", net.data(), 3, 32), 32));
+    x = sum(net.conv("b", x, 32, 32), x);
+    x = relu(net.conv("c", x, 32, 64, 1, true));
+    SCOPED_TRACE(images);
+    expect_same_in_any_number(net, net.conv("d", x, 64, 64, 3, false, 64));
+  }
+}
+
+TEST_F(PlanWidths, AProgramsOwnNumberRemainsItsOwn) {
+  Network net({96, 512});
+  const Value output = dense(net, "a", net.data(), 512, 512);
+  set_omp_threads(2);
+  Executor alone = net.bind(graph_of({output}));
+  const Values expected = result(alone, false);
+  for (const int own : {1, 3, 7}) {
+    omp_set_num_threads(own);
+    Executor executor = net.bind(graph_of({output}));
+    EXPECT_EQ(result(executor, false), expected) << own;
+    EXPECT_EQ(omp_get_max_threads(), own);
+  }
+}
+
+}  // namespace
+}  // namespace mxnet
