@@ -63,8 +63,11 @@ class UserFunction {
  public:
   UserFunction(const MXCallbackList& callbacks, const Refs& inputs)
       : callbacks_(callbacks, kCustomFunctionDelete) {
-    for (const NDArray* input : inputs)
+    for (const NDArray* input : inputs) {
       inputs_.push_back({{input->shape(), input->dtype()}, input->device()});
+      requests_.push_back(
+          static_cast<int>(wants_gradient(*input) ? Request::kWrite : Request::kNull));
+    }
   }
   UserFunction(const UserFunction&) = delete;
   UserFunction& operator=(const UserFunction&) = delete;
@@ -78,22 +81,24 @@ class UserFunction {
       input_grads.emplace_back(type.shape, type.dtype, device);
       handles.push_back(new_handle(input_grads.back()));
     }
-    const std::vector<int> requests(inputs_.size(), static_cast<int>(Request::kWrite));
     // What the function computes is no part of any graph: it says itself what its gradient is.
     const AutogradScope scope({.recording = false, .training = autograd_state().training});
     if (callbacks_.attempt<CustomFunctionBwdFunc>(
             kCustomFunctionBackward, static_cast<int>(output_grads.size()),
-            static_cast<int>(inputs_.size()), handles.data(), requests.data(),
+            static_cast<int>(inputs_.size()), handles.data(), requests_.data(),
             autograd_state().training ? 1 : 0) == 0) {
       throw Error(ErrorCode::kGeneric, "custom function",
                   Callbacks::failure("its backward has failed"));
     }
+    for (std::size_t i = 0; i < input_grads.size(); ++i)
+      if (requests_[i] == static_cast<int>(Request::kNull)) input_grads[i] = NDArray();
     return input_grads;
   }
 
  private:
   const Callbacks callbacks_;
   std::vector<std::pair<ArrayType, Device>> inputs_;
+  std::vector<int> requests_;
 };
 
 }  // namespace
@@ -189,6 +194,11 @@ int MXCustomFunctionRecord(int num_inputs, NDArrayHandle* inputs, int num_output
                            NDArrayHandle* outputs, struct MXCallbackList* callbacks) {
   return guarded([&] {
     require(callbacks, "MXCustomFunctionRecord", "callbacks");
+    if (!autograd_state().recording) {
+      throw Error(
+          ErrorCode::kValue, "MXCustomFunctionRecord",
+          "given a thread that does not record, expected MXAutogradSetIsRecording(1) before");
+    }
     if (callbacks->num_callbacks <= kCustomFunctionBackward || callbacks->callbacks == nullptr ||
         callbacks->contexts == nullptr ||
         callbacks->callbacks[kCustomFunctionBackward] == nullptr) {

@@ -69,7 +69,6 @@ struct CustomCall {
   std::vector<NDArray> inputs, outputs, states;  // without tape; none where not needed
   std::vector<std::pair<ArrayType, Device>> types;
   std::vector<bool> needs, wants;
-  bool training;
 
   std::vector<NDArray> gradient(const std::vector<NDArray>& output_grads) const {
     CustomOperator::Tagged arrays;
@@ -92,7 +91,7 @@ struct CustomCall {
       requests.push_back(static_cast<int>(wants[i] ? Request::kWrite : Request::kNull));
       arrays[first_grad + i].first = grads.back();
     }
-    op->run(prop->name(), kCustomOpBackward, arrays, requests, training);
+    op->run(prop->name(), kCustomOpBackward, arrays, requests, autograd_state().training);
     for (std::size_t i = 0; i < grads.size(); ++i)
       if (!wants[i]) grads[i] = NDArray();
     grads.resize(inputs.size() + states.size());  // states have none
@@ -107,7 +106,6 @@ void record_call(const std::shared_ptr<const CustomProp>& prop,
   call->prop = prop;
   call->op = std::move(op);
   call->needs = prop->gradient_needs();
-  call->training = autograd_state().training;
   const std::size_t num_args = prop->arguments().size();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i >= num_args) {

@@ -49,12 +49,14 @@ int MXQuantizeSymbol(SymbolHandle sym_handle, SymbolHandle* ret_sym_handle, cons
     options.smart = one_of("quantize_mode", quantize_mode, {"full", "smart"}) == "smart";
     options.channel_wise = one_of("quantize_granularity", quantize_granularity,
                                   {"tensor-wise", "channel-wise"}) == "channel-wise";
-    if (calib_quantize) {
+    const bool names_wanted =
+        calib_quantize || (out_num_calib_names != nullptr && out_calib_names != nullptr);
+    if (names_wanted) {
       require(out_num_calib_names, kQuantize, "out_num_calib_names");
       require(out_calib_names, kQuantize, "out_calib_names");
     }
     QuantizedGraph quantized = quantize_graph(symbol.graph(), options);
-    if (calib_quantize)
+    if (names_wanted)
       symbol_returns().names.keep(std::move(quantized.to_calibrate), out_num_calib_names,
                                   out_calib_names);
     *ret_sym_handle = new_handle(Symbol(std::move(quantized.graph)));

@@ -211,7 +211,8 @@ class Partition {
   void make_part(const std::vector<int>& members) {
     ir::Graph inner;
     std::vector<ir::Entry> outer;
-    std::map<int, ir::Entry> inside;  // by entry: values of the part
+    std::map<int, ir::Entry> inside;   // by entry: values of the part
+    std::map<std::string, int> named;  // by name: how many variables begin with it
     std::vector<int> results;
     for (int n : members) {
       Ref<ir::Node> node = copy_node(graph_.node(n));
@@ -219,7 +220,8 @@ class Partition {
         const int e = graph_.inputs(n)[i];
         if (inside.count(e) == 0) {
           Ref<ir::Node> variable(new VariableNode);
-          variable->name = fmt::format("{}{}", entry_name(graph_.node(n).inputs[i]), outer.size());
+          const std::string name = entry_name(graph_.node(n).inputs[i]);
+          variable->name = fmt::format("{}{}", name, named[name]++);
           inside[e] = {std::move(variable), 0, 0};
           outer.push_back(now(e));
         }

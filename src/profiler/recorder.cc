@@ -103,8 +103,10 @@ uint64_t Recorder::stamp() {
 void Recorder::record(ThreadLog& log, const Event& event) {
   log.ring.push(event);
   // Relaxed: a switch, and a number that tells apart.
-  if (aggregate_.load(std::memory_order_relaxed) && event.kind != EventKind::kMarker)
-    log.stats.add(event, generation_.load(std::memory_order_relaxed));
+  if (!aggregate_.load(std::memory_order_relaxed)) return;
+  Event counted = event;
+  if (event.kind == EventKind::kMarker) counted.value = 0;  // an instant: its scope is no duration
+  log.stats.add(counted, generation_.load(std::memory_order_relaxed));
 }
 
 void Recorder::add(Event event) {

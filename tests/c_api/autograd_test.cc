@@ -106,6 +106,7 @@ TEST_F(CAutograd, WritingIntoTheGraphIsAnError) {
 struct Calls {
   int backward = 0, deleted = 0;
   bool fails = false;
+  std::vector<int> requests;
 };
 
 int ten_times(int num_ograds, int num_igrads, void** handles, const int* requests, int,
@@ -113,12 +114,14 @@ int ten_times(int num_ograds, int num_igrads, void** handles, const int* request
   auto* calls = static_cast<Calls*>(state);
   ++calls->backward;
   EXPECT_EQ(num_ograds, 1);
-  EXPECT_EQ(num_igrads, 1);
-  EXPECT_EQ(requests[0], 1);
-  const Array dout(handles[0]), din(handles[1]);
-  std::vector<NDArrayHandle> outputs{din.get()};
-  EXPECT_EQ(invoke("_mul_scalar", {dout.get()}, {{"scalar", "10"}}, &outputs), 0)
-      << MXGetLastError();
+  calls->requests.assign(requests, requests + num_igrads);
+  const Array dout(handles[0]);
+  for (int i = 0; i < num_igrads; ++i) {
+    const Array din(handles[1 + i]);
+    std::vector<NDArrayHandle> outputs{din.get()};
+    EXPECT_EQ(invoke("_mul_scalar", {dout.get()}, {{"scalar", "10"}}, &outputs), 0)
+        << MXGetLastError();
+  }
   return calls->fails ? 0 : 1;
 }
 
@@ -127,34 +130,56 @@ int count_delete(void* state) {
   return 1;
 }
 
-int record_function(const Array& x, const Array& y, Calls* calls) {
+int record_function(std::vector<NDArrayHandle> inputs, const Array& y, Calls* calls) {
   using Callback = int (*)();
   Callback callbacks[] = {reinterpret_cast<Callback>(reinterpret_cast<void (*)()>(ten_times)),
                           reinterpret_cast<Callback>(reinterpret_cast<void (*)()>(count_delete))};
   void* contexts[] = {calls, calls};
   MXCallbackList list{2, callbacks, contexts};
-  NDArrayHandle inputs[] = {x.get()}, outputs[] = {y.get()};
-  return MXCustomFunctionRecord(1, inputs, 1, outputs, &list);
+  NDArrayHandle outputs[] = {y.get()};
+  return MXCustomFunctionRecord(static_cast<int>(inputs.size()), inputs.data(), 1, outputs, &list);
 }
 
 TEST_F(CAutograd, FunctionsAreAskedForTheirGradientAndToldTheEnd) {
   const Array x({1, 2}), y({1, 2});
   const Array grad = mark(x, 1);
   Calls calls;
-  ASSERT_EQ(record_function(x, y, &calls), 0) << MXGetLastError();
+  ASSERT_EQ(record_function({x.get()}, y, &calls), 0) << MXGetLastError();
   const Array z = call("_mul_scalar", {y.get()}, {{"scalar", "3"}});
   EXPECT_EQ(calls.deleted, 0);
   ASSERT_EQ(backward(z), 0) << MXGetLastError();
   EXPECT_EQ(grad.values(), (Values{30, 30}));
   EXPECT_EQ(calls.backward, 1);
+  EXPECT_EQ(calls.requests, std::vector<int>{1});
   EXPECT_EQ(calls.deleted, 1);
+}
+
+TEST_F(CAutograd, FunctionsAreToldWhichGradientsNobodyWants) {
+  const Array x({1, 2}), constant({3, 4}), unwanted({5, 6}), y({1, 2});
+  const Array grad = mark(x, 1), no_grad = mark(unwanted, 0);
+  Calls calls;
+  ASSERT_EQ(record_function({constant.get(), x.get(), unwanted.get()}, y, &calls), 0)
+      << MXGetLastError();
+  ASSERT_EQ(backward(y), 0) << MXGetLastError();
+  EXPECT_EQ(calls.requests, (std::vector<int>{0, 1, 0}));
+  EXPECT_EQ(grad.values(), (Values{10, 10}));
+}
+
+TEST_F(CAutograd, AFunctionIsRecordedOnlyWhileTheThreadRecords) {
+  const Array x({1}), y({1});
+  const Array grad = mark(x, 1);
+  Calls calls;
+  record(false);
+  EXPECT_EQ(record_function({x.get()}, y, &calls), -1);
+  EXPECT_TRUE(error_has("expected MXAutogradSetIsRecording(1)")) << MXGetLastError();
+  EXPECT_EQ(calls.deleted, 0);  // it is still the caller's
 }
 
 TEST_F(CAutograd, FunctionsMayFail) {
   const Array x({1}), y({1});
   const Array grad = mark(x, 1);
   Calls calls{.fails = true};
-  ASSERT_EQ(record_function(x, y, &calls), 0) << MXGetLastError();
+  ASSERT_EQ(record_function({x.get()}, y, &calls), 0) << MXGetLastError();
   EXPECT_EQ(backward(y), -1);
   EXPECT_TRUE(error_has("custom function")) << MXGetLastError();
   EXPECT_EQ(MXCustomFunctionRecord(0, nullptr, 0, nullptr, nullptr), -1);

@@ -12,7 +12,7 @@ namespace {
 struct Seen {
   std::map<std::string, std::string> parameters;
   std::vector<int> forward_tags, backward_tags, requests;
-  int props = 0, operators = 0, deleted = 0;
+  int props = 0, operators = 0, deleted = 0, backward_training = -1;
   bool fails = false;
 };
 Seen g_seen;
@@ -55,7 +55,8 @@ int forward(int size, void** ptrs, int* tags, const int* reqs, const int, void*)
   return g_seen.fails ? 0 : 1;
 }
 
-int backward(int size, void** ptrs, int* tags, const int*, const int, void*) {
+int backward(int size, void** ptrs, int* tags, const int*, const int training, void*) {
+  g_seen.backward_training = training;
   g_seen.backward_tags.assign(tags, tags + size);
   scale(ptrs[0], ptrs[3]);
   for (int i = 0; i < size; ++i) MXNDArrayFree(ptrs[i]);
@@ -151,6 +152,24 @@ TEST_F(CustomOp, HasTheGradientItSays) {
   ASSERT_EQ(MXAutogradBackward(1, heads, nullptr, 0), 0) << MXGetLastError();
   EXPECT_EQ(grad.values(), (Values{5, 5}));
   EXPECT_EQ(g_seen.backward_tags, (std::vector<int>{3, 0, 1, 2, 4}));
+}
+
+TEST_F(CustomOp, ItsGradientIsToldTheModeOfTheBackwardCall) {
+  Array x({1, 2}), calls(Values{0}), grad(Values{0, 0});
+  NDArrayHandle variables[] = {x.get()}, grads[] = {grad.get()};
+  uint32_t request = 1;
+  ASSERT_EQ(MXAutogradMarkVariables(1, variables, &request, grads), 0);
+  for (const int training : {1, 0}) {
+    int before = 0;
+    ASSERT_EQ(MXAutogradSetIsRecording(1, &before), 0);  // and not training
+    const Array y = call("Custom", {x.get(), calls.get()}, {{"op_type", "scale"}});
+    ASSERT_EQ(MXAutogradSetIsRecording(0, &before), 0);
+    NDArrayHandle heads[] = {y.get()};
+    ASSERT_EQ(MXAutogradBackwardEx(1, heads, nullptr, 0, nullptr, 0, 0, training, nullptr, nullptr),
+              0)
+        << MXGetLastError();
+    EXPECT_EQ(g_seen.backward_training, training);
+  }
 }
 
 TEST_F(CustomOp, NamesTheValuesOfANetwork) {

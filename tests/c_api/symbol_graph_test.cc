@@ -102,6 +102,14 @@ TEST(SymbolParts, InternalsChildrenAndInputs) {
   EXPECT_EQ(names(MXSymbolListOutputs, weight), Names{"fc_weight"});
 }
 
+TEST(SymbolParts, OutputsWithNamesOfTheirOwn) {
+  const Sym x = var("x"), y = var("y");
+  const Sym piece = call_symbol("SliceChannel", "cut", {x.get()}, {{"num_outputs", "1"}});
+  EXPECT_EQ(names(MXSymbolListOutputs, piece), Names{"cut_output0"});
+  const Sym product = call_symbol("_npi_matmul", "product", {x.get(), y.get()});
+  EXPECT_EQ(names(MXSymbolListOutputs, product), Names{"product_out"});
+}
+
 TEST(SymbolParts, TheOperatorWithoutItsInputs) {
   const Sym fc = dense(), y = var("y");
   Sym bare;
@@ -306,6 +314,20 @@ int optimize(const Sym& sym, const char* backend, Knowledge known, Sym* out) {
     EXPECT_EQ(new_aux, 0);
   }
   return status;
+}
+
+TEST(SymbolPasses, InputsOfAPartAreNumberedByTheirNames) {
+  const Sym x = var("x"), w = var("w");
+  const Sym outer = call_symbol("SliceChannel", "cut", {x.get()}, {{"num_outputs", "2"}});
+  Sym first;
+  MX_OK(MXSymbolGetOutput(outer.get(), 1, first.out()));
+  const Sym inner = call_symbol("elemwise_add", "s", {first.get(), w.get()});
+  const char* ops[] = {"elemwise_add"};
+  Sym parts;
+  MX_OK(MXBuildSubgraphByOpNames(inner.get(), "default", 1, ops, parts.out()));
+  const std::string json = json_of(parts);
+  for (const char* name : {"\"cut_output10\"", "\"w0\""})
+    EXPECT_NE(json.find(name), std::string::npos) << name << json;
 }
 
 TEST(SymbolPasses, OptimizingTakesPartsKnowledgeAndOptions) {

@@ -226,6 +226,13 @@ TEST(SymbolApi, NetworksAreQuantizedAndCalibrated) {
   MX_OK(quantize("auto", "smart", quantized.out(), &count, &names));
   const std::vector<std::string> values(names, names + count);
   ASSERT_FALSE(values.empty());
+  // The same are named where nobody means to calibrate, to callers who ask.
+  Sym uncalibrated;
+  MX_OK(MXQuantizeSymbol(fc.get(), uncalibrated.out(), &cpu, 0, no_names, 0, no_names, 0, no_names,
+                         "auto", false, "smart", "tensor-wise", &count, &names));
+  EXPECT_EQ(std::vector<std::string>(names, names + count), values);
+  MX_OK(MXQuantizeSymbol(fc.get(), Sym().out(), &cpu, 0, no_names, 0, no_names, 0, no_names, "auto",
+                         false, "smart", "tensor-wise", nullptr, nullptr));
   EXPECT_TRUE(values.back().ends_with("_output"));
   const char* const layer = values.back().c_str();
   const char* layers[] = {layer};

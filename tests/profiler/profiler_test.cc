@@ -293,6 +293,18 @@ TEST_F(ProfilerSession, TablesAreKeptOnlyWhereAskedFor) {
   EXPECT_EQ(count(false), 2);
 }
 
+TEST_F(ProfilerSession, TheTableCountsMarkersAsInstantsWithoutDuration) {
+  settings.aggregate_stats = true;
+  profiler.configure(settings);
+  Domain domain("steps");
+  profiler.run();
+  for (const char scope : {'g', 'p', 't'}) set_marker(profiler, domain, "here", scope);
+  const Json json = Json::parse(profiler.aggregate({.format = ReportFormat::kJson}, false));
+  const Json& marker = json.at("Time").at("steps,instant_marker").at("here");
+  EXPECT_EQ(marker.at("Count"), 3);
+  EXPECT_EQ(marker.at("Total"), 0);
+}
+
 class SmallRing : public ProfilerSession {
  protected:
   SmallRing() : ProfilerSession(32) {}

@@ -307,6 +307,7 @@ void dot_params(OpBuilder<DotParams>& op) {
                              "None", "Storage type of the result, where there is a choice.");
 }
 void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
+void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
 
 [[maybe_unused]] const bool defined = [] {
   using Dot = Multilinear<DotParams, dot_labels, one>;
@@ -330,7 +331,7 @@ void no_params(OpBuilder<PlainParams>& op) { op.lenient(); }
                                kNumeric, no_params,
                                Small<PlainParams, numpy_matrices>::add_to<NumpyDot>) &&
          Matmul::define_pair("_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b",
-                             kNumeric, no_params,
+                             kNumeric, matmul_params,
                              Small<PlainParams, numpy_matrices>::add_to<Matmul>) &&
          Tensordot::define_pair(
              "_npi_tensordot", "_backward_npi_tensordot", {}, "Sums products over pairs of axes.",

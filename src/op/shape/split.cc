@@ -195,7 +195,8 @@ constexpr char kDsplit[] = "_npi_dsplit";
 [[maybe_unused]] const bool defined = [] {
   Definition<SplitAxis::kParameter, SliceChannelParams, kSliceChannel>::define(
       "The array cut into equal pieces.", slice_channel_params)
-      .alias("split");
+      .alias("split")
+      .output("output0");  // an only piece is numbered, too
   Definition<SplitAxis::kParameter, SplitParams, kSplit>::define(
       "The array cut at positions or into sections.", split_params)
       .alias("_npi_split");
