@@ -85,16 +85,13 @@ EngineCache& engine_cache() {
 class Convolver {
  public:
   Convolver() {
-    int device = 0;
-    MX_CUDA_CALL(cudaGetDevice(&device));
     cudaDeviceProp properties{};
-    MX_CUDA_CALL(cudaGetDeviceProperties(&properties, device));
+    MX_CUDA_CALL(cudaGetDeviceProperties(&properties, current_device()));
     gpu_ = properties.name;
   }
   // Of the current device; lives as long as the process.
   static Convolver& current() {
-    int device = 0;
-    MX_CUDA_CALL(cudaGetDevice(&device));
+    const int device = current_device();
     static Mutex mutex;
     static auto* const all = new std::map<int, Convolver>;
     MutexLock lock(mutex);

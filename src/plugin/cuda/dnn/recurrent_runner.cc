@@ -53,8 +53,7 @@ class Networks {
 
   // Of the current device; lives as long as the process.
   static Networks& current() {
-    int device = 0;
-    MX_CUDA_CALL(cudaGetDevice(&device));
+    const int device = current_device();
     static Mutex mutex;
     static auto* const all = new std::map<int, Networks>;
     MutexLock lock(mutex);
