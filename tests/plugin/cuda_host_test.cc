@@ -209,6 +209,29 @@ TEST_F(CudaHost, CopyBetweenDevicesIsAPeerCopy) {
       api_.copy(to.data(), Device::gpu(1), from.data(), Device::gpu(5), 8, stream.native()), Error);
 }
 
+TEST_F(CudaHost, TheFirstCopyBetweenDevicesOpensTheLinkThatTheyHave) {
+  for (const bool link : {false, true}) {
+    const std::unique_ptr<CudaDeviceApi> fresh = CudaDeviceApi::create();
+    fake_cuda::set_link(link);
+    Stream stream(*fresh, 1);
+    Buffer from(*fresh, Device::gpu(0), 8), to(*fresh, Device::gpu(1), 8);
+    for (int i = 0; i < 2; ++i)
+      fresh->copy(to.data(), Device::gpu(1), from.data(), Device::gpu(0), 8, stream.native());
+    EXPECT_EQ(fake_cuda::reaches(1, 0), link);
+    EXPECT_EQ(fake_cuda::last_error(), cudaSuccess);
+  }
+}
+
+TEST_F(CudaHost, ALinkThatCannotBeOpenedStopsNoCopy) {
+  const std::unique_ptr<CudaDeviceApi> fresh = CudaDeviceApi::create();
+  fake_cuda::fail("cudaDeviceEnablePeerAccess", cudaErrorTooManyPeers);
+  Stream stream(*fresh, 0);
+  Buffer from(*fresh, Device::gpu(1), 8), to(*fresh, Device::gpu(0), 8);
+  EXPECT_NO_THROW(
+      fresh->copy(to.data(), Device::gpu(0), from.data(), Device::gpu(1), 8, stream.native()));
+  EXPECT_EQ(fake_cuda::last_error(), cudaSuccess);
+}
+
 TEST_F(CudaHost, PeerAccessNeedsALinkAndMayBeEnabledTwice) {
   EXPECT_TRUE(api_.can_access_peer(0, 1));
   EXPECT_NO_THROW(api_.enable_peer_access(0, 1));

@@ -146,6 +146,10 @@ void forget_contexts() {
   g_contexts.clear();
 }
 int peer_copies() { return g_peer_copies; }
+bool reaches(int device, int peer) {
+  std::lock_guard lock(g_mutex);
+  return g_peers.count({device, peer}) != 0;
+}
 
 }  // namespace mxnet::testing::fake_cuda
 

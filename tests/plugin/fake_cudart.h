@@ -33,6 +33,7 @@ int live_handles();        // streams, events and blocks of memory
 std::set<int> contexts();  // devices that somebody has made a context on, by using them
 void forget_contexts();
 int peer_copies();
+bool reaches(int device, int peer);  // whether peer access is enabled
 
 // Of fake_cudart_graphs.cc. Not thread-safe.
 struct GraphCounts {

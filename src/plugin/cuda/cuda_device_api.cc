@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "device/device_check.h"
 #include "plugin/cuda/check.h"
@@ -222,6 +223,7 @@ void CudaDeviceApi::copy(void* to_data, Device to, const void* from_data, Device
   if (to.is_gpu() && from.is_gpu() && to.id != from.id) {
     check_device(from.id);
     // Over a link where peer access is enabled, staged through the host otherwise.
+    connect(on.device(), on.device() == to.id ? from.id : to.id);
     MX_CUDA_CALL(cudaMemcpyPeerAsync(to_data, to.id, from_data, from.id, bytes, on.handle()));
     return;
   }
@@ -247,6 +249,19 @@ void CudaDeviceApi::host_call(int device, NativeStream* stream, InlineFunction<v
   auto call = std::make_unique<HostCall>(HostCall{on, std::move(fn)});
   MX_CUDA_CALL(cudaLaunchHostFunc(on.handle(), HostCall::run, call.get()));
   static_cast<void>(call.release());  // run() owns it now
+}
+
+void CudaDeviceApi::connect(int device, int peer) {
+  if (!config().kvstore.enable_gpu_p2p) return;
+  {
+    const MutexLock lock(connecting_);
+    if (!connected_.emplace(device, peer).second) return;
+  }
+  int yes = 0;
+  const DeviceGuard guard(device);
+  if (cudaDeviceCanAccessPeer(&yes, device, peer) == cudaSuccess && yes != 0)
+    cudaDeviceEnablePeerAccess(peer, 0);
+  cudaGetLastError();  // it is there already, or the device has too many: copies go another way
 }
 
 bool CudaDeviceApi::can_access_peer(int device, int peer) {
