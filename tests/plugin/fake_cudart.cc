@@ -10,7 +10,6 @@
 #include <mutex>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "guarded_memory.h"
 
@@ -36,16 +35,18 @@ std::mutex g_mutex;
 // Never destroyed: the core's last streams end behind this file's objects.
 auto& g_failures = *new std::map<std::string, Failure>;
 auto& g_blocks = *new std::map<void*, std::pair<int, std::size_t>>;  // device (-1 = host), bytes
-std::set<std::pair<int, int>> g_peers;
+auto& g_peers = *new std::set<std::pair<int, int>>;
 std::map<std::pair<int, int>, int> g_link_ranks;
 std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0}, g_waits{0};
 std::atomic<bool> g_link{true};
-thread_local int t_chosen = 0;             // by cudaSetDevice
-thread_local std::vector<int> t_contexts;  // the driver's stack; the last one is current
-std::set<int> g_contexts;                  // devices that have one
+thread_local int t_chosen = 0;  // by cudaSetDevice
+// The driver's stack; the last one is current. Plain data: streams end behind a thread's objects.
+thread_local int t_contexts[16];
+thread_local int t_depth = 0;
+auto& g_contexts = *new std::set<int>;  // devices that have one
 thread_local cudaError_t t_last = cudaSuccess;
 
-int current() { return t_contexts.empty() ? t_chosen : t_contexts.back(); }
+int current() { return t_depth == 0 ? t_chosen : t_contexts[t_depth - 1]; }
 // What makes a context where there is none, as most functions do.
 int used() {
   std::lock_guard lock(g_mutex);
@@ -183,7 +184,7 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= g_count) return answer("cudaSetDevice", cudaErrorInvalidDevice);
   t_chosen = device;
-  if (!t_contexts.empty()) t_contexts.back() = device;
+  if (t_depth > 0) t_contexts[t_depth - 1] = device;
   used();
   return cudaSuccess;
 }
@@ -197,11 +198,11 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuCtxPushCurrent(CUcontext context) {
   const cudaError_t result = answer("cuCtxPushCurrent");
   if (result == cudaSuccess)
-    t_contexts.push_back(static_cast<int>(reinterpret_cast<std::size_t>(context) - 1));
+    t_contexts[t_depth++] = static_cast<int>(reinterpret_cast<std::size_t>(context) - 1);
   return static_cast<CUresult>(result);
 }
 CUresult cuCtxPopCurrent(CUcontext*) {
-  t_contexts.pop_back();
+  --t_depth;
   return CUDA_SUCCESS;
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
