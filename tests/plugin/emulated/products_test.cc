@@ -2,6 +2,7 @@
 // Products as cuBLASLt is asked for them: by which plans, how often they are looked for, and what
 // becomes of refusals. The library is a stand-in that is as strict as its documentation.
 #include "base/error.h"
+#include "engine/engine.h"
 #include "fake_cublaslt.h"
 #include "setting.h"
 #include "tests/plugin/emulated/both_devices.h"
@@ -12,6 +13,14 @@ namespace {
 using namespace testing;       // NOLINT(google-build-using-namespace)
 using namespace testing::gpu;  // NOLINT(google-build-using-namespace)
 
+class GpuProducts : public ::testing::Test {
+ protected:
+  GpuProducts() {
+    Engine::get().wait_for_all();  // products of other tests count as well
+    fake_cublaslt::take_counts();
+  }
+};
+
 // A layer of a size that no other test has: plans are kept for the process.
 void expect_layer(int64_t units, const char* dtype = "float32", double tolerance = 1e-5) {
   expect_same_outputs("FullyConnected",
@@ -21,8 +30,7 @@ void expect_layer(int64_t units, const char* dtype = "float32", double tolerance
                       {{"num_hidden", std::to_string(units)}}, tolerance);
 }
 
-TEST(GpuProducts, APlanIsLookedForOnce) {
-  fake_cublaslt::take_counts();
+TEST_F(GpuProducts, APlanIsLookedForOnce) {
   for (int i = 0; i < 3; ++i) expect_layer(101);
   const fake_cublaslt::Counts counts = fake_cublaslt::take_counts();
   EXPECT_EQ(counts.searches, 1);
@@ -30,8 +38,7 @@ TEST(GpuProducts, APlanIsLookedForOnce) {
   EXPECT_EQ(counts.epilogue, CUBLASLT_EPILOGUE_BIAS);
 }
 
-TEST(GpuProducts, WhatHasNoEpilogueGetsItsBiasFromUsAndThatLasts) {
-  fake_cublaslt::take_counts();
+TEST_F(GpuProducts, WhatHasNoEpilogueGetsItsBiasFromUsAndThatLasts) {
   for (int i = 0; i < 3; ++i) expect_layer(102, "float64", 1e-6);
   EXPECT_EQ(fake_cublaslt::take_counts().searches, 1);  // none is asked for
   fake_cublaslt::fail_searches(CUBLAS_STATUS_NOT_SUPPORTED, 1, true);
@@ -41,8 +48,7 @@ TEST(GpuProducts, WhatHasNoEpilogueGetsItsBiasFromUsAndThatLasts) {
   EXPECT_EQ(counts.epilogue, CUBLASLT_EPILOGUE_DEFAULT);
 }
 
-TEST(GpuProducts, AFailureThatPassesChoosesOnceAlone) {
-  fake_cublaslt::take_counts();
+TEST_F(GpuProducts, AFailureThatPassesChoosesOnceAlone) {
   fake_cublaslt::fail_searches(CUBLAS_STATUS_ALLOC_FAILED, 1, true);
   expect_layer(103);
   EXPECT_EQ(fake_cublaslt::take_counts().epilogue, CUBLASLT_EPILOGUE_DEFAULT);
@@ -52,9 +58,8 @@ TEST(GpuProducts, AFailureThatPassesChoosesOnceAlone) {
   EXPECT_EQ(counts.epilogue, CUBLASLT_EPILOGUE_BIAS);
 }
 
-TEST(GpuProducts, HalvesAreOnTensorCoresWhereTheyAreNowhereElse) {
+TEST_F(GpuProducts, HalvesAreOnTensorCoresWhereTheyAreNowhereElse) {
   const Setting off("MXNET_CUDA_ALLOW_TENSOR_CORE", "0");
-  fake_cublaslt::take_counts();
   expect_layer(104, "float16", 2e-3);
   EXPECT_EQ(fake_cublaslt::take_counts().compute, CUBLAS_COMPUTE_32F_PEDANTIC);
   fake_cublaslt::have_halves_on_tensor_cores_alone(true);
@@ -69,7 +74,7 @@ TEST(GpuProducts, HalvesAreOnTensorCoresWhereTheyAreNowhereElse) {
 }
 
 // The stand-in refuses arrays that do not lie as was promised when their plan was looked for.
-TEST(GpuProducts, PlansAreForArraysThatLieAlike) {
+TEST_F(GpuProducts, PlansAreForArraysThatLieAlike) {
   for (const char* dtype : {"float32", "float16"}) {
     for (const int64_t behind : {0, 8, 4, 2, 1}) {
       expect_same_outputs("dot",
@@ -80,7 +85,7 @@ TEST(GpuProducts, PlansAreForArraysThatLieAlike) {
   }
 }
 
-TEST(GpuProducts, EveryWayToTransposeInBatches) {
+TEST_F(GpuProducts, EveryWayToTransposeInBatches) {
   for (const char* a : {"False", "True"}) {
     for (const char* b : {"False", "True"}) {
       const Shape left = *a == 'T' ? Shape{3, 6, 2} : Shape{3, 2, 6};
@@ -92,8 +97,7 @@ TEST(GpuProducts, EveryWayToTransposeInBatches) {
   }
 }
 
-TEST(GpuProducts, SumsOfNothingAreZeroAndGetTheirBias) {
-  fake_cublaslt::take_counts();
+TEST_F(GpuProducts, SumsOfNothingAreZeroAndGetTheirBias) {
   expect_same_outputs("FullyConnected",
                       {{{}, {3, 0}}, {{}, {4, 0}}, {random_values(4, -1, 1), {4}}},
                       {{"num_hidden", "4"}});
