@@ -14,7 +14,7 @@ from typing import List
 from ._version import __version__ as __version__  # pylint: disable=useless-import-alias # packages read it here
 
 _PACKAGE = os.path.dirname(os.path.realpath(os.path.abspath(__file__)))
-# Beside the sources in a checkout that was built but not installed.
+# Beside the sources in a checkout that was built but not installed; of a packed build, the build itself.
 _CHECKOUT = os.path.dirname(os.path.dirname(_PACKAGE))
 
 
@@ -37,14 +37,14 @@ def find_lib_path(prefix: str = "libmxnet") -> List[str]:
     """Paths of the library's files that exist, best first.
 
     MXNET_LIBRARY_PATH counts alone; otherwise the directories of LD_LIBRARY_PATH, the package's and
-    those of a build in the checkout are searched in this order.
+    those of a build in or around the checkout are searched in this order.
     """
     chosen = library_from_environment() if prefix == "libmxnet" else None
     if chosen is not None:
         return [chosen]
     directories = [d for d in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if d]
     directories.append(_PACKAGE)
-    directories += [os.path.join(_CHECKOUT, build, "src") for build in ("build", "build/release")]
+    directories += [os.path.join(_CHECKOUT, build, "src") for build in ("", "build", "build/release")]
     candidates = [os.path.join(directory, prefix + ".so") for directory in directories]
     found = [path for path in candidates if os.path.isfile(path)]
     if not found:

@@ -5,7 +5,9 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
+#include <thread>
 
 #include "base/lock.h"
 #include "engine/bulk.h"
@@ -165,7 +167,9 @@ class DependencyEngine final : public Engine {
   Mutex turning_;                     // one wait_for_all turns the era at a time
   Mutex quiescing_;                   // held from quiesce to resume
   Mutex streams_mutex_;
-  StreamSet caller_streams_ MX_GUARDED_BY(streams_mutex_);
+  // Of threads that run their own operations: each its own, since one may record a graph, of which
+  // the others' work is no part.
+  std::map<std::thread::id, StreamSet> caller_streams_ MX_GUARDED_BY(streams_mutex_);
 };
 
 }  // namespace mxnet::engine

@@ -40,7 +40,7 @@ Stream* DependencyEngine::stream_of(Device device, Frame& frame) {
   if (!device.is_gpu()) return nullptr;
   if (frame.streams != nullptr) return frame.streams->get(device);
   MutexLock lock(streams_mutex_);
-  return caller_streams_.get(device);
+  return caller_streams_[std::this_thread::get_id()].get(device);
 }
 
 // Calls `function` between the observer's begin and end.

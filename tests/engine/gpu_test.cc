@@ -2,8 +2,11 @@
 // Operations on a (simulated) accelerator: they get a stream, end when the stream has done their
 // work, and fail with it.
 
+#include <thread>
+
 #include "base/error.h"
 #include "device/device_registry.h"
+#include "device/graph_capture.h"
 #include "device/sim/sim_device_api.h"
 #include "fixture.h"
 
@@ -45,6 +48,33 @@ INSTANTIATE_TEST_SUITE_P(All, EngineGpu,
                                          Kind{EngineType::kThreaded, 2, false},
                                          Kind{EngineType::kThreadedPerDevice, 2, false}),
                          kind_name);
+
+// Where operations run on the threads that push them.
+class EngineGpuOfCallers : public EngineGpu {};
+INSTANTIATE_TEST_SUITE_P(All, EngineGpuOfCallers,
+                         testing::Values(Kind{EngineType::kNaive, 1, false}), kind_name);
+
+TEST_P(EngineGpuOfCallers, WhatOneThreadRecordsHasNoWorkOfAnother) {
+  bool recorded = false, done = false;
+  Var *a = gpu_variable(), *b = gpu_variable();
+  const Vars writes{a};
+  OpSpec s = spec({}, writes, "recording");
+  s.device = Device::gpu(0);
+  engine->push(
+      [&](const RunContext& context) {
+        Stream& stream = *context.stream;
+        GraphCapture& capture = *graph_capture(stream.api());
+        capture.begin_capture(0, stream.native());
+        stream.api().host_call(0, stream.native(), [&] { recorded = true; });
+        std::thread([&] { push_gpu([&] { done = true; }, {}, {b}); }).join();
+        EXPECT_TRUE(done);  // at once, as the engine's operations are
+        const DeviceGraph graph(capture, 0, capture.end_capture(0, stream.native()));
+        EXPECT_EQ(graph.nodes(), 1u);
+      },
+      s);
+  engine->wait_for_all();
+  EXPECT_FALSE(recorded);
+}
 
 TEST_P(EngineGpu, EndWhenTheStreamHasDoneTheirWork) {
   Var *a = gpu_variable(), *b = gpu_variable();

@@ -6,6 +6,7 @@
 #include "fake_cudart.h"
 #include "guarded_memory.h"
 #include "plugin/cuda/cuda_device_api.h"
+#include "plugin/cuda/device_guard.h"
 #include "plugin/cuda/launch.h"
 #include "tests/device/contract.h"
 
@@ -62,6 +63,53 @@ TEST_F(CudaHost, EveryCallPutsTheCurrentDeviceBack) {
   int current = -1;
   cudaGetDevice(&current);
   EXPECT_EQ(current, 0);
+}
+
+// A context takes half a gigabyte of a device.
+TEST_F(CudaHost, AProcessThatUsesOneDeviceMakesContextsOnNoOther) {
+  std::thread([&] {  // which has used none so far
+    fake_cuda::forget_contexts();
+    for (int device = 0; device < fake_cuda::kDevices; ++device) {
+      api_.properties(device);
+      api_.can_access_peer(device, 1 - device);
+    }
+    link_weights(api_);
+    EXPECT_EQ(fake_cuda::contexts(), std::set<int>{});
+    {
+      Stream stream(api_, 1);
+      Event event(api_, 1);
+      Buffer buffer(api_, Device::gpu(1), 64);
+      api_.fill(1, buffer.data(), 1, 64, stream.native());
+      event.record(stream);
+      event.synchronize();
+    }
+    EXPECT_EQ(fake_cuda::contexts(), std::set<int>{1});
+    int current = -1;
+    cudaGetDevice(&current);
+    EXPECT_EQ(current, 0);
+  })
+      .join();
+}
+
+TEST_F(CudaHost, GuardsNest) {
+  const cuda::DeviceGuard one(1);
+  {
+    const cuda::DeviceGuard other(0);
+    const cuda::DeviceGuard same(0);
+    EXPECT_EQ(cuda::current_device(), 0);
+  }
+  EXPECT_EQ(cuda::current_device(), 1);
+  const cuda::DeviceGuard again(1);
+  EXPECT_EQ(cuda::current_device(), 1);
+}
+
+TEST_F(CudaHost, DeviceThatCannotBecomeCurrentIsAnErrorAndForThoseWhoReleaseNone) {
+  fake_cuda::fail("cuCtxPushCurrent", cudaErrorCudartUnloading, true);
+  EXPECT_EQ(error_of([&] { cuda::DeviceGuard(1); }),
+            "gpu(0): cuCtxPushCurrent: a reason (cudaErrorOther)");
+  { const cuda::DeviceGuard guard(1, std::nothrow); }
+  fake_cuda::reset();
+  EXPECT_EQ(cuda::current_device(), 0);
 }
 
 TEST_F(CudaHost, MemoryBelongsToTheDeviceAskedFor) {
@@ -159,6 +207,29 @@ TEST_F(CudaHost, CopyBetweenDevicesIsAPeerCopy) {
   EXPECT_EQ(fake_cuda::peer_copies(), before + 1);
   EXPECT_THROW(
       api_.copy(to.data(), Device::gpu(1), from.data(), Device::gpu(5), 8, stream.native()), Error);
+}
+
+TEST_F(CudaHost, TheFirstCopyBetweenDevicesOpensTheLinkThatTheyHave) {
+  for (const bool link : {false, true}) {
+    const std::unique_ptr<CudaDeviceApi> fresh = CudaDeviceApi::create();
+    fake_cuda::set_link(link);
+    Stream stream(*fresh, 1);
+    Buffer from(*fresh, Device::gpu(0), 8), to(*fresh, Device::gpu(1), 8);
+    for (int i = 0; i < 2; ++i)
+      fresh->copy(to.data(), Device::gpu(1), from.data(), Device::gpu(0), 8, stream.native());
+    EXPECT_EQ(fake_cuda::reaches(1, 0), link);
+    EXPECT_EQ(fake_cuda::last_error(), cudaSuccess);
+  }
+}
+
+TEST_F(CudaHost, ALinkThatCannotBeOpenedStopsNoCopy) {
+  const std::unique_ptr<CudaDeviceApi> fresh = CudaDeviceApi::create();
+  fake_cuda::fail("cudaDeviceEnablePeerAccess", cudaErrorTooManyPeers);
+  Stream stream(*fresh, 0);
+  Buffer from(*fresh, Device::gpu(1), 8), to(*fresh, Device::gpu(0), 8);
+  EXPECT_NO_THROW(
+      fresh->copy(to.data(), Device::gpu(0), from.data(), Device::gpu(1), 8, stream.native()));
+  EXPECT_EQ(fake_cuda::last_error(), cudaSuccess);
 }
 
 TEST_F(CudaHost, PeerAccessNeedsALinkAndMayBeEnabledTwice) {

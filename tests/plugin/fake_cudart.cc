@@ -2,6 +2,8 @@
 // The functions of the CUDA runtime that the plug-in calls, over host memory.
 #include "fake_cudart.h"
 
+#include <cuda.h>
+
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -33,12 +35,24 @@ std::mutex g_mutex;
 // Never destroyed: the core's last streams end behind this file's objects.
 auto& g_failures = *new std::map<std::string, Failure>;
 auto& g_blocks = *new std::map<void*, std::pair<int, std::size_t>>;  // device (-1 = host), bytes
-std::set<std::pair<int, int>> g_peers;
+auto& g_peers = *new std::set<std::pair<int, int>>;
 std::map<std::pair<int, int>, int> g_link_ranks;
 std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0}, g_waits{0};
 std::atomic<bool> g_link{true};
-thread_local int t_device = 0;
+thread_local int t_chosen = 0;  // by cudaSetDevice
+// The driver's stack; the last one is current. Plain data: streams end behind a thread's objects.
+thread_local int t_contexts[16];
+thread_local int t_depth = 0;
+auto& g_contexts = *new std::set<int>;  // devices that have one
 thread_local cudaError_t t_last = cudaSuccess;
+
+int current() { return t_depth == 0 ? t_chosen : t_contexts[t_depth - 1]; }
+// What makes a context where there is none, as most functions do.
+int used() {
+  std::lock_guard lock(g_mutex);
+  g_contexts.insert(current());
+  return current();
+}
 
 // What `function` returns: its planned failure, else `result`. Errors become the last error, as in
 // the real one.
@@ -93,8 +107,8 @@ cudaError_t look_at_memory() {
 
 // Work on a stream is accepted only while its device is current.
 cudaError_t on(cudaStream_t stream) {
-  return stream != nullptr && stream->device == t_device ? cudaSuccess
-                                                         : cudaErrorInvalidResourceHandle;
+  return stream != nullptr && stream->device == used() ? cudaSuccess
+                                                       : cudaErrorInvalidResourceHandle;
 }
 
 }  // namespace
@@ -124,7 +138,19 @@ void set_link_rank(int device, int peer, int rank) {
 }
 cudaError_t last_error() { return t_last; }
 int live_handles() { return g_live; }
+std::set<int> contexts() {
+  std::lock_guard lock(g_mutex);
+  return g_contexts;
+}
+void forget_contexts() {
+  std::lock_guard lock(g_mutex);
+  g_contexts.clear();
+}
 int peer_copies() { return g_peer_copies; }
+bool reaches(int device, int peer) {
+  std::lock_guard lock(g_mutex);
+  return g_peers.count({device, peer}) != 0;
+}
 
 }  // namespace mxnet::testing::fake_cuda
 
@@ -152,13 +178,43 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return answer("cudaGetDeviceCount");
 }
 cudaError_t cudaGetDevice(int* device) {
-  *device = t_device;
+  *device = current();
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= g_count) return answer("cudaSetDevice", cudaErrorInvalidDevice);
-  t_device = device;
+  t_chosen = device;
+  if (t_depth > 0) t_contexts[t_depth - 1] = device;
+  used();
   return cudaSuccess;
+}
+// The driver's.
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  *context = reinterpret_cast<CUcontext>(static_cast<std::size_t>(device) + 1);
+  std::lock_guard lock(g_mutex);
+  g_contexts.insert(device);
+  return static_cast<CUresult>(device < g_count ? cudaSuccess : cudaErrorInvalidDevice);
+}
+CUresult cuCtxPushCurrent(CUcontext context) {
+  const cudaError_t result = answer("cuCtxPushCurrent");
+  if (result == cudaSuccess)
+    t_contexts[t_depth++] = static_cast<int>(reinterpret_cast<std::size_t>(context) - 1);
+  return static_cast<CUresult>(result);
+}
+CUresult cuCtxPopCurrent(CUcontext*) {
+  --t_depth;
+  return CUDA_SUCCESS;
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* found) {
+  const std::string name = symbol;
+  *function = name == "cuDevicePrimaryCtxRetain" ? reinterpret_cast<void*>(cuDevicePrimaryCtxRetain)
+              : name == "cuCtxPushCurrent"       ? reinterpret_cast<void*>(cuCtxPushCurrent)
+              : name == "cuCtxPopCurrent"        ? reinterpret_cast<void*>(cuCtxPopCurrent)
+                                                 : nullptr;
+  *found = *function == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
+  return answer("cudaGetDriverEntryPointByVersion");
 }
 // Some headers rename this function to a versioned one; both spellings reach this definition.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
@@ -179,18 +235,25 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *total = kCapacity;
   *free = kCapacity;
   std::lock_guard lock(g_mutex);
-  for (const auto& [block, info] : g_blocks) *free -= info.first == t_device ? info.second : 0;
+  for (const auto& [block, info] : g_blocks) *free -= info.first == current() ? info.second : 0;
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
-  return allocate("cudaMalloc", data, bytes, t_device);
+  return allocate("cudaMalloc", data, bytes, used());
 }
-cudaError_t cudaFree(void* data) { return release(data); }
+cudaError_t cudaFree(void* data) {
+  used();
+  return release(data);
+}
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
+  used();
   return allocate("cudaHostAlloc", data, bytes, -1);
 }
-cudaError_t cudaFreeHost(void* data) { return release(data); }
+cudaError_t cudaFreeHost(void* data) {
+  used();
+  return release(data);
+}
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;
@@ -203,17 +266,19 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   }
   const cudaError_t result = answer("cudaStreamCreateWithPriority");
   if (result != cudaSuccess) return result;
-  *stream = new CUstream_st{t_device};
+  *stream = new CUstream_st{used()};
   ++g_live;
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  used();
   delete stream;
   --g_live;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   ++g_waits;
+  used();
   return answer("cudaStreamSynchronize", look_at_memory());
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
@@ -223,11 +288,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   const cudaError_t result = answer("cudaEventCreateWithFlags");
   if (result != cudaSuccess) return result;
-  *event = new CUevent_st{t_device};
+  *event = new CUevent_st{used()};
   ++g_live;
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  used();
   delete event;
   --g_live;
   return cudaSuccess;
@@ -236,8 +302,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const bool same = event->device == stream->device;
   return answer("cudaEventRecord", same ? on(stream) : cudaErrorInvalidResourceHandle);
 }
-cudaError_t cudaEventQuery(cudaEvent_t) { return answer("cudaEventQuery"); }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return answer("cudaEventSynchronize"); }
+cudaError_t cudaEventQuery(cudaEvent_t) {
+  used();
+  return answer("cudaEventQuery");
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  used();
+  return answer("cudaEventSynchronize");
+}
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream) {
@@ -257,6 +329,13 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream) {
   const cudaError_t result = answer("cudaMemsetAsync", on(stream));
   if (result == cudaSuccess) std::memset(data, value, bytes);
+  return result;
+}
+cudaError_t cudaMemset2DAsync(void* data, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  const cudaError_t result = answer("cudaMemset2DAsync", on(stream));
+  for (std::size_t row = 0; result == cudaSuccess && row < height; ++row)
+    std::memset(static_cast<char*>(data) + row * pitch, value, width);
   return result;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void* data) {
@@ -282,7 +361,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   bool added;
   {
     std::lock_guard lock(g_mutex);
-    added = g_peers.insert({t_device, peer}).second;
+    added = g_peers.insert({current(), peer}).second;
   }
   return answer("cudaDeviceEnablePeerAccess",
                 added ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled);

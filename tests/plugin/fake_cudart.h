@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <string>
 
 namespace mxnet::testing::fake_cuda {
@@ -29,7 +30,10 @@ void set_link_rank(int device, int peer, int rank);
 
 cudaError_t last_error();  // without clearing it
 int live_handles();        // streams, events and blocks of memory
+std::set<int> contexts();  // devices that somebody has made a context on, by using them
+void forget_contexts();
 int peer_copies();
+bool reaches(int device, int peer);  // whether peer access is enabled
 
 // Of fake_cudart_graphs.cc. Not thread-safe.
 struct GraphCounts {

@@ -4,6 +4,8 @@
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 
 import mxnet as mx
 import pytest
@@ -60,6 +62,27 @@ def test_find_lib_path_searches_ld_library_path_first(monkeypatch, copied_librar
     monkeypatch.delenv("MXNET_LIBRARY_PATH", raising=False)
     monkeypatch.setenv("LD_LIBRARY_PATH", os.path.dirname(copied_library))
     assert mx.libinfo.find_lib_path()[0] == str(copied_library)
+
+
+# As scripts/gpu_pack lays it out, for an interpreter that the native module was not made for.
+def test_find_lib_path_knows_a_build_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("MXNET_LIBRARY_PATH", raising=False)
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    package = tmp_path / "python" / "mxnet"
+    package.mkdir(parents=True)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "libmxnet.so").touch()
+    for name in ("libinfo.py", "_version.py"):
+        shutil.copy(os.path.join(os.path.dirname(os.path.realpath(mx.libinfo.__file__)), name), package)
+    (package / "__init__.py").touch()
+    found = subprocess.run(
+        [sys.executable, "-c", "from mxnet import libinfo; print(*libinfo.find_lib_path())"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "python")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == [str(tmp_path / "src" / "libmxnet.so")]
 
 
 def test_find_lib_path_lists_where_it_looked():

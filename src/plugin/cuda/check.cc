@@ -7,12 +7,13 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "plugin/cuda/device_guard.h"
 
 namespace mxnet::cuda {
 
-void throw_error(cudaError_t error, const char* call) {
-  int device = -1;
-  cudaGetDevice(&device);
+void throw_error(cudaError_t error, const char* call, int device) {
+  if (device == kCurrentDevice) device = guarded_device();
+  if (device == kCurrentDevice) cudaGetDevice(&device);
   cudaGetLastError();  // else the next, innocent call would report it again
   const std::string_view text = call;
   const std::string_view function = text.substr(0, text.find('('));

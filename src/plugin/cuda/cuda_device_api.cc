@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "device/device_check.h"
 #include "plugin/cuda/check.h"
@@ -98,9 +99,8 @@ CudaEvent& CudaDeviceApi::event_of(int device, NativeEvent* event) const {
 
 DeviceProperties CudaDeviceApi::properties(int device) {
   check_device(device);
-  DeviceGuard guard(device);  // errors name the current one
   cudaDeviceProp info;
-  MX_CUDA_CALL(cudaGetDeviceProperties(&info, device));
+  MX_CUDA_CALL_ABOUT(device, cudaGetDeviceProperties(&info, device));
   DeviceProperties result;
   result.name = info.name;
   result.total_memory = info.totalGlobalMem;
@@ -132,17 +132,19 @@ void* CudaDeviceApi::allocate(int device, std::size_t bytes) {
   return null_if_full(result, data, "cudaMalloc");
 }
 
-void CudaDeviceApi::release(int, void* data, std::size_t) noexcept {
+void CudaDeviceApi::release(int device, void* data, std::size_t) noexcept {
   if (data == nullptr) return;
   const MutexLock lock(waits_for_all_);
-  cudaFree(data);  // waits for the device's work by itself; finds the device by the address
+  const DeviceGuard guard(device, std::nothrow);
+  cudaFree(data);  // waits for the device's work by itself
 }
 
 void* CudaDeviceApi::allocate_pinned(std::size_t bytes) {
   if (bytes > kMostBytes) return nullptr;
   void* data = nullptr;
-  // Portable: pinned for every device, not only the current one.
+  // Portable: pinned for every device, not only the current one, which needs a context for it.
   const MutexLock lock(waits_for_all_);
+  const DeviceGuard guard(any_used_device());
   const cudaError_t result =
       cudaHostAlloc(&data, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable);
   return null_if_full(result, data, "cudaHostAlloc");
@@ -151,6 +153,7 @@ void* CudaDeviceApi::allocate_pinned(std::size_t bytes) {
 void CudaDeviceApi::release_pinned(void* data, std::size_t) noexcept {
   if (data == nullptr) return;
   const MutexLock lock(waits_for_all_);
+  const DeviceGuard guard(any_used_device(), std::nothrow);
   cudaFreeHost(data);
 }
 
@@ -220,6 +223,7 @@ void CudaDeviceApi::copy(void* to_data, Device to, const void* from_data, Device
   if (to.is_gpu() && from.is_gpu() && to.id != from.id) {
     check_device(from.id);
     // Over a link where peer access is enabled, staged through the host otherwise.
+    connect(on.device(), on.device() == to.id ? from.id : to.id);
     MX_CUDA_CALL(cudaMemcpyPeerAsync(to_data, to.id, from_data, from.id, bytes, on.handle()));
     return;
   }
@@ -247,13 +251,25 @@ void CudaDeviceApi::host_call(int device, NativeStream* stream, InlineFunction<v
   static_cast<void>(call.release());  // run() owns it now
 }
 
+void CudaDeviceApi::connect(int device, int peer) {
+  if (!config().kvstore.enable_gpu_p2p) return;
+  {
+    const MutexLock lock(connecting_);
+    if (!connected_.emplace(device, peer).second) return;
+  }
+  int yes = 0;
+  const DeviceGuard guard(device);
+  if (cudaDeviceCanAccessPeer(&yes, device, peer) == cudaSuccess && yes != 0)
+    cudaDeviceEnablePeerAccess(peer, 0);
+  cudaGetLastError();  // it is there already, or the device has too many: copies go another way
+}
+
 bool CudaDeviceApi::can_access_peer(int device, int peer) {
   check_device(device);
   check_device(peer);
   if (device == peer) return true;  // CUDA says no
-  DeviceGuard guard(device);        // errors name the current one
   int yes = 0;
-  MX_CUDA_CALL(cudaDeviceCanAccessPeer(&yes, device, peer));
+  MX_CUDA_CALL_ABOUT(device, cudaDeviceCanAccessPeer(&yes, device, peer));
   return yes != 0;
 }
 

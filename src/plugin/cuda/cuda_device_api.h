@@ -2,6 +2,8 @@
 // DeviceApi for NVIDIA GPUs, on the CUDA runtime.
 #pragma once
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/lock.h"
@@ -81,11 +83,15 @@ class CudaDeviceApi final : public DeviceApi,
   void check_device(int device) const;
   CudaStream& stream_of(int device, NativeStream* stream) const;
   CudaEvent& event_of(int device, NativeEvent* event) const;
+  // Lets `device` reach the memory of `peer` over a link, once; nothing happens where it cannot.
+  void connect(int device, int peer);
 
   const int count_;
   // Held by what waits for all work of a GPU, and by whoever starts work that waits for another
   // GPU: between the starts on the two, such a wait would never end.
   Mutex waits_for_all_;
+  Mutex connecting_;
+  std::set<std::pair<int, int>> connected_ MX_GUARDED_BY(connecting_);  // or found unable to be
 };
 
 }  // namespace mxnet::cuda

@@ -76,15 +76,15 @@ void CudaDeviceApi::launch_graph(int device, NativeGraph* graph, NativeStream* s
   MX_CUDA_CALL(cudaGraphLaunch(mine.exec, on.handle()));
 }
 
-void CudaDeviceApi::destroy_graph(int, NativeGraph* graph) noexcept {
+void CudaDeviceApi::destroy_graph(int device, NativeGraph* graph) noexcept {
+  const DeviceGuard guard(device, std::nothrow);
   delete &CudaGraph::from(graph);
 }
 
 std::size_t CudaDeviceApi::graph_nodes(int device, NativeGraph* graph) {
   check_device(device);
-  DeviceGuard guard(device);  // errors name the current one
   std::size_t count = 0;
-  MX_CUDA_CALL(cudaGraphGetNodes(CudaGraph::from(graph).graph, nullptr, &count));
+  MX_CUDA_CALL_ABOUT(device, cudaGraphGetNodes(CudaGraph::from(graph).graph, nullptr, &count));
   return count;
 }
 

@@ -6,16 +6,15 @@
 
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/cuda_device_api.h"
-#include "plugin/cuda/device_guard.h"
 
 namespace mxnet::cuda {
 namespace {
 
 // 0 = the fastest kind of link, more = slower.
 int performance_rank(int device, int peer) {
-  DeviceGuard guard(device);  // errors name the current one
   int rank = 0;
-  MX_CUDA_CALL(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, device, peer));
+  MX_CUDA_CALL_ABOUT(device,
+                     cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, device, peer));
   return rank;
 }
 

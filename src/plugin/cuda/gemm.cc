@@ -11,6 +11,7 @@
 #include "base/lock.h"
 #include "plugin/cuda/blas/cublaslt.h"
 #include "plugin/cuda/check.h"
+#include "plugin/cuda/device_guard.h"
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/primitives.h"
 #include "plugin/cuda/product_steps.h"
@@ -32,8 +33,7 @@ class Products {
   }
   // Of the current device; lives as long as the process.
   static Products& current() {
-    int device = 0;
-    MX_CUDA_CALL(cudaGetDevice(&device));
+    const int device = current_device();
     static Mutex mutex;
     static auto* const all = new std::map<int, Products>;
     MutexLock lock(mutex);
@@ -62,34 +62,39 @@ class Products {
   struct Plan {
     std::shared_ptr<GemmPlan> plan;  // the table may forget it meanwhile
     bool whole;                      // with its epilogue
+    bool lasts;                      // nothing better was missed for a reason that may pass
   };
 
   Plan plan_for(const Key& key, const void* vector) {
     MutexLock lock(mutex_);
     if (const auto it = plans_.find(key); it != plans_.end()) return it->second;
+    Plan made = make_plan(key, vector);
+    if (!made.lasts) return made;
     if (plans_.size() == kMostPlans) plans_.clear();
-    return plans_.emplace(key, make_plan(key, vector)).first->second;
+    return plans_.emplace(key, std::move(made)).first->second;
   }
   Plan make_plan(Key key, const void* vector) const {
+    bool lasts = true;
     const auto make = [&](const void* with) {
       return std::make_shared<GemmPlan>(handle_, key.first, key.second, kWorkspace, with);
     };
     if (!key.second.bare()) {
       try {
-        return {make(vector), true};
-      } catch (const Error&) {  // the product alone may exist
+        return {make(vector), true, true};
+      } catch (const Error& error) {  // the product alone may exist
+        lasts = error.code() == ErrorCode::kNotImplemented;
         key.second.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
       }
     }
     try {
-      return {make(nullptr), false};
+      return {make(nullptr), false, lasts};
     } catch (const Error& error) {
       const std::optional<GemmChoice> wider = with_tensor_cores(key.second);
-      if (!wider) throw;
+      if (!wider || error.code() != ErrorCode::kNotImplemented) throw;
       say_tensor_cores_all_the_same(error);
       key.second = *wider;
     }
-    return {make(nullptr), false};
+    return {make(nullptr), false, lasts};
   }
 
   Mutex mutex_;

@@ -13,7 +13,7 @@ namespace mxnet::cuda {
 thread_local CudaStream* CudaStream::recording_ = nullptr;
 
 CudaStream::CudaStream(int device, StreamPriority priority) : device_(device) {
-  DeviceGuard guard(device);
+  const DeviceGuard guard(device);
   int processors = 0, threads = 0;
   MX_CUDA_CALL(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   MX_CUDA_CALL(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
@@ -31,6 +31,7 @@ CudaStream::CudaStream(int device, StreamPriority priority) : device_(device) {
 
 CudaStream::~CudaStream() {
   if (recording_ == this) recording_ = nullptr;  // an error has kept the recording from its end
+  const DeviceGuard guard(device_, std::nothrow);
   // Waits: host functions still queued refer to this object.
   cudaStreamSynchronize(handle_);
   cudaStreamDestroy(handle_);
@@ -65,6 +66,9 @@ CudaEvent::CudaEvent(int device) : device_(device) {
   MX_CUDA_CALL(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming));
 }
 
-CudaEvent::~CudaEvent() { cudaEventDestroy(handle_); }
+CudaEvent::~CudaEvent() {
+  const DeviceGuard guard(device_, std::nothrow);
+  cudaEventDestroy(handle_);
+}
 
 }  // namespace mxnet::cuda

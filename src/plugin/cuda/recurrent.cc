@@ -62,7 +62,7 @@ class Call {
     for (const RecurrentSegment& segment : segments_) {
       const std::vector<WeightPart> parts = weight_parts(params_, extent_, segment);
       Runner& runner = runners_.emplace_back();
-      runner.cudnn = recurrent_runner(stream_, segment.shape, parts);
+      runner.cudnn = recurrent_runner(context_, segment.shape, parts, keeps_);
       if (runner.cudnn == nullptr) return;
       runner.weights = weight_runs(parts, runner.cudnn->sizes().places);
       kept.push_back(runner.cudnn->sizes().kept);

@@ -159,7 +159,7 @@ TEST(RecurrentLayout, WhatCudnnCannotDoIsSaid) {
 
 TEST(RecurrentLayout, TextHoldsAllThatAPlanDependsOn) {
   const RecurrentShape base = recurrent_segments(network(Mode::kLstm), kExtent)[0].shape;
-  std::vector<RecurrentShape> others(12, base);
+  std::vector<RecurrentShape> others(13, base);
   others[0].mode = Mode::kGru;
   others[1].dtype = DType::kFloat16;
   others[2].steps = 6;
@@ -172,12 +172,63 @@ TEST(RecurrentLayout, TextHoldsAllThatAPlanDependsOn) {
   others[9].clip_low = -1;
   others[10].clip_high = 1;
   others[11].clip_high = 0.3333333333333333;
+  others[12].ragged = true;
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NE(others[i].to_string(), base.to_string()) << i;
     if (i > 0) {
       EXPECT_NE(others[i].to_string(), others[i - 1].to_string()) << i;
     }
   }
+}
+
+TEST(RecurrentLayout, PersistentKernelsAreTriedWhereCudnnMayHaveThem) {
+  const auto ways = [](const RnnParams& params, bool trials = true) {
+    return recurrent_ways(recurrent_segments(params, kExtent)[0].shape, trials).size();
+  };
+  EXPECT_EQ(ways(network(Mode::kLstm)), 3u);
+  EXPECT_EQ(ways(network(Mode::kLstm), false), 1u);
+  EXPECT_EQ(ways(projected(4)), 1u);
+  EXPECT_EQ(recurrent_ways(
+                recurrent_segments(network(Mode::kGru), {DType::kFloat64, 5, 3, 7})[0].shape, true)
+                .size(),
+            1u);
+  RnnParams params = network(Mode::kLstm);
+  params.use_sequence_length = true;
+  EXPECT_EQ(ways(params), 1u);
+  params = network(Mode::kLstm);
+  params.lstm_state_clip_max = 1;
+  EXPECT_EQ(ways(params), 1u);
+  EXPECT_EQ(recurrent_ways(
+                recurrent_segments(network(Mode::kGru), {DType::kFloat16, 1, 3, 7})[0].shape, true)
+                .size(),
+            1u);
+}
+
+TEST(RecurrentLayout, TheFastestWayThatRunsIsTaken) {
+  using Way = RecurrentWay;
+  const std::vector<Way> all{Way::kStandard, Way::kPersistent, Way::kPersistentSmall};
+  constexpr double kNone = -1;
+  const auto taken = [&](double standard, double persistent, double small) {
+    return fastest_way(all, [&](Way way) {
+      const double time = way == Way::kStandard     ? standard
+                          : way == Way::kPersistent ? persistent
+                                                    : small;
+      if (time == kNone) throw Error(ErrorCode::kGeneric, "cudnn", "not supported");
+      return time;
+    });
+  };
+  EXPECT_EQ(taken(2, 1, 3), Way::kPersistent);
+  EXPECT_EQ(taken(2, kNone, 1), Way::kPersistentSmall);
+  EXPECT_EQ(taken(2, kNone, kNone), Way::kStandard);
+  EXPECT_EQ(taken(1, 1, 1), Way::kStandard);
+  EXPECT_EQ(taken(kNone, 1, 1), Way::kStandard);  // there is no memory to try with, say
+  // What is alone is not tried.
+  EXPECT_EQ(fastest_way({Way::kStandard},
+                        [](Way) -> double {
+                          ADD_FAILURE();
+                          return 0;
+                        }),
+            Way::kStandard);
 }
 
 TEST(Recurrent, TensorCoresComputeWhatTheVariablesAllow) {
@@ -202,7 +253,8 @@ TEST(Recurrent, CudnnTakesTheNetworksOfAllCellsAndTypes) {
       RecurrentExtent extent = kExtent;
       extent.dtype = dtype;
       const RecurrentShape shape = recurrent_segments(params, extent)[0].shape;
-      EXPECT_NO_THROW(RecurrentNetwork(shape, nullptr)) << shape.to_string();
+      for (const RecurrentWay way : recurrent_ways(shape, true))
+        EXPECT_NO_THROW(RecurrentNetwork(shape, way, nullptr)) << shape.to_string();
       EXPECT_NO_THROW(RecurrentSequences(shape, shape.width(), {}));
       EXPECT_NO_THROW(RecurrentSequences(shape, shape.input, {5, 0, 2}));
       RecurrentTensor states;
@@ -229,7 +281,9 @@ TEST(Recurrent, WhatDoesNotFitIsAnErrorThatNamesTheCall) {
             std::string::npos);
   RecurrentShape wider = shape;
   wider.out = shape.hidden + 1;
-  EXPECT_NE(message([&] { RecurrentNetwork(wider, nullptr); }).find("cudnnSetRNNDescriptor_v8"),
+  EXPECT_NE(message([&] {
+              RecurrentNetwork(wider, RecurrentWay::kStandard, nullptr);
+            }).find("cudnnSetRNNDescriptor_v8"),
             std::string::npos);
 }
 

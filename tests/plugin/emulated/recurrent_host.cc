@@ -183,8 +183,9 @@ class HostRunner : public RecurrentRunner {
 
 }  // namespace
 
-std::shared_ptr<const RecurrentRunner> recurrent_runner(NativeStream*, const RecurrentShape& shape,
-                                                        const std::vector<WeightPart>& parts) {
+std::shared_ptr<const RecurrentRunner> recurrent_runner(KernelContext&, const RecurrentShape& shape,
+                                                        const std::vector<WeightPart>& parts,
+                                                        bool) {
   if (shape.mode == rnn::Mode::kRelu) return nullptr;  // so that the plug-in's own way is seen too
   return std::make_shared<HostRunner>(shape, parts);
 }

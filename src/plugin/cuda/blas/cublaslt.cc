@@ -36,7 +36,10 @@ CublasLt::CublasLt() {
 
 void CublasLt::check(cublasStatus_t status, const char* call) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(ErrorCode::kGeneric, "cublas", fmt::format("{}: {}", call, status_string(status)));
+  const bool lacks = status == CUBLAS_STATUS_NOT_SUPPORTED ||
+                     status == CUBLAS_STATUS_ARCH_MISMATCH || status == CUBLAS_STATUS_INVALID_VALUE;
+  throw Error(lacks ? ErrorCode::kNotImplemented : ErrorCode::kGeneric, "cublas",
+              fmt::format("{}: {}", call, status_string(status)));
 }
 
 GemmPlan::Owner<cublasLtMatrixLayout_t> GemmPlan::layout(const GemmChoice& choice, int64_t rows,

@@ -17,7 +17,8 @@ class CublasLt {
  public:
   // Throws Error(kNotImplemented) where there is no library, at every call.
   static const CublasLt& get();
-  // Throws Error(kGeneric) naming the call and cuBLAS's reason.
+  // Throws Error naming the call and cuBLAS's reason: kNotImplemented where it will never be
+  // otherwise (it has no such product), kGeneric where another try may end well.
   void check(cublasStatus_t status, const char* call) const;
 
   decltype(&cublasLtGetStatusString) status_string;

@@ -15,6 +15,7 @@
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/dnn/convolution_key.h"
 #include "plugin/cuda/dnn/engine_cache.h"
+#include "plugin/cuda/dnn/stopwatch.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/tensor_cores.h"
@@ -23,7 +24,6 @@ namespace mxnet::cuda {
 namespace {
 
 constexpr std::size_t kMostPlans = 1024;  // images of any size make new ones
-constexpr int kTimedRuns = 3;             // the fastest counts
 
 std::optional<Autotune> asked(int tune) {
   switch (tune) {
@@ -38,43 +38,6 @@ std::optional<Autotune> asked(int tune) {
   }
 }
 
-// Milliseconds of the fastest of some runs on `stream`.
-class Stopwatch {
- public:
-  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {
-    MX_CUDA_CALL(cudaEventCreate(&begin_));
-    if (const cudaError_t error = cudaEventCreate(&end_); error != cudaSuccess) {
-      cudaEventDestroy(begin_);
-      throw_error(error, "cudaEventCreate");
-    }
-  }
-  ~Stopwatch() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  template <class Run>
-  double fastest(const Run& run) {
-    run();  // loads the kernel
-    float best = 0;
-    for (int i = 0; i < kTimedRuns; ++i) {
-      MX_CUDA_CALL(cudaEventRecord(begin_, stream_));
-      run();
-      MX_CUDA_CALL(cudaEventRecord(end_, stream_));
-      MX_CUDA_CALL(cudaEventSynchronize(end_));
-      float milliseconds = 0;
-      MX_CUDA_CALL(cudaEventElapsedTime(&milliseconds, begin_, end_));
-      if (i == 0 || milliseconds < best) best = milliseconds;
-    }
-    return best;
-  }
-
- private:
-  const cudaStream_t stream_;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
-};
-
 EngineCache& engine_cache() {
   static auto* const cache = new EngineCache(DiskCache::configured());
   return *cache;
@@ -85,16 +48,13 @@ EngineCache& engine_cache() {
 class Convolver {
  public:
   Convolver() {
-    int device = 0;
-    MX_CUDA_CALL(cudaGetDevice(&device));
     cudaDeviceProp properties{};
-    MX_CUDA_CALL(cudaGetDeviceProperties(&properties, device));
+    MX_CUDA_CALL(cudaGetDeviceProperties(&properties, current_device()));
     gpu_ = properties.name;
   }
   // Of the current device; lives as long as the process.
   static Convolver& current() {
-    int device = 0;
-    MX_CUDA_CALL(cudaGetDevice(&device));
+    const int device = current_device();
     static Mutex mutex;
     static auto* const all = new std::map<int, Convolver>;
     MutexLock lock(mutex);

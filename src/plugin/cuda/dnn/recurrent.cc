@@ -30,6 +30,18 @@ cudnnRNNMode_t cell_of(rnn::Mode mode) {
   throw Error(ErrorCode::kValue, "RNN", "given a mode that is none, expected a kind of cell");
 }
 
+cudnnRNNAlgo_t algorithm_of(RecurrentWay way) {
+  switch (way) {
+    case RecurrentWay::kStandard:
+      break;
+    case RecurrentWay::kPersistent:
+      return CUDNN_RNN_ALGO_PERSIST_STATIC;
+    case RecurrentWay::kPersistentSmall:
+      return CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H;
+  }
+  return CUDNN_RNN_ALGO_STANDARD;
+}
+
 int narrow(int64_t size) { return static_cast<int>(size); }  // not_for_cudnn() has looked
 
 }  // namespace
@@ -94,7 +106,8 @@ int64_t RecurrentTensor::size() const {
   return size;
 }
 
-RecurrentNetwork::RecurrentNetwork(const RecurrentShape& shape, cudnnHandle_t handle)
+RecurrentNetwork::RecurrentNetwork(const RecurrentShape& shape, RecurrentWay way,
+                                   cudnnHandle_t handle)
     : RecurrentHandle(CudnnRecurrent::get().create_rnn, CudnnRecurrent::get().destroy_rnn,
                       "cudnnCreateRNNDescriptor"),
       dropout_(CudnnRecurrent::get().create_dropout, CudnnRecurrent::get().destroy_dropout,
@@ -103,7 +116,7 @@ RecurrentNetwork::RecurrentNetwork(const RecurrentShape& shape, cudnnHandle_t ha
   if (handle != nullptr)
     check(cudnn.set_dropout(dropout_.get(), handle, 0.0f, nullptr, 0, 0),
           "cudnnSetDropoutDescriptor");
-  check(cudnn.set_rnn(get(), CUDNN_RNN_ALGO_STANDARD, cell_of(shape.mode), CUDNN_RNN_DOUBLE_BIAS,
+  check(cudnn.set_rnn(get(), algorithm_of(way), cell_of(shape.mode), CUDNN_RNN_DOUBLE_BIAS,
                       shape.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
                       CUDNN_LINEAR_INPUT, cudnn_dtype(shape.dtype), cudnn_sum_dtype(shape.dtype),
                       recurrent_math(config().cuda, shape.dtype), narrow(shape.input),
@@ -130,9 +143,9 @@ RecurrentSequences::RecurrentSequences(const RecurrentShape& shape, int64_t widt
         "cudnnSetRNNDataDescriptor");
 }
 
-RecurrentPlan::RecurrentPlan(cudnnHandle_t handle, const RecurrentShape& shape,
+RecurrentPlan::RecurrentPlan(cudnnHandle_t handle, const RecurrentShape& shape, RecurrentWay way,
                              const std::vector<WeightPart>& parts)
-    : shape_(shape), network_(shape, handle) {
+    : shape_(shape), network_(shape, way, handle) {
   const CudnnRecurrent& cudnn = CudnnRecurrent::get();
   hidden_.set(shape.dtype, {narrow(shape.places()), narrow(shape.batch), narrow(shape.out)});
   cells_.set(shape.dtype, {narrow(shape.places()), narrow(shape.batch), narrow(shape.hidden)});

@@ -72,7 +72,7 @@ class RecurrentTensor : public RecurrentHandle<cudnnTensorDescriptor_t> {
 // no GPU, it has nothing to drop with.
 class RecurrentNetwork : public RecurrentHandle<cudnnRNNDescriptor_t> {
  public:
-  RecurrentNetwork(const RecurrentShape& shape, cudnnHandle_t handle);
+  RecurrentNetwork(const RecurrentShape& shape, RecurrentWay way, cudnnHandle_t handle);
 
  private:
   RecurrentHandle<cudnnDropoutDescriptor_t> dropout_;
@@ -115,7 +115,7 @@ struct RecurrentBackward {
 class RecurrentPlan {
  public:
   // Throws Error(kGeneric) where cuDNN does not support the network.
-  RecurrentPlan(cudnnHandle_t handle, const RecurrentShape& shape,
+  RecurrentPlan(cudnnHandle_t handle, const RecurrentShape& shape, RecurrentWay way,
                 const std::vector<WeightPart>& parts);
 
   const RecurrentSizes& sizes() const { return sizes_; }

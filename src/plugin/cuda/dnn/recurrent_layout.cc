@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
+
 namespace mxnet::cuda {
 namespace {
 
@@ -32,6 +34,7 @@ std::string RecurrentShape::to_string() const {
       directions);
   if (clip_low) text += fmt::format(", from {}", *clip_low);
   if (clip_high) text += fmt::format(", to {}", *clip_high);
+  if (ragged) text += ", of any length";
   return text;
 }
 
@@ -62,13 +65,39 @@ std::vector<RecurrentSegment> recurrent_segments(const rnn::RnnParams& params,
                             .directions = params.directions(),
                             .gates = params.gates(),
                             .clip_low = params.lstm_state_clip_min,
-                            .clip_high = params.lstm_state_clip_max}};
+                            .clip_high = params.lstm_state_clip_max,
+                            .ragged = params.use_sequence_length}};
   if (params.p <= 0 || params.num_layers == 1) return {segment};
   segment.shape.layers = 1;
   std::vector<RecurrentSegment> segments{segment};
   segment.shape.input = segment.shape.width();
   while (++segment.first_layer < params.num_layers) segments.push_back(segment);
   return segments;
+}
+
+std::vector<RecurrentWay> recurrent_ways(const RecurrentShape& shape, bool trials) {
+  const bool plain = shape.dtype != DType::kFloat64 && !shape.ragged && shape.out == shape.hidden &&
+                     !shape.clip_low && !shape.clip_high;
+  if (!trials || !plain || shape.steps < 2) return {RecurrentWay::kStandard};
+  return {RecurrentWay::kStandard, RecurrentWay::kPersistent, RecurrentWay::kPersistentSmall};
+}
+
+RecurrentWay fastest_way(const std::vector<RecurrentWay>& ways,
+                         const std::function<double(RecurrentWay)>& milliseconds) {
+  RecurrentWay best = ways.front();
+  if (ways.size() == 1) return best;
+  std::optional<double> least;
+  for (const RecurrentWay way : ways) {
+    try {
+      const double taken = milliseconds(way);
+      if (least && taken >= *least) continue;
+      least = taken;
+      best = way;
+    } catch (const Error&) {
+      if (!least) return best;
+    }
+  }
+  return best;
 }
 
 std::vector<WeightPart> weight_parts(const rnn::RnnParams& params, const RecurrentExtent& extent,

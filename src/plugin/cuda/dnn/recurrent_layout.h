@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct RecurrentShape {
   int64_t layers;
   int directions, gates;
   std::optional<double> clip_low, clip_high;
+  bool ragged = false;  // samples end at steps of their own
 
   int64_t width() const { return out * directions; }      // of a row of all directions
   int64_t places() const { return layers * directions; }  // of states
@@ -49,6 +51,18 @@ const char* not_for_cudnn(const rnn::RnnParams& params, const RecurrentExtent& e
 // that they follow from mx.random.seed as all others do.
 std::vector<RecurrentSegment> recurrent_segments(const rnn::RnnParams& params,
                                                  const RecurrentExtent& extent);
+
+// How cuDNN goes through the steps: a product and cells each, or one kernel that keeps the weights
+// of the state where it computes, for layers whose weights a device holds, or one multiprocessor.
+enum class RecurrentWay { kStandard, kPersistent, kPersistentSmall };
+
+// The ways that are worth a trial, the standard one first. `trials`: whether there are to be any
+// (MXNET_CUDNN_AUTOTUNE_DEFAULT).
+std::vector<RecurrentWay> recurrent_ways(const RecurrentShape& shape, bool trials);
+// The one of them that takes least. milliseconds(way) throws Error where there is no such way,
+// which is out then; where the first one fails, the trial has, and it is taken unseen.
+RecurrentWay fastest_way(const std::vector<RecurrentWay>& ways,
+                         const std::function<double(RecurrentWay)>& milliseconds);
 
 // A matrix or a bias, as cuDNN names it. Sizes and places are in elements.
 struct WeightPart {

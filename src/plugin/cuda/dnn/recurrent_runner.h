@@ -21,9 +21,11 @@ class RecurrentRunner {
 };
 
 // Null where cuDNN is not there or does not compute this network, which is said once a shape; the
-// answer stays the same, so that forward and backward agree.
-std::shared_ptr<const RecurrentRunner> recurrent_runner(NativeStream* stream,
+// answer stays the same, so that forward and backward agree. `keeps`: whether there is a backward
+// pass. The first call of a shape tries the ways that cuDNN has, in memory of the call's.
+std::shared_ptr<const RecurrentRunner> recurrent_runner(KernelContext& context,
                                                         const RecurrentShape& shape,
-                                                        const std::vector<WeightPart>& parts);
+                                                        const std::vector<WeightPart>& parts,
+                                                        bool keeps);
 
 }  // namespace mxnet::cuda

@@ -20,8 +20,7 @@ namespace {
 // Of the current device: cuSOLVER's or cuBLAS's.
 template <class H>
 H& handles_of_device() {
-  int device = 0;
-  MX_CUDA_CALL(cudaGetDevice(&device));
+  const int device = current_device();
   static Mutex mutex;
   static auto* const all = new std::map<int, H>;
   MutexLock lock(mutex);
