@@ -20,7 +20,8 @@ class OpBuilder<ExtParams> {
  public:
   using Run = void (*)(const void*, KernelContext&);
 
-  OpBuilder(const std::string& name, const MXExtOp& op, int (*count)(const ExtParams&, bool output))
+  template <class Counts>
+  OpBuilder(const std::string& name, const MXExtOp& op, Counts /*of inputs and outputs*/)
       : op_(std::make_unique<OpDef>(name)) {
     op_->doc_ = "An operator of an extension library.";
     op_->args_.push_back({"data", "NDArray-or-Symbol[]", "What the operator takes."});
@@ -29,11 +30,10 @@ class OpBuilder<ExtParams> {
       params->op = &op;
       return std::static_pointer_cast<void>(std::move(params));
     });
-    op_->num_inputs_ = [count](const void* p) { return count(as(p), false); };
-    op_->num_outputs_ = [count](const void* p) { return count(as(p), true); };
-    op_->input_names_ = [count](const void* p) {
-      return numbered_names("input", count(as(p), false));
-    };
+    op_->num_inputs_ = [](const void* p) { return Counts::inputs(as(p)); };
+    op_->num_outputs_ = Counts::outputs;
+    op_->input_names_ =
+        +[](const ExtParams& params) { return numbered_names("input", Counts::inputs(params)); };
     op_->inline_ = false;  // nobody knows how long it takes
   }
   // Called with all that the caller has given, last.
@@ -45,7 +45,7 @@ class OpBuilder<ExtParams> {
     return *this;
   }
   OpBuilder& infer(void (*rule)(const ExtParams&, Infer&)) {
-    op_->infer_ = [rule](const void* p, Infer& infer) { rule(as(p), infer); };
+    op_->infer_ = rule;
     return *this;
   }
   OpBuilder& mutates() {
@@ -62,11 +62,11 @@ class OpBuilder<ExtParams> {
     return *this;
   }
   OpBuilder& grad(Gradients (*rule)(const ExtParams&, Grad&)) {
-    op_->grad_ = [rule](const void* p, Grad& grad) { return rule(as(p), grad); };
+    op_->grad_ = rule;
     return *this;
   }
   OpBuilder& on_arrays() {
-    op_->shape_from_values_ = [](const void*, int) { return true; };
+    op_->shape_from_values_ = +[](const ExtParams&, int) { return true; };
     return *this;
   }
   std::unique_ptr<OpDef> finish() { return std::move(op_); }
@@ -81,13 +81,15 @@ namespace {
 
 bool has(const MXExtOp& op, int32_t flag) { return (op.flags & flag) != 0; }
 
-int forward_count(const ExtParams& params, bool output) {
-  return output ? params.num_outputs : params.num_inputs;
-}
+struct OfForward {
+  static int inputs(const ExtParams& params) { return params.num_inputs; }
+  static int outputs(const ExtParams& params) { return params.num_outputs; }
+};
 // A gradient takes the outputs' gradients, inputs and outputs; it gives one for each input.
-int gradient_count(const ExtParams& params, bool output) {
-  return output ? params.num_inputs : params.num_inputs + 2 * params.num_outputs;
-}
+struct OfGradient {
+  static int inputs(const ExtParams& params) { return params.num_inputs + 2 * params.num_outputs; }
+  static int outputs(const ExtParams& params) { return params.num_inputs; }
+};
 
 void ask_mutated(ExtParams* params, const MXExtAttrs& attrs) {
   if (params->op->mutated == nullptr) return;
@@ -277,7 +279,7 @@ std::vector<std::unique_ptr<OpDef>> make_ext_ops(const MXExtOp& op) {
     throw Error(ErrorCode::kValue, "MXLoadLib", "given an operator without a name");
   check_table(op);
   std::vector<std::unique_ptr<OpDef>> made;
-  OpBuilder<ExtParams> forward(op.name, op, forward_count);
+  OpBuilder<ExtParams> forward(op.name, op, OfForward());
   forward.parse(parse).infer(infer_forward);
   if (op.mutated != nullptr || has(op, kMXExtSubgraph)) forward.mutates();
   if (has(op, kMXExtState)) {
@@ -287,7 +289,7 @@ std::vector<std::unique_ptr<OpDef>> make_ext_ops(const MXExtOp& op) {
     if (has(op, kMXExtBackward)) {
       forward.grad(gradient);
       made.push_back(
-          OpBuilder<ExtParams>(ext_gradient_name(op), op, gradient_count)
+          OpBuilder<ExtParams>(ext_gradient_name(op), op, OfGradient())
               .parse(parse)
               .infer(infer_gradient)
               .cpu([](const void* p, KernelContext& c) { run_body(p, c, &MXExtOp::backward); })

@@ -4,6 +4,10 @@
 
 namespace mxnet {
 
+Gradients zero_gradients(const NoParams&, Grad& grad) {
+  return Gradients(static_cast<std::size_t>(grad.num_in()));
+}
+
 void add_arg(std::vector<OpArg>& args, const char* name, const char* type, const char* doc) {
   args.push_back({name, type, doc});
 }

@@ -4,6 +4,7 @@
 // docs/adding_an_operator.md.
 #pragma once
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,13 +18,15 @@ struct NoParams {};
 
 // An input; here and not in the builder, of which there are as many as parameter structs.
 void add_arg(std::vector<OpArg>& args, const char* name, const char* type, const char* doc);
+// That of what is zero everywhere.
+Gradients zero_gradients(const NoParams&, Grad& grad);
 
 template <class P>
 class OpBuilder {
  public:
-  explicit OpBuilder(const char* name) : op_(Registry::get().add(name)) {
-    op_.schema_.set_factory([] { return std::static_pointer_cast<void>(std::make_shared<P>()); });
-  }
+  explicit OpBuilder(const char* name)
+      : op_(Registry::get().add(name,
+                                []() -> std::shared_ptr<void> { return std::make_shared<P>(); })) {}
 
   OpBuilder& doc(const char* text) {
     op_.doc_ = text;
@@ -64,7 +67,7 @@ class OpBuilder {
     return *this;
   }
   OpBuilder& input_names(std::vector<std::string> (*names)(const P&)) {
-    op_.input_names_ = [names](const void* p) { return names(as(p)); };
+    op_.input_names_ = names;
     return *this;
   }
   OpBuilder& output(const char* name) {
@@ -72,11 +75,11 @@ class OpBuilder {
     return *this;
   }
   OpBuilder& outputs(int (*count)(const P&)) {
-    op_.num_outputs_ = [count](const void* p) { return count(as(p)); };
+    op_.num_outputs_ = count;
     return *this;
   }
   OpBuilder& visible_outputs(int (*count)(const P&)) {
-    op_.num_visible_ = [count](const void* p) { return count(as(p)); };
+    op_.num_visible_ = count;
     return *this;
   }
   // A list, not a vector: {0} would rather be the null function pointer of the form below.
@@ -196,7 +199,7 @@ class OpBuilder {
     return *this;
   }
   OpBuilder& infer(void (*rule)(const P&, Infer&)) {
-    op_.infer_ = [rule](const void* p, Infer& infer) { rule(as(p), infer); };
+    op_.infer_ = rule;
     return *this;
   }
   OpBuilder& cpu(void (*kernel)(const P&, KernelContext&),
@@ -217,14 +220,12 @@ class OpBuilder {
     return *this;
   }
   OpBuilder& grad(Gradients (*rule)(const P&, Grad&)) {
-    op_.grad_ = [rule](const void* p, Grad& grad) { return rule(as(p), grad); };
+    op_.grad_ = rule;
     return *this;
   }
   // The gradient is zero everywhere: differentiable, but nothing flows back.
   OpBuilder& zero_grad() {
-    op_.grad_ = [](const void*, Grad& grad) {
-      return Gradients(static_cast<std::size_t>(grad.num_in()));
-    };
+    op_.grad_ = zero_gradients;
     return *this;
   }
   OpBuilder& never_inline() {
@@ -233,7 +234,7 @@ class OpBuilder {
   }
   // See OpDef::shape_from_values; `when` says for which parameters and numbers of inputs.
   OpBuilder& shape_from_values(bool (*when)(const P&, int)) {
-    op_.shape_from_values_ = [when](const void* p, int num_in) { return when(as(p), num_in); };
+    op_.shape_from_values_ = when;
     return *this;
   }
   OpBuilder& shape_from_values() {
@@ -241,11 +242,11 @@ class OpBuilder {
   }
   // See OpDef::makes_sparse.
   OpBuilder& makes_sparse(bool (*when)(const P&)) {
-    op_.makes_sparse_ = [when](const void* p) { return when(as(p)); };
+    op_.makes_sparse_ = when;
     return *this;
   }
   OpBuilder& uses_random(bool (*when)(const P&, bool training)) {
-    op_.random_ = [when](const void* p, bool training) { return when(as(p), training); };
+    op_.random_ = when;
     return *this;
   }
   OpBuilder& uses_random() {

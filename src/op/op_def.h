@@ -14,6 +14,7 @@
 #include "op/grad.h"
 #include "op/infer.h"
 #include "op/kernel.h"
+#include "op/of_params.h"
 #include "op/params/param.h"
 
 namespace mxnet {
@@ -115,20 +116,21 @@ class OpDef {
   std::vector<OpArg> args_;
   std::vector<std::string> output_names_;
   ParamSchema schema_;
-  std::function<int(const void*)> num_inputs_, num_outputs_, num_visible_;
-  std::function<std::vector<std::string>(const void*)> input_names_;
+  std::function<int(const void*)> num_inputs_;
+  OfParams<int()> num_outputs_, num_visible_;
+  OfParams<std::vector<std::string>()> input_names_;
   std::function<std::vector<int>(const void*)> mutated_;
   std::vector<std::pair<int, int>> inplace_;
-  std::function<bool(const void*, int)> shape_from_values_;
-  std::function<bool(const void*)> makes_sparse_;
+  OfParams<bool(int)> shape_from_values_;
+  OfParams<bool()> makes_sparse_;
   int inplace_stride_ = 0;  // 0 = none
   std::function<std::vector<int>(const void*)> clobbered_;
   std::vector<int> states_;
-  std::function<void(const void*, Infer&)> infer_;
+  OfParams<void(Infer&)> infer_;
   DTypeSet dtypes_ = kAllTypes;
   std::vector<KernelEntry> kernels_;
-  std::function<Gradients(const void*, Grad&)> grad_;
-  std::function<bool(const void*, bool)> random_;
+  OfParams<Gradients(Grad&)> grad_;
+  OfParams<bool(bool)> random_;
   uint64_t type_only_ = 0;  // bit per input
   bool inline_ = true;
 };
@@ -140,6 +142,7 @@ class Registry {
  public:
   static Registry& get();
   OpDef& add(std::string name);  // throws on a second registration
+  OpDef& add(const char* name, std::shared_ptr<void> (*make_params)());
   void add_alias(OpDef& op, std::string alias);
   const OpDef* find(std::string_view name) const;  // null if there is none
   const OpDef& at(std::string_view name) const;    // throws Error(kValue) with the nearest names

@@ -121,6 +121,12 @@ OpDef& Registry::add(std::string name) {
   return op;
 }
 
+OpDef& Registry::add(const char* name, std::shared_ptr<void> (*make_params)()) {
+  OpDef& op = add(name);
+  op.schema_.set_factory(make_params);
+  return op;
+}
+
 void Registry::add_alias(OpDef& op, std::string alias) {
   impl_->add_name(alias, op);
   op.aliases_.push_back(std::move(alias));
