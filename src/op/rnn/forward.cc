@@ -29,9 +29,21 @@ class Direction {
   using Weight = typename Products::Weight;
 
  public:
+  static StepShape shape_of(const RnnParams& params, const Extent& extent) {
+    const bool projected = params.projection_size.has_value();
+    return {extent.steps,
+            extent.batch,
+            params.hidden(),
+            (params.gates() + projected) * params.out(),
+            packed_gemm::panel_columns<T>(),
+            projected,
+            Products::kTogether};
+  }
+
   Direction(const Products& products, const RnnParams& params, const Extent& extent,
             const ForwardArrays<T>& arrays, int64_t layer, int direction, KernelContext& context)
       : products_(products),
+        shape_(shape_of(params, extent)),
         mode_(params.mode),
         gates_(params.gates()),
         steps_(extent.steps),
@@ -82,23 +94,16 @@ class Direction {
           Products::kTogether);
     }
     const Factor* x = Products::factors(input, input_places_);
-    const StepShape shape{steps_,
-                          batch_,
-                          hidden_,
-                          gates_ * out_ + (projected_ ? out_ : 0),
-                          packed_gemm::panel_columns<T>(),
-                          projected_,
-                          Products::kTogether};
     // So many rows amortise reading the weights, and their gates stay in cache until used. With
     // full tiles of a step's own rows they are not needed.
     constexpr int64_t kRows = 256;
-    const bool with_steps = sharing(shape) == Sharing::kFullRows;
+    const bool with_steps = sharing(shape_) == Sharing::kFullRows;
     const int64_t chunk =
         with_steps ? steps_ : std::max<int64_t>(1, kRows / std::max<int64_t>(1, batch_));
     for (int64_t s = 0; s < steps_; s += chunk) {
       const int64_t end = std::min(steps_, s + chunk);
       if (!with_steps) multiply_inputs(x, reverse_ ? steps_ - end : s, end - s);
-      each_step(shape, s, end,
+      each_step(shape_, s, end,
                 [&](int64_t step, int64_t first, int64_t last, int64_t unit, int64_t unit_end) {
                   if (with_steps)
                     multiply_rows(x, time_of(step) * batch_ + first, last - first, unit, unit_end);
@@ -269,6 +274,7 @@ class Direction {
   }
 
   const Products products_;
+  const StepShape shape_;
   const Mode mode_;
   const int gates_;
   const int64_t steps_, batch_, hidden_, out_, width_;
@@ -324,6 +330,16 @@ std::optional<OfDigits> digits_for(const RnnParams& params, const Extent& extent
 }
 
 template <class Products, class T>
+void hand_out_states(const Direction<Products>& direction, const RnnParams& params,
+                     const Extent& extent, const ForwardArrays<T>& arrays, int64_t layer, int d) {
+  if (arrays.state_out == nullptr) return;
+  const int64_t at = (layer * params.directions() + d) * extent.batch;
+  direction.final_states(
+      arrays.state_out + at * params.out(),
+      arrays.cell_out == nullptr ? nullptr : arrays.cell_out + at * params.hidden());
+}
+
+template <class Products, class T>
 void run_direction(const Products& products, const RnnParams& params, const Extent& extent,
                    const ForwardArrays<T>& arrays, int64_t layer, int d, const T* x, T* y,
                    LayerScratch& scratch, KernelContext& context) {
@@ -336,11 +352,24 @@ void run_direction(const Products& products, const RnnParams& params, const Exte
   }
   Direction<Products> direction(products, params, extent, arrays, layer, d, context);
   direction.run(x, y + d * params.out());
-  if (arrays.state_out == nullptr) return;
-  const int64_t at = (layer * params.directions() + d) * extent.batch;
-  direction.final_states(
-      arrays.state_out + at * params.out(),
-      arrays.cell_out == nullptr ? nullptr : arrays.cell_out + at * params.hidden());
+  hand_out_states(direction, params, extent, arrays, layer, d);
+}
+
+// Both directions of a layer beside each other, each on a thread.
+template <class T>
+void run_both(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
+              int64_t layer, const T* x, T* y, KernelContext& context) {
+  using Own = Direction<OwnProducts<T>>;
+  const OwnProducts<T> products{arrays.packs};
+  Own both[]{{products, params, extent, arrays, layer, 0, context},
+             {products, params, extent, arrays, layer, 1, context}};
+  parallel_for(
+      2, cost_of_steps(Own::shape_of(params, extent)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t d = first; d < last; ++d) both[d].run(x, y + d * params.out());
+      },
+      1);
+  for (int d = 0; d < 2; ++d) hand_out_states(both[d], params, extent, arrays, layer, d);
 }
 
 }  // namespace
@@ -367,10 +396,14 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
   const T* x = arrays.data;
   T* dropped = nullptr;
   LayerScratch scratch(context);
+  const bool together = params.directions() == 2 && arrays.narrow_params == nullptr &&
+                        !has_whole_tiles(extent) &&
+                        one_thread_each(Direction<OwnProducts<T>>::shape_of(params, extent));
   for (int64_t layer = 0; layer < params.num_layers; ++layer) {
     const bool last = layer + 1 == params.num_layers;
     T* y = last ? arrays.out : arrays.reserve + reserve.handed_up(layer);
-    for (int d = 0; d < params.directions(); ++d) {
+    if (together) run_both(params, extent, arrays, layer, x, y, context);
+    for (int d = 0; d < (together ? 0 : params.directions()); ++d) {
       if constexpr (std::is_same_v<T, float>) {
         if (arrays.narrow_params != nullptr) {
           const auto by = by_matrix_unit(Bfloat16Tiles::available());

@@ -51,6 +51,23 @@ inline Sharing sharing(const StepShape& shape) {
   return shape.rows_only || shape.units < threads * shape.panel ? Sharing::kRows : Sharing::kUnits;
 }
 
+inline double cost_of_steps(const StepShape& shape) {
+  return kFlop * static_cast<double>(shape.work * shape.units * shape.batch * shape.steps);
+}
+
+// Whether two directions take less time beside each other, each on a thread where nobody meets
+// after each step, than one after the other on all threads.
+inline bool one_thread_each(const StepShape& shape) {
+  const Sharing chosen = sharing(shape);
+  if (chosen == Sharing::kFullRows || shape.work * shape.units > kOwnWeights) return false;
+  if (threads_for(2, cost_of_steps(shape)) < 2) return false;
+  const double cost = kFlop * static_cast<double>(shape.work);
+  return (chosen == Sharing::kUnits
+              ? threads_for(shape.units, cost * static_cast<double>(shape.batch))
+              : threads_for(shape.batch, cost * static_cast<double>(shape.units * shape.steps))) <=
+         2;
+}
+
 // Where the threads of a team wait for each other after each step, many times a millisecond: they
 // spin first, and let others run when one of them is late. wait() is called by all members, as
 // often by each.

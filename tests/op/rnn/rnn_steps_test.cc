@@ -3,6 +3,7 @@
 #include "op/rnn/steps.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <array>
 #include <thread>
@@ -63,6 +64,22 @@ TEST(RnnSteps, WeightsThatTheCachesHoldAreSharedByRows) {
   EXPECT_EQ(of(1, 512, true), rnn::Sharing::kRows) << "tiles would not be full";
   EXPECT_EQ(of(kManyRows, 16384, false), rnn::Sharing::kUnits) << "4 GiB of weights a step";
   EXPECT_EQ(of(kManyRows, 16384, true), rnn::Sharing::kFullRows) << "whatever that costs";
+}
+
+TEST(RnnSteps, DirectionsOfFewSamplesRunBesideEachOtherOnTwoThreads) {
+  const int threads = omp_get_max_threads();
+  const auto of = [](int64_t batch, int64_t units, bool rows_only = false) {
+    return rnn::one_thread_each({100, batch, units, 4 * units, 32, rows_only});
+  };
+  omp_set_num_threads(2);
+  EXPECT_TRUE(of(8, 128));
+  EXPECT_TRUE(of(1, 128, true)) << "of one sample the other thread would have nothing to do";
+  EXPECT_FALSE(of(1, 4)) << "too little for a second thread";
+  EXPECT_FALSE(of(64, 128)) << "rows are shared, and nobody waits";
+  EXPECT_FALSE(of(8, 1024)) << "each thread's cache holds its own units' weights only";
+  omp_set_num_threads(1);
+  EXPECT_FALSE(of(8, 128));
+  omp_set_num_threads(threads);
 }
 
 }  // namespace

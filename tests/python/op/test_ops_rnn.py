@@ -69,6 +69,16 @@ def test_larger_than_a_tile(mx, rng, kernel, mode, hidden, batch, steps):
     check(mx, Network(rng, mode, hidden=hidden, batch=batch, steps=steps, inputs=50, scale=0.1), "float32", 2e-4)
 
 
+# Enough work for two threads, few enough samples that each takes a direction.
+@pytest.mark.parametrize("mode, variant", [(m, {}) for m in MODES] + [("lstm", v) for v in LSTM_VARIANTS])
+@pytest.mark.parametrize("hidden, batch, steps", [(128, 8, 20), (96, 1, 60), (67, 3, 30)])
+def test_both_directions_beside_each_other(mx, rng, kernel, mode, variant, hidden, batch, steps):
+    sizes = dict(hidden=hidden, batch=batch, steps=steps, inputs=50, layers=2, scale=0.1)
+    if "lengths" in variant:
+        variant = {**variant, "lengths": rng.integers(0, steps + 1, batch).tolist()}
+    check(mx, Network(rng, mode, **{**sizes, **variant, "bidirectional": True}), "float32", 2e-4)
+
+
 @pytest.mark.parametrize("mode, variant", [(m, v) for m in MODES for v in VARIANTS] + [("lstm", v) for v in LSTM_VARIANTS])
 def test_gradients_are_those_of_finite_differences(mx, rng, kernel, mode, variant):
     network = Network(rng, mode, **variant)
