@@ -48,11 +48,15 @@ RandomStreams& RandomStreams::of(Device device) {
 }
 
 void RandomStreams::seed_all(uint32_t seed) {
-  Table& all = table();
-  const MutexLock lock(all.mutex);
-  all.seed = seed;
-  for (const auto& [key, streams] : all.devices)
-    streams->push_reseed(seed * kSeedStride, seed * kSeedStride);
+  // Pushes may wait, for operations that look into the table: without its lock.
+  std::vector<RandomStreams*> used;
+  {
+    Table& all = table();
+    const MutexLock lock(all.mutex);
+    all.seed = seed;
+    for (const auto& [key, streams] : all.devices) used.push_back(streams);
+  }
+  for (RandomStreams* streams : used) streams->push_reseed(seed * kSeedStride, seed * kSeedStride);
 }
 
 void RandomStreams::seed_device(Device device, uint32_t seed) {
