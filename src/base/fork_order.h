@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which subsystems prepare for fork(). Handlers run last registered first before a
 // fork and first registered first after it; so who calls others registers later than they: devices,
-// then storage, then the engine (which drains its operations before anything below is locked). The
-// profiler is called by all of them, so it comes before. All but the engine register when the
-// library is loaded, in constructors of these priorities; the engine at its first use.
+// then storage, then arrays and what operations look into, then the engine (which drains its
+// operations before anything below is locked). The profiler is called by all of them, so it comes
+// before. All but the engine register when the library is loaded, in constructors of these
+// priorities; the engine at its first use.
 #pragma once
 
 namespace mxnet {
@@ -11,5 +12,6 @@ namespace mxnet {
 inline constexpr int kForkOrderProfiler = 200;  // 0 to 100 are the compiler's
 inline constexpr int kForkOrderDevice = 201;
 inline constexpr int kForkOrderStorage = 202;
+inline constexpr int kForkOrderArrays = 203;
 
 }  // namespace mxnet

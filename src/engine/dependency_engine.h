@@ -5,9 +5,8 @@
 #pragma once
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <memory>
-#include <thread>
+#include <vector>
 
 #include "base/lock.h"
 #include "engine/bulk.h"
@@ -83,6 +82,9 @@ class DependencyEngine final : public Engine {
   // once.
   void abandon_workers();
 
+  // For Frame.
+  void take_back(StreamSet* streams) noexcept;
+
   // For WorkerPool.
   void run_from_queue(Operation* operation, Frame& frame);
   void worker_idles(Frame& frame);
@@ -128,6 +130,7 @@ class DependencyEngine final : public Engine {
   void place(Operation* operation, Frame& frame);
   void drain(Frame& frame);
   Stream* stream_of(Device device, Frame& frame);
+  StreamSet* lend_streams();
   bool watched() const;
 
   // wait.cc
@@ -167,9 +170,10 @@ class DependencyEngine final : public Engine {
   Mutex turning_;                     // one wait_for_all turns the era at a time
   Mutex quiescing_;                   // held from quiesce to resume
   Mutex streams_mutex_;
-  // Of threads that run their own operations: each its own, since one may record a graph, of which
-  // the others' work is no part.
-  std::map<std::thread::id, StreamSet> caller_streams_ MX_GUARDED_BY(streams_mutex_);
+  // Of threads that run their own operations: lent to a frame until it ends, since it may record a
+  // graph, of which others' work is no part; so there are as many as are in use at once.
+  std::vector<std::unique_ptr<StreamSet>> caller_streams_ MX_GUARDED_BY(streams_mutex_);
+  std::vector<StreamSet*> idle_streams_ MX_GUARDED_BY(streams_mutex_);  // has room for all
 };
 
 }  // namespace mxnet::engine

@@ -47,13 +47,18 @@ struct Frame {
     depth = outer != nullptr ? outer->depth + 1 : 0;
     thread.frame = this;
   }
-  ~Frame() { thread.frame = outer; }
+  ~Frame() {
+    thread.frame = outer;
+    if (lent != nullptr) [[unlikely]]
+      give_back();
+  }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
   DependencyEngine& engine;
-  WorkerPool* const pool;    // whose work it takes: a worker's own, or that which a waiter helps
-  StreamSet* const streams;  // null off the workers
+  WorkerPool* const pool;     // whose work it takes: a worker's own, or that which a waiter helps
+  StreamSet* const streams;   // null off the workers
+  StreamSet* lent = nullptr;  // off the workers, from the first operation that needs one
   ThreadState& thread;
   Frame* const outer;
   uint32_t depth;
@@ -67,6 +72,9 @@ struct Frame {
   uint32_t ran = 0;     // operations run since the last turn to the queue or since the frame began
   uint32_t unrung = 0;  // turns to the queue since a look for those who wait for all
   OperationList local;  // ready, to be run by this frame before it ends
+
+ private:
+  void give_back() noexcept;
 };
 
 }  // namespace mxnet::engine

@@ -39,9 +39,28 @@ bool DependencyEngine::watched() const { return idle_.awaited(); }
 Stream* DependencyEngine::stream_of(Device device, Frame& frame) {
   if (!device.is_gpu()) return nullptr;
   if (frame.streams != nullptr) return frame.streams->get(device);
-  MutexLock lock(streams_mutex_);
-  return caller_streams_[std::this_thread::get_id()].get(device);
+  if (frame.lent == nullptr) frame.lent = lend_streams();
+  return frame.lent->get(device);
 }
+
+StreamSet* DependencyEngine::lend_streams() {
+  MutexLock lock(streams_mutex_);
+  if (idle_streams_.empty()) {
+    caller_streams_.push_back(std::make_unique<StreamSet>());
+    idle_streams_.reserve(caller_streams_.size());
+    return caller_streams_.back().get();
+  }
+  StreamSet* const streams = idle_streams_.back();
+  idle_streams_.pop_back();
+  return streams;
+}
+
+void DependencyEngine::take_back(StreamSet* streams) noexcept {
+  MutexLock lock(streams_mutex_);
+  idle_streams_.push_back(streams);
+}
+
+void Frame::give_back() noexcept { engine.take_back(lent); }
 
 // Calls `function` between the observer's begin and end.
 template <class Function>

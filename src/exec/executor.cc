@@ -261,7 +261,7 @@ void Executor::backward(InputRefs head_grads) {
   const bool inferred = state_ == State::kInferred;
   if (inferred && runs_eagerly()) forward_eagerly(false, true);
   if (state_ == State::kRecorded) {
-    backward_eagerly(head_grads);
+    backward_eagerly(head_grads, !inferred);
   } else {
     BoundPlan& plan = training_plan(!inferred);
     if (inferred) plan.forward();

@@ -84,7 +84,8 @@ class Executor {
   void set_head_grads(InputRefs head_grads);
   void forward_eagerly(bool training, bool records);
   void watch_backward(const ir::Node& node, const NDArray& output);
-  void backward_eagerly(InputRefs head_grads);
+  // `training`: the mode of the forward pass.
+  void backward_eagerly(InputRefs head_grads, bool training);
 
   const IndexedGraph graph_;
   const EagerGraph eager_;  // of the same without parts

@@ -70,7 +70,7 @@ void Executor::watch_backward(const ir::Node& node, const NDArray& output) {
   });
 }
 
-void Executor::backward_eagerly(InputRefs head_grads) {
+void Executor::backward_eagerly(InputRefs head_grads, bool training) {
   // Outputs that no argument with a gradient leads to have no history.
   std::vector<const NDArray*> heads, grads;
   std::vector<NDArray> moved;
@@ -89,7 +89,7 @@ void Executor::backward_eagerly(InputRefs head_grads) {
     }
     grads.push_back(&grad);
   }
-  if (!heads.empty()) mxnet::backward(heads, grads);
+  if (!heads.empty()) mxnet::backward(heads, grads, {.training = training});
   recorded_.clear();
 }
 

@@ -3,8 +3,11 @@
 #include "exec/tape.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include "base/error.h"
+#include "base/fork_order.h"
+#include "base/leaked.h"
 #include "base/lock.h"
 
 namespace mxnet {
@@ -14,8 +17,15 @@ namespace {
 // constant: the only thing that a call writes into its inputs. Held while histories of inputs are
 // looked at or made.
 Mutex& histories() {
-  static Mutex mutex;
-  return mutex;
+  static Leaked<Mutex> mutex;
+  return *mutex;
+}
+
+// Whoever has the lock needs none of the engine's, which are taken before this one.
+void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { histories().lock(); }
+void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { histories().unlock(); }
+[[gnu::constructor(kForkOrderArrays)]] void register_handlers() {
+  pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 const TapeEntry* entry_of(const NDArray& array) {

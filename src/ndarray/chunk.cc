@@ -2,6 +2,9 @@
 // Allocation and release of chunks.
 #include "ndarray/chunk.h"
 
+#include <pthread.h>
+
+#include "base/fork_order.h"
 #include "base/leaked.h"
 #include "base/lock.h"
 #include "engine/fences.h"
@@ -14,6 +17,13 @@ namespace {
 Mutex& allocation_mutex() {
   static Leaked<Mutex> mutex;
   return *mutex;
+}
+
+// Another thread may be at a first touch when the process forks: the child would wait for ever.
+void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { allocation_mutex().lock(); }
+void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { allocation_mutex().unlock(); }
+[[gnu::constructor(kForkOrderArrays)]] void register_handlers() {
+  pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "handles.h"
+#include "executors.h"
 
 namespace mxnet::c_test {
 namespace {
@@ -169,6 +169,28 @@ TEST_F(CustomOp, ItsGradientIsToldTheModeOfTheBackwardCall) {
               0)
         << MXGetLastError();
     EXPECT_EQ(g_seen.backward_training, training);
+  }
+}
+
+TEST_F(CustomOp, InAnExecutorItsGradientIsToldTheModeOfTheForwardPass) {
+  const Sym data = var("x");
+  const Sym custom = call_symbol("Custom", "c", {data.get()}, {{"op_type", "scale"}});
+  const Array x({1, 2}), calls(Values{0}), grad(Values{0, 0});
+  NDArrayHandle arguments[] = {x.get()}, gradients[] = {grad.get()}, states[] = {calls.get()};
+  uint32_t request = 1;
+  for (const bool training : {true, false}) {
+    Bound executor;
+    ASSERT_EQ(MXExecutorBind(custom.get(), 1, 0, 1, arguments, gradients, &request, 1, states,
+                             executor.out()),
+              0)
+        << MXGetLastError();
+    executor.forward(training);
+    const Array head({1, 1});
+    NDArrayHandle heads[] = {head.get()};
+    ASSERT_EQ(MXExecutorBackwardEx(executor.get(), 1, heads, training ? 1 : 0), 0)
+        << MXGetLastError();
+    EXPECT_EQ(grad.values(), (Values{2, 2}));
+    EXPECT_EQ(g_seen.backward_training, training ? 1 : 0);
   }
 }
 

@@ -2,7 +2,11 @@
 // Operations on a (simulated) accelerator: they get a stream, end when the stream has done their
 // work, and fail with it.
 
+#include <future>
+#include <latch>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "device/device_registry.h"
@@ -74,6 +78,26 @@ TEST_P(EngineGpuOfCallers, WhatOneThreadRecordsHasNoWorkOfAnother) {
       s);
   engine->wait_for_all();
   EXPECT_FALSE(recorded);
+}
+
+TEST_P(EngineGpuOfCallers, ThereAreAsManyStreamsAsAreInUseAtOnce) {
+  std::set<NativeStream*> seen;
+  std::latch end(1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 5; ++i) {
+    std::promise<void> done;
+    threads.emplace_back([&] {
+      OpSpec s = spec({}, {}, "kernel");
+      s.device = Device::gpu(0);
+      engine->push([&](const RunContext& context) { seen.insert(context.stream->native()); }, s);
+      done.set_value();
+      end.wait();
+    });
+    done.get_future().wait();
+  }
+  end.count_down();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(seen.size(), 1u);
 }
 
 TEST_P(EngineGpu, EndWhenTheStreamHasDoneTheirWork) {

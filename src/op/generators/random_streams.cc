@@ -2,9 +2,13 @@
 // The table of devices' generators, and their seeding.
 #include "op/generators/random_streams.h"
 
+#include <pthread.h>
+
 #include <map>
+#include <memory>
 
 #include "base/config.h"
+#include "base/fork_order.h"
 #include "base/leaked.h"
 #include "base/lock.h"
 #include "op/generators/random_key.h"
@@ -31,6 +35,13 @@ std::pair<int, int> key_of(Device device) {
   return device.is_gpu() ? std::pair(1, int{device.id}) : std::pair(0, 0);
 }
 
+// Whoever has the lock needs none of the engine's, which are taken before this one.
+void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { table().mutex.lock(); }
+void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { table().mutex.unlock(); }
+[[gnu::constructor(kForkOrderArrays)]] void register_handlers() {
+  pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 }  // namespace
 
 RandomStreams::RandomStreams(int copies)
@@ -38,21 +49,30 @@ RandomStreams::RandomStreams(int copies)
 
 RandomStreams& RandomStreams::of(Device device) {
   Table& all = table();
-  const MutexLock lock(all.mutex);
-  RandomStreams*& streams = all.devices[key_of(device)];
-  if (streams == nullptr) {
-    streams = new RandomStreams(device.is_gpu() ? 1 : config().resource.cpu_parallel_rand_copy);
-    streams->reseed(all.seed * kSeedStride, all.seed * kSeedStride);
+  const std::pair key = key_of(device);
+  {
+    const MutexLock lock(all.mutex);
+    if (const auto known = all.devices.find(key); known != all.devices.end()) return *known->second;
   }
-  return *streams;
+  // Where two come first, the later one's variable is never used.
+  auto made = std::make_unique<RandomStreams>(
+      device.is_gpu() ? 1 : config().resource.cpu_parallel_rand_copy);
+  const MutexLock lock(all.mutex);
+  const auto [at, added] = all.devices.try_emplace(key, made.get());
+  if (added) made.release()->reseed(all.seed * kSeedStride, all.seed * kSeedStride);
+  return *at->second;
 }
 
 void RandomStreams::seed_all(uint32_t seed) {
-  Table& all = table();
-  const MutexLock lock(all.mutex);
-  all.seed = seed;
-  for (const auto& [key, streams] : all.devices)
-    streams->push_reseed(seed * kSeedStride, seed * kSeedStride);
+  // Pushes may wait, for operations that look into the table: without its lock.
+  std::vector<RandomStreams*> used;
+  {
+    Table& all = table();
+    const MutexLock lock(all.mutex);
+    all.seed = seed;
+    for (const auto& [key, streams] : all.devices) used.push_back(streams);
+  }
+  for (RandomStreams* streams : used) streams->push_reseed(seed * kSeedStride, seed * kSeedStride);
 }
 
 void RandomStreams::seed_device(Device device, uint32_t seed) {

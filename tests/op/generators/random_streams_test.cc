@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <chrono>
+#include <future>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace mxnet {
@@ -90,6 +93,20 @@ TEST(RandomStreams, CopiesTakeTurns) {
     }
     EXPECT_EQ(draw(), second());
   }
+}
+
+// Where operations run at once, a push waits for those before it, and at any time for a fork.
+TEST(RandomStreams, ASeedThatWaitsKeepsNoOperationFromDrawing) {
+  using namespace std::chrono_literals;
+  dealt(1);  // there is something to seed
+  Engine::get().quiesce();
+  std::thread seeding([] { RandomStreams::seed_all(5); });
+  std::this_thread::sleep_for(50ms);
+  const auto drawing =
+      std::async(std::launch::async, [] { return RandomStreams::of(Device::cpu()).var(); });
+  EXPECT_EQ(drawing.wait_for(10s), std::future_status::ready);
+  Engine::get().resume(false);
+  seeding.join();
 }
 
 TEST(RandomStreams, ADeviceIsSeededAlone) {
