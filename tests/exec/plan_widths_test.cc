@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 
@@ -91,6 +92,57 @@ TEST_F(PlanWidths, Convolutions) {
     x = relu(net.conv("c", x, 32, 64, 1, true));
     SCOPED_TRACE(images);
     expect_same_in_any_number(net, net.conv("d", x, 64, 64, 3, false, 64));
+  }
+}
+
+// What is small runs on one thread in any process. What has been laid out for more is read fast
+// there: oneDNN's reference kernel takes hundreds of times as long.
+TEST_F(PlanWidths, SmallConvolutionsOnOneThreadTakeNoLongerThanInAProcessOfOne) {
+  const auto seconds = [](Executor& executor) {
+    double least = 1e9;
+    for (int i = 0; i < 10; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      result(executor, false);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      least = std::min(least, took.count());
+    }
+    return least;
+  };
+  constexpr struct { int64_t from, to, size; } kLayers[] = {{17, 48, 7}, {24, 48, 4}, {64, 32, 5}};
+  for (const auto& layer : kLayers) {
+    Network net({1, layer.from, layer.size, layer.size});
+    const Value a = relu(net.conv("a", net.data(), layer.from, layer.to));
+    const Value output = net.conv("b", a, layer.to, layer.to);
+    set_omp_threads(1);
+    Executor alone = net.bind(graph_of({output}));
+    const double expected = seconds(alone);
+    for (const int threads : {2, 3, 7, 16}) {
+      set_omp_threads(threads);
+      Executor executor = net.bind(graph_of({output}));
+      EXPECT_LT(seconds(executor), 30 * expected)
+          << layer.from << " to " << layer.to << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST_F(PlanWidths, ConvolutionsInOneAndThreeDimensions) {
+  for (const int spatial : {1, 3}) {
+    Shape data{1, 17}, weight{48, 17};
+    std::string kernel = "(", pad = "(";
+    for (int i = 0; i < spatial; ++i) {
+      data.push_back(7);
+      weight.push_back(3);
+      kernel += "3,";
+      pad += "1,";
+    }
+    Network net(data);
+    SCOPED_TRACE(spatial);
+    expect_same_in_any_number(
+        net, relu(named("a", apply("Convolution", {net.data(), net.input("a_weight", weight)},
+                                   {{"kernel", kernel + ")"},
+                                    {"pad", pad + ")"},
+                                    {"num_filter", "48"},
+                                    {"no_bias", "True"}}))));
   }
 }
 

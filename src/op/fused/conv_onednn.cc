@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/omp.h"
 #include "base/simd.h"
 #include "op/fused/conv.h"
 #include "op/fused/fold.h"
@@ -65,6 +66,17 @@ bool leaves_blocks(const ConvGeometry& g) {
   return g.spatial == 2 && g.groups == 1 && g.kernel_size() > 1 && g.pads_much();
 }
 
+// Whether one thread reads fast what is laid out for those of the process. Small parts of plans run
+// on one, where oneDNN wants other weights of channels that lie behind, in some sizes, and has its
+// reference kernel alone for these: it took 10 ms instead of 20 us. Larger ones run on all threads.
+bool fast_on_one_thread(const Desc& desc, const FusedConvParams& params, const ConvGeometry& g) {
+  constexpr std::size_t kLarge = std::size_t{1} << 18;  // bytes
+  const Descs descs{desc.src_desc(), desc.weights_desc(), desc.dst_desc()};
+  if (descs.image.get_size() + descs.weight.get_size() + descs.map.get_size() > kLarge) return true;
+  const OneThread narrow;
+  return onednn::implemented([&] { return describe(params, g, descs); }) != nullptr;
+}
+
 // Null where oneDNN has nothing fast in this type. oneDNN's own choice is channels behind where
 // matrix units multiply, which kernels for blocks do not use. Elsewhere images stay in channel
 // blocks where they are in them, or where nothing is decided yet: that is what Winograd kernels
@@ -78,19 +90,27 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
   if (type == kFloat && leaves_blocks(g)) {
     const Descs behind{onednn::channels_behind(a.image(), type), any.weight,
                        onednn::channels_behind(a.map(), type)};
-    if (auto desc = onednn::implemented([&] { return describe(params, g, behind); })) return desc;
+    auto desc = onednn::implemented([&] { return describe(params, g, behind); });
+    if (desc && fast_on_one_thread(*desc, params, g)) return desc;
   }
+  const auto chosen = [&] { return onednn::implemented([&] { return describe(params, g, any); }); };
+  if (g.spatial != 2) return chosen();
+  const Descs in_blocks{onednn::channel_blocks(a.image(), type), any.weight,
+                        onednn::channel_blocks(a.map(), type)};
   const bool in_tiles = type == kNarrow && onednn::multiplies_bfloat16_in_tiles();
-  if (g.spatial == 2 && g.image_channels > 1 && !in_tiles) {
-    const memory::desc blocks = onednn::channel_blocks(a.image(), type);
-    if (source == nullptr || is_in_blocks(source, signature.in[0])) {
-      const Descs in_blocks{source == nullptr ? any.image : blocks, any.weight,
-                            onednn::channel_blocks(a.map(), type)};
-      if (auto desc = onednn::implemented([&] { return describe(params, g, in_blocks); }))
-        return desc;
-    }
+  if (g.image_channels > 1 && !in_tiles &&
+      (source == nullptr || is_in_blocks(source, signature.in[0]))) {
+    const Descs descs{source == nullptr ? any.image : in_blocks.image, any.weight, in_blocks.map};
+    if (auto desc = onednn::implemented([&] { return describe(params, g, descs); })) return desc;
   }
-  return onednn::implemented([&] { return describe(params, g, any); });
+  auto desc = chosen();
+  if (!desc || fast_on_one_thread(*desc, params, g)) return desc;
+  for (const memory::desc& image : {in_blocks.image, any.image}) {
+    const Descs descs{image, any.weight, in_blocks.map};
+    auto blocks = onednn::implemented([&] { return describe(params, g, descs); });
+    if (blocks && fast_on_one_thread(*blocks, params, g)) return blocks;
+  }
+  return desc;
 }
 
 std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
