@@ -29,6 +29,12 @@ constexpr BulkPath kPlain{"plain", plain<float16, float>, plain<float, float16>,
 #define MX_AVX2 __attribute__((target("avx2,f16c")))
 #define MX_AVX512 __attribute__((target("avx512f,avx512bw")))
 
+// Upper halves of registers that stay in use make every SSE instruction that the thread comes to
+// wait for the one before that wrote its register: plain loops after it took six times as long (Zen
+// 5). GCC gives them back where it optimises and sees a wide register, which GCC 12 does not where
+// conversions read memory.
+MX_AVX2 inline void give_back_upper_halves() noexcept { _mm256_zeroupper(); }
+
 // The hardware turns a signalling NaN into a quiet one when it widens; half.h keeps the bits. A NaN
 // is rare enough to redo the step that holds one.
 MX_AVX2 bool has_nan16(__m128i half) {
@@ -46,6 +52,7 @@ MX_AVX2 void half_to_float_avx2(const float16* from, float* to, std::size_t coun
       _mm256_storeu_ps(to + i, _mm256_cvtph_ps(half));
     }
   }
+  give_back_upper_halves();
   plain(from + i, to + i, count - i);
 }
 
@@ -66,10 +73,7 @@ MX_AVX2 void float_to_half_avx2(const float* from, float16* to, std::size_t coun
   }
   for (; i + 8 <= count; i += 8)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), eight_halves(from + i));
-  // GCC 12 sees no wide register here, since the conversions read memory. Upper halves that stay in
-  // use make every SSE instruction that the thread comes to wait for the one before that wrote its
-  // register: plain loops after it took six times as long (Zen 5).
-  _mm256_zeroupper();
+  give_back_upper_halves();
   plain(from + i, to + i, count - i);
 }
 
@@ -80,6 +84,7 @@ MX_AVX2 void bfloat_to_float_avx2(const bfloat16* from, float* to, std::size_t c
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
                         _mm256_slli_epi32(_mm256_cvtepu16_epi32(brain), 16));
   }
+  give_back_upper_halves();
   plain(from + i, to + i, count - i);
 }
 
@@ -99,6 +104,7 @@ MX_AVX2 void float_to_bfloat_avx2(const float* from, bfloat16* to, std::size_t c
         _mm_packus_epi32(_mm256_castsi256_si128(result), _mm256_extracti128_si256(result, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), packed);
   }
+  give_back_upper_halves();
   plain(from + i, to + i, count - i);
 }
 
@@ -115,6 +121,7 @@ MX_AVX512 void half_to_float_avx512(const float16* from, float* to, std::size_t 
       _mm512_storeu_ps(to + i, _mm512_cvtph_ps(half));
     }
   }
+  give_back_upper_halves();
   plain(from + i, to + i, count - i);
 }
 
@@ -124,6 +131,7 @@ MX_AVX512 void bfloat_to_float_avx512(const bfloat16* from, float* to, std::size
     const __m256i brain = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
     _mm512_storeu_si512(to + i, _mm512_slli_epi32(_mm512_cvtepu16_epi32(brain), 16));
   }
+  give_back_upper_halves();
   plain(from + i, to + i, count - i);
 }
 
@@ -141,6 +149,7 @@ MX_AVX512 void float_to_bfloat_avx512(const float* from, bfloat16* to, std::size
     const __m512i result = _mm512_mask_or_epi32(rounded, nan, top, quiet);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm512_cvtepi32_epi16(result));
   }
+  give_back_upper_halves();
   plain(from + i, to + i, count - i);
 }
 
