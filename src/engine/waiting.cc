@@ -2,6 +2,8 @@
 // The sleeping halves of OneShot, Bell and Dock.
 #include "engine/waiting.h"
 
+#include <thread>
+
 #include "base/cpu_relax.h"
 #include "engine/interrupt.h"
 
@@ -81,18 +83,23 @@ void Dock::wake_slowly() {
   futex_wake_one(tokens_);
 }
 
+bool Dock::take_token() {
+  uint32_t tokens = tokens_.load(std::memory_order_relaxed);  // the exchange decides
+  while (tokens != 0) {
+    if (tokens_.compare_exchange_weak(tokens, tokens - 1, std::memory_order_acquire)) return true;
+  }
+  return false;
+}
+
+// Without a sleeper on the count somebody has taken one off for us, and its token is on the way. It
+// is no one's own: another worker may come, take it, and count in our place. Who slept here until
+// the next one would keep back the work that it has.
 void Dock::cancel() {
-  if (!take_sleeper()) sleep();  // somebody has taken one off for us: its token is on the way
+  while (!take_sleeper() && !take_token()) std::this_thread::yield();
 }
 
 void Dock::sleep() {
-  for (;;) {
-    uint32_t tokens = tokens_.load(std::memory_order_relaxed);  // the exchange decides
-    while (tokens != 0) {
-      if (tokens_.compare_exchange_weak(tokens, tokens - 1, std::memory_order_acquire)) return;
-    }
-    futex_wait(tokens_, 0);
-  }
+  while (!take_token()) futex_wait(tokens_, 0);
 }
 
 }  // namespace mxnet::engine

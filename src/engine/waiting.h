@@ -99,6 +99,7 @@ class Dock {
 
  private:
   bool take_sleeper();
+  bool take_token();
   void wake_slowly();
 
   alignas(64) std::atomic<uint32_t> sleepers_{0};
