@@ -194,7 +194,6 @@ void release_omp_pool() noexcept {
 }
 
 OneThread::OneThread() noexcept {
-  if (omp_threads() == 1) return;
   const int width = omp_get_max_threads();
   if (width == 1) return;
   before_ = width;
