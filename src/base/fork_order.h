@@ -6,6 +6,9 @@
 // before. All but the engine register when the library is loaded, in constructors of these
 // priorities; the engine at its first use.
 #pragma once
+#include <pthread.h>
+
+#include "base/lock.h"
 
 namespace mxnet {
 
@@ -13,5 +16,14 @@ inline constexpr int kForkOrderProfiler = 200;  // 0 to 100 are the compiler's
 inline constexpr int kForkOrderDevice = 201;
 inline constexpr int kForkOrderStorage = 202;
 inline constexpr int kForkOrderArrays = 203;
+
+// Holds the mutex over every fork: a child would wait for ever for a thread of its parent that has
+// it. For who holds it and needs none of what is locked before.
+template <Mutex& (*mutex)()>
+void hold_over_forks() {
+  constexpr auto before = []() MX_NO_THREAD_SAFETY_ANALYSIS { mutex().lock(); };
+  constexpr auto after = []() MX_NO_THREAD_SAFETY_ANALYSIS { mutex().unlock(); };
+  static_cast<void>(::pthread_atfork(before, after, after));
+}
 
 }  // namespace mxnet

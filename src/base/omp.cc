@@ -193,25 +193,14 @@ void release_omp_pool() noexcept {
   if (process().places.empty()) omp_pause_resource(omp_pause_soft, omp_get_initial_device());
 }
 
-OneThread::OneThread() noexcept {
+RegionWidth::RegionWidth(int threads) noexcept {
   const int width = omp_get_max_threads();
-  if (width == 1) return;
+  if (width == threads) return;
   before_ = width;
-  omp_set_num_threads(1);
+  omp_set_num_threads(threads);
 }
 
-OneThread::~OneThread() {
-  if (before_ != 0) omp_set_num_threads(before_);
-}
-
-ProcessWidth::ProcessWidth() noexcept {
-  const int width = omp_get_max_threads();
-  if (width == omp_threads()) return;
-  before_ = width;
-  omp_set_num_threads(omp_threads());
-}
-
-ProcessWidth::~ProcessWidth() {
+RegionWidth::~RegionWidth() {
   if (before_ != 0) omp_set_num_threads(before_);
 }
 

@@ -43,30 +43,30 @@ void sync_omp_thread();
 // of the workers then begins after 20 us and more instead of 1. So a thread that is to begin no
 // more regions for now, since it waits for workers that do, gives its pool up.
 void release_omp_pool() noexcept;
-// While one lives, regions that the calling thread begins are one thread wide, for work that is
-// done sooner than a region ends. They make no pool.
-class OneThread {
+// While one lives, regions that the calling thread begins are so wide; those of one thread make no
+// pool.
+class RegionWidth {
  public:
-  OneThread() noexcept;
-  ~OneThread();
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
+  RegionWidth(const RegionWidth&) = delete;
+  RegionWidth& operator=(const RegionWidth&) = delete;
 
- private:
-  int before_ = 0;  // the thread's width; 0 = one already
-};
-// While one lives, regions that the calling thread begins are as wide as those of workers, whatever
-// the thread's program has set for its own: for choices that depend on the width, made by whoever
-// calls, of what workers run.
-class ProcessWidth {
- public:
-  ProcessWidth() noexcept;
-  ~ProcessWidth();
-  ProcessWidth(const ProcessWidth&) = delete;
-  ProcessWidth& operator=(const ProcessWidth&) = delete;
+ protected:
+  explicit RegionWidth(int threads) noexcept;
+  ~RegionWidth();
 
  private:
   int before_ = 0;  // the thread's width; 0 = the same
+};
+// One thread wide, for work that is done sooner than a region ends.
+class OneThread : RegionWidth {
+ public:
+  OneThread() noexcept : RegionWidth(1) {}
+};
+// As wide as those of workers, whatever the thread's program has set for its own: for choices that
+// depend on the width, made by whoever calls, of what workers run.
+class ProcessWidth : RegionWidth {
+ public:
+  ProcessWidth() noexcept : RegionWidth(omp_threads()) {}
 };
 // For the start of a thread that the library makes: takes back the pinning inherited from its
 // creator.

@@ -3,7 +3,6 @@
 #include "exec/tape.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include "base/error.h"
 #include "base/fork_order.h"
@@ -21,12 +20,7 @@ Mutex& histories() {
   return *mutex;
 }
 
-// Whoever has the lock needs none of the engine's, which are taken before this one.
-void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { histories().lock(); }
-void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { histories().unlock(); }
-[[gnu::constructor(kForkOrderArrays)]] void register_handlers() {
-  pthread_atfork(before_fork, after_fork, after_fork);
-}
+[[gnu::constructor(kForkOrderArrays)]] void register_handlers() { hold_over_forks<histories>(); }
 
 const TapeEntry* entry_of(const NDArray& array) {
   return static_cast<const TapeEntry*>(array.tape().get());

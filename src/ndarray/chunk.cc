@@ -2,8 +2,6 @@
 // Allocation and release of chunks.
 #include "ndarray/chunk.h"
 
-#include <pthread.h>
-
 #include "base/fork_order.h"
 #include "base/leaked.h"
 #include "base/lock.h"
@@ -19,11 +17,8 @@ Mutex& allocation_mutex() {
   return *mutex;
 }
 
-// Another thread may be at a first touch when the process forks: the child would wait for ever.
-void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { allocation_mutex().lock(); }
-void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { allocation_mutex().unlock(); }
 [[gnu::constructor(kForkOrderArrays)]] void register_handlers() {
-  pthread_atfork(before_fork, after_fork, after_fork);
+  hold_over_forks<allocation_mutex>();
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // The table of devices' generators, and their seeding.
 #include "op/generators/random_streams.h"
 
-#include <pthread.h>
-
 #include <map>
 #include <memory>
 
@@ -35,12 +33,8 @@ std::pair<int, int> key_of(Device device) {
   return device.is_gpu() ? std::pair(1, int{device.id}) : std::pair(0, 0);
 }
 
-// Whoever has the lock needs none of the engine's, which are taken before this one.
-void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { table().mutex.lock(); }
-void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { table().mutex.unlock(); }
-[[gnu::constructor(kForkOrderArrays)]] void register_handlers() {
-  pthread_atfork(before_fork, after_fork, after_fork);
-}
+Mutex& table_mutex() { return table().mutex; }
+[[gnu::constructor(kForkOrderArrays)]] void register_handlers() { hold_over_forks<table_mutex>(); }
 
 }  // namespace
 
