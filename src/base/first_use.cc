@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The lock of first uses, and its place among the handlers of fork.
 #include "base/first_use.h"
 
 #include "base/fork_order.h"
