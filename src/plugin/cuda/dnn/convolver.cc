@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <utility>
@@ -164,7 +165,7 @@ class Convolver {
   static std::vector<PlanRef> build(cudnnHandle_t handle, std::vector<OfferedEngine>* offers,
                                     const EnginePolicy& policy) {
     std::vector<PlanRef> plans(offers->size());
-    make_plans(offers->size(), policy, [&](std::size_t i) {
+    const auto make = [&](std::size_t i) {
       EngineConfig& candidate = (*offers)[i].config;
       if (exclusion(candidate, policy)) return false;
       try {
@@ -174,6 +175,10 @@ class Convolver {
       }
       candidate.workspace = workspace_bytes(*plans[i]);
       return !exclusion(candidate, policy);
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    make_plans(offers->size(), policy, make, [begin] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     });
     return plans;
   }
