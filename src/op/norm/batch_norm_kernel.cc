@@ -273,8 +273,8 @@ void channel_gradients(const GradientCall& call) {
       const C* dy = runs.read_masked(call.dy, call.mask, at, n, 0);
       const C a = static_cast<C>(slope.a);
       if (call.of_batch)
-        loops.affine_grad(dy, runs.read(call.in, at, n, 1), dx, n, mean, a,
-                          static_cast<C>(slope.b), static_cast<C>(slope.c));
+        loops.affine_grad(dy, runs.read(call.in, at, n, 1), dx, n, mean, a, static_cast<C>(slope.b),
+                          static_cast<C>(slope.c));
       else  // whatever the data is: nothing times NaN is NaN
         loops.affine(dy, dx, n, C(0), a, C(0));
       write_elements(call.dx, at, n, 1, dx);
