@@ -7,29 +7,51 @@
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
 
 constexpr DTypeSet kTypes = kNumeric;
 
+// count(first, last, counts) for parts of n elements, each into a table of its own, and their sums
+// into `sums`. Parts have at least as many elements as a table.
+template <class Count>
+void count_apart(int64_t n, int64_t bins, KernelContext& context, int64_t* sums,
+                 const Count& count) {
+  constexpr double kCost = 8.0;  // elementary operations an element
+  std::fill_n(sums, bins, 0);
+  const int64_t parts = std::clamp<int64_t>(n / (2 * bins), 1, threads_for(n, kCost));
+  int64_t* const others = context.workspace_of<int64_t>(std::max<int64_t>((parts - 1) * bins, 1));
+  std::fill_n(others, (parts - 1) * bins, 0);
+  parallel_for(
+      parts, kCost * static_cast<double>(n / parts),
+      [&](int64_t first, int64_t last) {
+        count(n * first / parts, n * last / parts, first == 0 ? sums : others + (first - 1) * bins);
+      },
+      1);
+  for (int64_t part = 0; part + 1 < parts; ++part)
+    for (int64_t bin = 0; bin < bins; ++bin) sums[bin] += others[part * bins + bin];
+}
+
 void histogram_cpu(const HistogramParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0), &edges = context.out(1);
   const int64_t bins = out.size();
-  int64_t* counts = out.as<int64_t>();
-  std::fill_n(counts, bins, 0);
   dispatch_dtype<kTypes>(in.dtype, "_histogram", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     T* edge = edges.as<T>();
     const auto count = [&](const auto& bin_of) {
       const auto edge_at = [edge](int64_t i) { return static_cast<C>(edge[i]); };
-      // What is counted may be what describes the arrays, as far as the compiler knows.
-      const T* const from = in.as<T>();
-      const int64_t n = in.size();
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t bin = bin_of(static_cast<C>(from[i]), edge_at);
-        if (bin >= 0) ++counts[bin];
-      }
+      count_apart(in.size(), bins, context, out.as<int64_t>(),
+                  [&](int64_t first, int64_t last, int64_t* counts) {
+                    // What is counted may be what describes the arrays, as far as the compiler
+                    // knows.
+                    const T* const from = in.as<T>();
+                    for (int64_t i = first; i < last; ++i) {
+                      const int64_t bin = bin_of(static_cast<C>(from[i]), edge_at);
+                      if (bin >= 0) ++counts[bin];
+                    }
+                  });
     };
     if (params.bin_cnt) {
       const EqualBins equal{params.range[0], params.range[1], bins};
