@@ -165,14 +165,23 @@ template <class T>
 void pick_pixels(const T* in, int64_t channels, const Taps& rows, const Taps& columns,
                  int64_t width, T* out) {
   const auto new_width = static_cast<int64_t>(columns.old.size());
+  const auto new_rows = static_cast<int64_t>(rows.old.size());
+  const int64_t line = new_width * channels;
   const auto pick = [&](auto known) {
     const int64_t count = known.value == 0 ? channels : known.value;
-    for (const int64_t row : rows.old) {
-      for (int64_t x = 0; x < new_width; ++x, out += count) {
-        const T* const from = in + (row * width + columns.old[static_cast<std::size_t>(x)]) * count;
-        for (int64_t c = 0; c < count; ++c) out[c] = from[c];
-      }
-    }
+    parallel_for(
+        new_rows, static_cast<double>(line),
+        [&](int64_t first, int64_t last) {
+          T* to = out + first * line;
+          for (int64_t y = first; y < last; ++y) {
+            const T* const row = in + rows.old[static_cast<std::size_t>(y)] * width * count;
+            for (int64_t x = 0; x < new_width; ++x, to += count) {
+              const T* const from = row + columns.old[static_cast<std::size_t>(x)] * count;
+              for (int64_t c = 0; c < count; ++c) to[c] = from[c];
+            }
+          }
+        },
+        1);
   };
   if (channels == 3) return pick(std::integral_constant<int64_t, 3>());
   pick(std::integral_constant<int64_t, 0>());
