@@ -56,7 +56,7 @@ void sort_all_runs(uint64_t* items, uint64_t* spare, int64_t n, int bits, const 
     bounds.push_back(at);
   }
   parallel_for(
-      parts, kRunCost * static_cast<double>(n / parts),
+      parts, kRunCost * static_cast<double>(n) / static_cast<double>(parts),
       [&](int64_t first, int64_t last) {
         const int64_t begin = bounds[static_cast<std::size_t>(first)];
         const int64_t end = bounds[static_cast<std::size_t>(last)];
