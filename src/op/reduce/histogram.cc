@@ -3,9 +3,12 @@
 #include "op/reduce/histogram.h"
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
+#include "op/reduce/edge_search.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
@@ -25,13 +28,34 @@ void count_apart(int64_t n, int64_t bins, KernelContext& context, int64_t* sums,
   int64_t* const others = context.workspace_of<int64_t>(std::max<int64_t>((parts - 1) * bins, 1));
   std::fill_n(others, (parts - 1) * bins, 0);
   parallel_for(
-      parts, kCost * static_cast<double>(n / parts),
+      parts, kCost * static_cast<double>(n) / static_cast<double>(parts),
       [&](int64_t first, int64_t last) {
         count(n * first / parts, n * last / parts, first == 0 ? sums : others + (first - 1) * bins);
       },
       1);
   for (int64_t part = 0; part + 1 < parts; ++part)
     for (int64_t bin = 0; bin < bins; ++bin) sums[bin] += others[part * bins + bin];
+}
+
+// Elements of `in` between edges, of which there are at most kMostSearched.
+template <class T>
+void count_between(const Tensor& in, const T* edge, int64_t bins, KernelContext& context,
+                   int64_t* sums) {
+  using C = ComputeType<T>;
+  using Searched = std::conditional_t<sizeof(C) == 1, int32_t, C>;
+  auto* const edges = context.workspace_of<Searched>(bins + 1);
+  convert_array(edge, edges, bins + 1);
+  count_apart(in.size(), bins, context, sums, [&](int64_t first, int64_t last, int64_t* counts) {
+    std::array<Searched, kSearched> x;
+    std::array<BinOf<Searched>, kSearched> bin;
+    for (int64_t start = first; start < last; start += kSearched) {
+      const int64_t n = std::min(kSearched, last - start);
+      convert_array(in.as<T>() + start, x.data(), n);
+      search_edges(x.data(), n, edges, bins, bin.data());
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+        if (bin[i] >= 0) ++counts[bin[i]];
+    }
+  });
 }
 
 void histogram_cpu(const HistogramParams& params, KernelContext& context) {
@@ -59,6 +83,7 @@ void histogram_cpu(const HistogramParams& params, KernelContext& context) {
       count([equal](C x, const auto& edge_at) { return equal.bin_of(x, edge_at); });
     } else {
       std::copy_n(context.in(1).as<T>(), bins + 1, edge);
+      if (bins <= kMostSearched) return count_between(in, edge, bins, context, out.as<int64_t>());
       count([bins](C x, const auto& edge_at) { return bin_between(x, bins, edge_at); });
     }
   });
