@@ -144,3 +144,34 @@ def test_quotients_of_64_bit_integers(divided, rng, n, large):
         for one in (b[:1], special[2:3], special[6:7]):
             np.testing.assert_array_equal(divided.run(name, a, one)[0], quotients(a, np.repeat(one, n))[which])
             np.testing.assert_array_equal(divided.run(name, one, b)[0], quotients(np.repeat(one, n), b)[which])
+
+
+@pytest.mark.parametrize("shape", [(5000, 3), (8, 28, 29, 64), (3, 37, 41, 130), (70, 300)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_normalised_channels_that_lie_last(mx, rng, shape, dtype):
+    """As in double, and bit for bit the same for any number of threads."""
+    channels, along = shape[-1], tuple(range(len(shape) - 1))
+    x = (rng.standard_normal(shape) * 2 + rng.uniform(-9, 9, channels)).astype(dtype)
+    head = rng.standard_normal(shape).astype(dtype)
+    states = [rng.uniform(0.5, 2, channels).astype("float32" if dtype == "float16" else dtype) for _ in range(4)]
+    attrs = {"axis": len(shape) - 1, "fix_gamma": False, "eps": 1e-3}
+
+    wide, gamma, beta = x.astype("float64"), *(state.astype("float64") for state in states[:2])
+    mean, scale = wide.mean(along), 1 / np.sqrt(wide.var(along) + 1e-3)
+    normal = (wide - mean) * scale
+    dgamma, dbeta = (head * normal).sum(along), head.astype("float64").sum(along)
+    count = x.size // channels
+    want = [normal * gamma + beta, mean, gamma * scale * (head - dbeta / count - normal * dgamma / count), dgamma, dbeta]
+
+    results = []
+    mx.training(True)
+    for number in COUNTS:
+        with threads(mx, number):
+            outputs = mx.run("BatchNorm", x, *states, output_mean_var=True, **attrs)
+            results.append([*outputs[:2], *mx.gradients("BatchNorm", [x, *states], [head], wanted=[0, 1, 2], **attrs)[:3]])
+    bound = {"float64": 1e-10, "float32": 2e-4, "float16": 2e-2}[dtype]
+    for got, expected in zip(results[0], want):
+        np.testing.assert_allclose(got, expected, rtol=bound, atol=bound * np.sqrt(count))
+    for others in results[1:]:
+        for got, first in zip(others, results[0]):
+            np.testing.assert_array_equal(got, first)
