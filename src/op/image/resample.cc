@@ -160,19 +160,67 @@ void pixels_of(const C* __restrict sum, bool two, T* __restrict out, int64_t n) 
   for (int64_t i = 0; i < n; ++i) out[i] = pixel_of<T>(sum[i], two);
 }
 
+// sum[i] = what element i of the rows weighs together, from zero on and in their order. Two rows at
+// a time: half as often the sums are loaded and stored.
+template <class C>
+void sum_rows(const C* const* rows, const C* weights, std::size_t count, bool two,
+              C* __restrict sum, int64_t n) {
+  const auto add_two = [&](std::size_t k, const auto& so_far) {
+    const C *const first = rows[k], *const second = rows[k + 1];
+    const C weight = weights[k], other = weights[k + 1];
+    for (int64_t i = 0; i < n; ++i) {
+      sum[i] = so_far(i) + weighed<C>(weight, first[i], two) + weighed<C>(other, second[i], two);
+    }
+  };
+  std::size_t k = 0;
+  if (count >= 2) {
+    add_two(0, [](int64_t) { return C{0}; });
+    k = 2;
+  } else {
+    std::fill_n(sum, n, C{0});
+  }
+  for (; k + 2 <= count; k += 2) add_two(k, [&](int64_t i) { return sum[i]; });
+  if (k == count) return;
+  const C *const last = rows[k], weight = weights[k];
+  for (int64_t i = 0; i < n; ++i) sum[i] += weighed<C>(weight, last[i], two);
+}
+
+// A row as numbers of C: itself, or in `buffer`.
+template <class C, class T>
+const C* row_as(const T* row, std::vector<C>& buffer) {
+  if constexpr (std::is_same_v<T, C>) {
+    return row;
+  } else {
+    convert_array(row, buffer.data(), static_cast<int64_t>(buffer.size()));
+    return buffer.data();
+  }
+}
+
 // Between the same pixels nothing is weighed.
 template <class T>
 void pick_pixels(const T* in, int64_t channels, const Taps& rows, const Taps& columns,
                  int64_t width, T* out) {
   const auto new_width = static_cast<int64_t>(columns.old.size());
+  const auto new_rows = static_cast<int64_t>(rows.old.size());
+  const int64_t line = new_width * channels;
   const auto pick = [&](auto known) {
-    const int64_t count = known.value == 0 ? channels : known.value;
-    for (const int64_t row : rows.old) {
-      for (int64_t x = 0; x < new_width; ++x, out += count) {
-        const T* const from = in + (row * width + columns.old[static_cast<std::size_t>(x)]) * count;
-        for (int64_t c = 0; c < count; ++c) out[c] = from[c];
-      }
-    }
+    parallel_for(
+        new_rows, static_cast<double>(line),
+        [&](int64_t first, int64_t last) {
+          T* to = out + first * line;
+          // A byte that is written may be any of what is captured, as far as the compiler knows.
+          const int64_t count = known.value == 0 ? channels : known.value;
+          const int64_t *const places = columns.old.data(), old_line = width * count;
+          const int64_t pixels = new_width;
+          for (int64_t y = first; y < last; ++y) {
+            const T* const row = in + rows.old[static_cast<std::size_t>(y)] * old_line;
+            for (int64_t x = 0; x < pixels; ++x, to += count) {
+              const T* const from = row + places[x] * count;
+              for (int64_t c = 0; c < count; ++c) to[c] = from[c];
+            }
+          }
+        },
+        1);
   };
   if (channels == 3) return pick(std::integral_constant<int64_t, 3>());
   pick(std::integral_constant<int64_t, 0>());
@@ -187,31 +235,40 @@ void resample_as(const T* in, int64_t channels, const Taps& rows, const Taps& co
   const int64_t line = new_width * channels, old_line = width * channels;
   const bool two = rows.width == 2;
   if (new_rows * line == 0) return;
+  constexpr bool kReady = std::is_same_v<T, C>;  // neither rows nor results need another type
+  const auto taps = static_cast<std::size_t>(rows.width);
   // Old rows in the new width are kept while the next new row may want them again.
   parallel_for(
       new_rows, static_cast<double>(line * (rows.width + columns.width)),
       [&](int64_t first, int64_t last) {
-        const auto lines = std::make_unique<C[]>(static_cast<std::size_t>(rows.width * line));
-        const auto sum = std::make_unique<C[]>(static_cast<std::size_t>(line));
-        const auto converted = std::make_unique<C[]>(static_cast<std::size_t>(old_line));
-        std::vector<int64_t> held(static_cast<std::size_t>(rows.width), -1);
+        const auto lines =
+            std::make_unique_for_overwrite<C[]>(taps * static_cast<std::size_t>(line));
+        std::vector<C> sum(static_cast<std::size_t>(kReady ? 0 : line));
+        std::vector<C> converted(static_cast<std::size_t>(kReady ? 0 : old_line));
+        std::vector<int64_t> held(taps, -1);
+        std::vector<const C*> seen(taps);
+        std::vector<C> weights(taps);
         for (int64_t y = first; y < last; ++y) {
-          std::fill_n(sum.get(), line, C{0});
-          for (int64_t k = 0; k < rows.width; ++k) {
-            const auto tap = static_cast<std::size_t>(y * rows.width + k);
-            const C weight = row_weights[tap];
-            if (weight == 0) continue;
+          std::size_t count = 0;
+          for (std::size_t k = 0; k < taps; ++k) {
+            const auto tap = static_cast<std::size_t>(y) * taps + k;
+            if (row_weights[tap] == 0) continue;
             const int64_t row = rows.old[tap], slot = row % rows.width;
-            C* to = lines.get() + slot * line;
+            C* const to = lines.get() + slot * line;
             if (held[static_cast<std::size_t>(slot)] != row) {
               held[static_cast<std::size_t>(slot)] = row;
-              convert_array(in + row * old_line, converted.get(), old_line);
-              stretch_row(converted.get(), channels, width, columns.old.data(),
-                          column_weights.data(), columns.width, new_width, to);
+              stretch_row(row_as(in + row * old_line, converted), channels, width,
+                          columns.old.data(), column_weights.data(), columns.width, new_width, to);
             }
-            for (int64_t i = 0; i < line; ++i) sum[i] += weighed<C>(weight, to[i], two);
+            seen[count] = to;
+            weights[count++] = row_weights[tap];
           }
-          pixels_of(sum.get(), two, out + y * line, line);
+          if constexpr (kReady) {
+            sum_rows(seen.data(), weights.data(), count, two, out + y * line, line);
+          } else {
+            sum_rows(seen.data(), weights.data(), count, two, sum.data(), line);
+            pixels_of(sum.data(), two, out + y * line, line);
+          }
         }
       },
       1);

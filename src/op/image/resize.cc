@@ -9,6 +9,7 @@
 #include "op/op_builder.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
+#include "op/run/parallel.h"
 #include "op/run/read_back.h"
 
 namespace mxnet::image {
@@ -27,14 +28,23 @@ void resize_cpu(Interpolation how, KernelContext& context) {
   const Taps columns = make_taps(how, width, new_width, shrinks);
   dispatch_dtype<kNumeric>(in.dtype, "resize", [&]<class T>(TypeTag<T>) {
     const int64_t images = out.size() / (new_height * new_width * channels);
-    for (int64_t i = 0; i < images; ++i) {
-      const T* const from = in.as<T>() + i * height * width * channels;
-      T* const to = out.as<T>() + i * new_height * new_width * channels;
-      if constexpr (std::is_same_v<T, uint8_t>) {
-        if (resample_bytes(how, from, channels, height, width, new_height, new_width, to)) continue;
+    const double cost = static_cast<double>(new_height * new_width * channels) *
+                        static_cast<double>(rows.width + columns.width);
+    const auto resize = [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const T* const from = in.as<T>() + i * height * width * channels;
+        T* const to = out.as<T>() + i * new_height * new_width * channels;
+        if constexpr (std::is_same_v<T, uint8_t>) {
+          if (resample_bytes(how, from, channels, height, width, new_height, new_width, to))
+            continue;
+        }
+        resample(from, channels, rows, columns, width, to);
       }
-      resample(from, channels, rows, columns, width, to);
-    }
+    };
+    // An image that is worth several threads is divided by its rows.
+    if (threads_for(new_height, cost / static_cast<double>(new_height)) > 1)
+      return resize(0, images);
+    parallel_for(images, cost, resize, 1);
   });
 }
 

@@ -3,6 +3,9 @@
 #include "op/index/mask.h"
 
 #include <fmt/format.h>
+
+#include <numeric>
+
 #include "base/error.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
@@ -13,16 +16,42 @@
 
 namespace mxnet {
 
-int64_t count_true(const Tensor& mask) {
-  if (mask.dtype == DType::kBool) return sum_of_bytes(mask.as<const uint8_t>(), mask.size());
+namespace {
+
+// Of elements [first, last).
+int64_t count_between(const Tensor& mask, int64_t first, int64_t last) {
+  if (mask.dtype == DType::kBool)
+    return sum_of_bytes(mask.as<const uint8_t>() + first, last - first);
   int64_t count = 0;
   std::array<bool, Positions::kBlock> block;
-  for (int64_t start = 0; start < mask.size(); start += Positions::kBlock) {
-    const int64_t n = std::min(Positions::kBlock, mask.size() - start);
+  for (int64_t start = first; start < last; start += Positions::kBlock) {
+    const int64_t n = std::min(Positions::kBlock, last - start);
     read_truth(mask, start, n, block.data());
     count += sum_of_bytes(reinterpret_cast<const uint8_t*>(block.data()), n);
   }
   return count;
+}
+
+}  // namespace
+
+int64_t count_true(const Tensor& mask) { return MaskParts(mask, 1.0).count(); }
+
+MaskParts::MaskParts(const Tensor& mask, double cost) : mask_(mask), cost_(cost) {
+  const int64_t size = mask.size(), blocks = (size + Positions::kBlock - 1) / Positions::kBlock;
+  const int64_t parts =
+      std::clamp<int64_t>(threads_for(size, cost), 1, std::max<int64_t>(blocks, 1));
+  part_ = (blocks + parts - 1) / parts * Positions::kBlock;
+  ordinals_.resize(static_cast<std::size_t>(parts) + 1);
+  parallel_for(
+      parts, cost * static_cast<double>(part_),
+      [&](int64_t first, int64_t last) {
+        for (int64_t part = first; part < last; ++part) {
+          const int64_t begin = std::min(part * part_, size), end = std::min(begin + part_, size);
+          ordinals_[static_cast<std::size_t>(part) + 1] = count_between(mask, begin, end);
+        }
+      },
+      1);
+  std::partial_sum(ordinals_.begin(), ordinals_.end(), ordinals_.begin());
 }
 
 int64_t true_positions(const Tensor& mask, int64_t start, int64_t n, int64_t* to) {
@@ -45,18 +74,21 @@ struct MaskParams {
   int32_t axis;
 };
 
+// Elementary operations an element, of what asks for the positions of those that are not zero.
+constexpr double kPositionCost = 4.0;
+
 // The selected positions as an array of their own, on the device of the call. The host counts them:
 // the shape of the result is in their number.
 struct Selected {
   Selected(const Tensor& mask_there, KernelContext& context) {
     const HostCopy copy(context, mask_there);
     const Tensor& mask = copy.tensor();
-    const HostNumbers numbers(context, mask.size() + 1);
-    int64_t count = 0;
-    for (int64_t start = 0; start < mask.size(); start += Positions::kBlock) {
-      const int64_t n = std::min(Positions::kBlock, mask.size() - start);
-      count += true_positions(mask, start, n, numbers.data() + count);
-    }
+    const MaskParts parts(mask, kPositionCost);
+    const int64_t count = parts.count();
+    const HostNumbers numbers(context, count);
+    parts.each_block([&](const int64_t* at, int64_t n, int64_t ordinal) {
+      std::copy_n(at, n, numbers.data() + ordinal);
+    });
     shape = {count};
     // Read only.
     tensor = {const_cast<int64_t*>(numbers.on_device(context, count)), &shape, DType::kInt64};
@@ -155,31 +187,41 @@ MX_OP(_backward_boolean_mask, MaskParams)
   return mark_portable_waiting({"_contrib_boolean_mask", "_backward_boolean_mask"});
 }();
 
+// The indices of ascending positions, a row each. kDims: as many as the shape has, or 0 for any.
+template <int kDims>
+void write_rows(const Shape& shape, const int64_t* at, int64_t count, int64_t* row) {
+  const int dims = kDims == 0 ? shape.ndim() : kDims, last = dims - 1;
+  const int64_t length = shape[last];
+  std::array<int64_t, kDims == 0 ? Shape::kMaxDims : kDims> index;
+  for (int64_t i = 0; i < count;) {
+    // Most differ from the row before in the last index alone.
+    int64_t rest = at[i] / length;
+    const int64_t line = rest * length;
+    for (int d = last - 1; d >= 0; --d) {
+      index[static_cast<std::size_t>(d)] = rest % shape[d];
+      rest /= shape[d];
+    }
+    for (; i < count && at[i] - line < length; ++i, row += dims) {
+      for (int d = 0; d < last; ++d) row[d] = index[static_cast<std::size_t>(d)];
+      row[last] = at[i] - line;
+    }
+  }
+}
+
 // One row of indices per element; a scalar counts as an array of one.
 void nonzero_cpu(const NoParams&, KernelContext& context) {
   const Tensor& x = context.in(0);
   const Shape shape = x.ndim() == 0 ? Shape{1} : x.shape();
   const HostCopy host(context, x);
-  const Tensor out = context.make_out(0, {count_true(host.tensor()), shape.ndim()});
-  const auto write = [&](int64_t* row) {
-    const int last = shape.ndim() - 1;
-    const int64_t length = shape[last];
-    const int64_t* before = nullptr;  // most differ from the row before in the last index alone
-    int64_t line = 0;                 // the position at which that one's line begins
-    for_true(host.tensor(), [&](int64_t position) {
-      if (before != nullptr && position - line < length) {
-        std::copy_n(before, last, row);
-      } else {
-        int64_t rest = position / length;
-        line = rest * length;
-        for (int i = last - 1; i >= 0; --i) {
-          row[i] = rest % shape[i];
-          rest /= shape[i];
-        }
-      }
-      row[last] = position - line;
-      before = row;
-      row += shape.ndim();
+  const MaskParts parts(host.tensor(), kPositionCost);
+  const Tensor out = context.make_out(0, {parts.count(), shape.ndim()});
+  const auto write_index = shape.ndim() == 1   ? write_rows<1>
+                           : shape.ndim() == 2 ? write_rows<2>
+                           : shape.ndim() == 3 ? write_rows<3>
+                                               : write_rows<0>;
+  const auto write = [&](int64_t* rows) {
+    parts.each_block([&](const int64_t* at, int64_t count, int64_t ordinal) {
+      write_index(shape, at, count, rows + ordinal * shape.ndim());
     });
   };
   if (gpu_table(context) == nullptr) return write(out.as<int64_t>());

@@ -13,6 +13,7 @@
 #include "op/op_builder.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
 
@@ -35,6 +36,12 @@ struct MaskedView {
   int64_t outer, extent, width;
 };
 
+// Elementary operations that an element of the mask counts for.
+double part_cost(const MaskedView& view, const Tensor& out) {
+  const auto bytes = static_cast<double>(view.width) * static_cast<double>(dtype_size(out.dtype));
+  return static_cast<double>(view.outer) * (4.0 + cost_of_moving(2.0 * bytes));
+}
+
 void assign_scalar_cpu(const MaskAssignParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   copy_memory(context, context.in(0).data, out.data,
@@ -52,7 +59,7 @@ void assign_scalar_cpu(const MaskAssignParams& params, KernelContext& context) {
   }
   dispatch_dtype(out.dtype, "boolean_mask_assign", [&]<class T>(TypeTag<T>) {
     const T value = convert<T>(params.value);
-    for_true(mask, [&](int64_t position) {
+    MaskParts(mask, part_cost(view, out)).each([&](int64_t position, int64_t) {
       for (int64_t o = 0; o < view.outer; ++o)
         std::fill_n(out.as<T>() + (o * view.extent + position) * view.width, view.width, value);
     });
@@ -94,7 +101,7 @@ struct Spread {
 };
 
 // On a GPU: the values as rows, into the rows that are selected.
-void put_selected(const Tensor& mask, const MaskedView& view, const Tensor& value,
+void put_selected(const MaskParts& parts, const MaskedView& view, const Tensor& value,
                   const Spread& spread, const Tensor& out, KernelContext& context) {
   const int64_t size = spread.shape.size();
   if (size == 0) return;
@@ -112,11 +119,9 @@ void put_selected(const Tensor& mask, const MaskedView& view, const Tensor& valu
   const Shape count{size / view.width};
   const int64_t selected = count[0] / view.outer;
   const HostNumbers rows(context, count[0]);
-  int64_t ordinal = 0;
-  for_true(mask, [&](int64_t position) {
+  parts.each([&](int64_t position, int64_t ordinal) {
     for (int64_t o = 0; o < view.outer; ++o)
       rows.data()[o * selected + ordinal] = o * view.extent + position;
-    ++ordinal;
   });
   // Read only.
   const Tensor places{const_cast<int64_t*>(rows.on_device(context, count[0])), &count,
@@ -134,15 +139,15 @@ void assign_tensor_cpu(const MaskAssignParams& params, KernelContext& context) {
   const Tensor& value = context.in(2);
   const MaskedView view(params, out.shape(), mask.shape());
   const HostCopy host(context, mask);
-  const int64_t selected = count_true(host.tensor());
+  const MaskParts parts(host.tensor(), part_cost(view, out));
+  const int64_t selected = parts.count();
   Shape full = Shape::scalar();
   for (int i = 0; i < view.axis; ++i) full.push_back(out.dim(i));
   full.push_back(selected);
   for (int i = view.axis + mask.ndim(); i < out.ndim(); ++i) full.push_back(out.dim(i));
   const Spread spread(value.shape(), full);
   const std::size_t bytes = dtype_size(out.dtype);
-  if (gpu_table(context) != nullptr)
-    return put_selected(host.tensor(), view, value, spread, out, context);
+  if (gpu_table(context) != nullptr) return put_selected(parts, view, value, spread, out, context);
   if (out.size() == 0 || selected == 0) return;
   // Where the values of a part lie, from its first one on: the same for all parts.
   std::vector<int64_t> places(static_cast<std::size_t>(view.width));
@@ -151,8 +156,7 @@ void assign_tensor_cpu(const MaskAssignParams& params, KernelContext& context) {
     places[static_cast<std::size_t>(k)] = spread.offset(k);
     whole = whole && spread.offset(k) == k;
   }
-  int64_t ordinal = 0;
-  for_true(mask, [&](int64_t position) {
+  parts.each([&](int64_t position, int64_t ordinal) {
     for (int64_t o = 0; o < view.outer; ++o) {
       char* to = out.as<char>() +
                  static_cast<std::size_t>((o * view.extent + position) * view.width) * bytes;
@@ -168,7 +172,6 @@ void assign_tensor_cpu(const MaskAssignParams& params, KernelContext& context) {
         to += bytes;
       }
     }
-    ++ordinal;
   });
 }
 

@@ -25,22 +25,30 @@
 namespace mxnet {
 namespace {
 
-// The first dimension may be unknown (-1): it does not enter.
-void ravel_cpu(const RavelParams& params, KernelContext& context) {
-  const Tensor& data = context.in(0);
-  const int64_t n = context.out(0).size();
-  dispatch_dtype<kNumeric>(data.dtype, "ravel_multi_index", [&]<class T>(TypeTag<T>) {
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t position = 0;
-      for (int d = 0; d < params.shape.ndim(); ++d)
-        position = position * params.shape[d] + convert<int64_t>(data.as<const T>()[d * n + i]);
-      context.out(0).as<T>()[i] = convert<T>(position);
-    }
-  });
-}
-
 // Positions of so many elements at a time; the buffers stay in the first-level cache.
 constexpr int64_t kBlock = 512;
+
+// The first dimension may be unknown (-1): it does not enter.
+void ravel_cpu(const RavelParams& params, KernelContext& context) {
+  const Tensor &data = context.in(0), &out = context.out(0);
+  const int64_t n = out.size();
+  dispatch_dtype<kNumeric>(data.dtype, "ravel_multi_index", [&]<class T>(TypeTag<T>) {
+    parallel_for(n, 4.0 * params.shape.ndim(), [&](int64_t first, int64_t end) {
+      std::array<int64_t, kBlock> positions, indices;
+      for (int64_t i = first; i < end; i += kBlock) {
+        const int64_t count = std::min(kBlock, end - i);
+        std::fill_n(positions.data(), count, 0);
+        for (int d = 0; d < params.shape.ndim(); ++d) {
+          const int64_t size = params.shape[d];
+          convert_array(data.as<const T>() + d * n + i, indices.data(), count);
+          int64_t *const to = positions.data(), *const from = indices.data();
+          for (int64_t j = 0; j < count; ++j) to[j] = to[j] * size + from[j];
+        }
+        convert_array(positions.data(), out.as<T>() + i, count);
+      }
+    });
+  });
+}
 
 // Of positions, their remainders by `size` become indices and their quotients positions. Quotients
 // of numbers of 32 bits come from vectors of doubles: next to an integer they differ from it by

@@ -13,6 +13,7 @@
 #include "op/run/dispatch.h"
 #include "op/run/read_back.h"
 #include "op/sorting/key_loops.h"
+#include "op/sorting/sorted_positions.h"
 
 namespace mxnet {
 namespace {
@@ -59,11 +60,9 @@ template <class T>
 void sort_slices(const Slices<T>& slices, int64_t* order, KernelContext& context) {
   const int64_t n = slices.count;
   if (slices.width() == 1 && n <= int64_t{UINT32_MAX}) {
-    using Item = Keyed<SortKey<T>>;
-    Item* items = context.workspace_of<Item>(2 * n);
-    keyed_of(slices.data, items, n, SortKey<T>{0});
-    sort_keyed(items, items + n, n);
-    for (int64_t i = 0; i < n; ++i) order[i] = items[i].at;
+    using K = SortKey<T>;
+    auto* const room = context.workspace_of<Keyed<K>>(positions_room<K>(n));
+    if (n > 0) std::copy_n(sorted_positions(slices.data, n, K{0}, room), n, order);
     return;
   }
   std::iota(order, order + n, int64_t{0});

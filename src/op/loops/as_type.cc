@@ -2,8 +2,8 @@
 // The table of conversions: every type to every type, one loop each.
 #include "op/loops/as_type.h"
 
-#include "base/simd.h"
 #include "op/loops/convert.h"
+#include "op/loops/number_bulk.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
 #include "op/run/moved_bytes.h"
@@ -13,33 +13,14 @@
 namespace mxnet {
 namespace {
 
-#define MX_SIMD_FILE "op/loops/as_type.inc"
-#include "base/simd_targets.h"
-
-// Numbers of 32 and 64 bits, also out of bytes: those conversions that programs make of large
-// arrays.
-template <class T>
-inline constexpr bool kIsWideNumber = std::is_arithmetic_v<T> && sizeof(T) >= 4;
-
-// A template argument list with a comma cannot stand in a macro's argument.
-#define MX_LOOPS convert_numbers<From, To>
 template <class From, class To>
 void convert_block(const From* from, To* to, int64_t n) {
-  constexpr bool kBothWide = kIsWideNumber<From> && kIsWideNumber<To>;
-  // Only AVX-512 has instructions for int64.
-  constexpr bool kFromByte = std::is_same_v<From, uint8_t> || std::is_same_v<From, int8_t>;
-  constexpr bool kByWidest =
-      kFromByte ? kIsWideNumber<To>
-                : kBothWide && (std::is_same_v<From, int64_t> || std::is_same_v<To, int64_t>);
-  if constexpr (kByWidest) {
-    MX_SIMD_CALL(MX_LOOPS)(from, to, n);
-  } else if constexpr (kBothWide) {
-    MX_SIMD_CALL_FOR_TRAFFIC(MX_LOOPS)(from, to, n);
+  if constexpr (kConvertsInBulk<From, To>) {
+    convert_numbers(from, to, n);
   } else {
     convert_array(from, to, n);
   }
 }
-#undef MX_LOOPS
 
 // Whether elements keep their bits: bytes but for those that become bool.
 bool keeps_bits(DType from, DType to) {

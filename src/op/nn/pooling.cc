@@ -27,13 +27,17 @@ double lowest(DType dtype) {
   }
 }
 
-// Sums, means and norms of channels that lie last, unless there are too few to be added together.
-// (Cubes may cancel each other: of what is left the root tells the order in which they were added,
-// which is to be that of the other layout.)
+// Channels that lie last, unless there are too few to be joined together, or maxima of windows that
+// overlap so much that they are found sooner line by line. (Cubes may cancel each other: of what is
+// left the root tells the order in which they were added, which is to be that of the other layout.)
 bool goes_by_pixels(const PoolGeometry& g) {
-  constexpr int64_t kFewChannels = 8;
-  return g.channels_last && g.channels >= kFewChannels && g.type != PoolKind::kMax &&
-         !(g.type == PoolKind::kLp && g.power == 3);
+  constexpr int64_t kFewChannels = 8, kManyWindows = 32;
+  if (!g.channels_last || g.channels < kFewChannels) return false;
+  if (g.type == PoolKind::kMax) {
+    const int64_t window = g.kernel[0] * g.kernel[1] * g.kernel[2];
+    return g.map_size() * window <= kManyWindows * g.image_size();
+  }
+  return g.type != PoolKind::kLp || g.power != 3;
 }
 
 void forward_plain(const PoolParams& params, KernelContext& context) {
@@ -44,7 +48,8 @@ void forward_plain(const PoolParams& params, KernelContext& context) {
   if (goes_by_pixels(g)) {
     return with_plain_arrays(context, false, [&](auto& arrays) {
       const auto* image = arrays.in(data);
-      pool_pixels(g, image, arrays.out(out));
+      using T = std::remove_cvref_t<decltype(*image)>;
+      pool_pixels(g, image, static_cast<T>(lowest(data.dtype)), arrays.out(out));
     });
   }
   with_plain_arrays(context, g.channels_last, [&](auto& arrays) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, means and norms of windows of images whose channels lie last, as they lie: turning such
-// images would take longer than their sums.
+// Maxima, sums, means and norms of windows of images whose channels lie last, as they lie: turning
+// such images would take longer than their sums.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "op/nn/pooling_lines.h"
@@ -35,15 +36,34 @@ double window_cost(const PoolGeometry& g) {
   return static_cast<double>(g.channels * g.kernel[0] * g.kernel[1] * g.kernel[2]);
 }
 
-// to[c] += what the pixel counts for.
+// What a window without pixels has.
 template <class T>
-void add_pixel(const PoolGeometry& g, T* to, const T* pixel) {
+T start(const PoolGeometry& g) {
+  return g.type == PoolKind::kMax ? -std::numeric_limits<T>::infinity() : T{0};
+}
+
+// to[c] += what the pixel counts for, or becomes the larger of both.
+template <class T>
+void join_pixel(const PoolGeometry& g, T* to, const T* pixel) {
   const PoolLines<T>& loops = pool_lines<T>();
+  if (g.type == PoolKind::kMax) return loops.raise(to, pixel, 1, g.channels);
   if (g.type == PoolKind::kLp && g.power == 2) return loops.add_squares(to, pixel, g.channels);
   loops.add(to, pixel, 1, g.channels);
 }
 
-// What becomes of the sums of the window at (z, y, x).
+// What becomes of the maxima of the window at (z, y, x): padding may be zeros, and a window that
+// sees nothing has the lowest number.
+template <class T>
+void settle_maxima(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T lowest, T* maxima) {
+  if (g.sees_zero(z, y, x)) {
+    for (int64_t c = 0; c < g.channels; ++c) maxima[c] = std::max(maxima[c], T{0});
+  } else if (g.window(0, z).size() == 0 || g.window(1, y).size() == 0 ||
+             g.window(2, x).size() == 0) {
+    std::fill_n(maxima, g.channels, lowest);
+  }
+}
+
+// The same of sums.
 template <class T>
 void settle(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T* sums) {
   if (g.type == PoolKind::kLp && g.power == 2)
@@ -56,7 +76,7 @@ void settle(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T* sums) {
 }  // namespace
 
 template <class T>
-void pool_pixels(const PoolGeometry& g, const T* image, T* map) {
+void pool_pixels(const PoolGeometry& g, const T* image, T lowest, T* map) {
   const int64_t channels = g.channels, lines = g.map[0] * g.map[1];
   parallel_for(
       g.batch * lines, window_cost(g) * static_cast<double>(g.map[2]),
@@ -66,10 +86,11 @@ void pool_pixels(const PoolGeometry& g, const T* image, T* map) {
           const int64_t z = line % lines / g.map[1], y = line % g.map[1];
           const T* const from = image + line / lines * g.image_size() * channels;
           for (int64_t x = 0; x < g.map[2]; ++x, to += channels) {
-            std::fill_n(to, channels, T{0});
+            std::fill_n(to, channels, start<T>(g));
             for_each_pixel(g, z, y, x,
-                           [&](int64_t pixel) { add_pixel(g, to, from + pixel * channels); });
-            settle(g, z, y, x, to);
+                           [&](int64_t pixel) { join_pixel(g, to, from + pixel * channels); });
+            g.type == PoolKind::kMax ? settle_maxima(g, z, y, x, lowest, to)
+                                     : settle(g, z, y, x, to);
           }
         }
       },
@@ -109,8 +130,8 @@ void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T*
   if (map != nullptr) scale_shares(g, image, dimage);
 }
 
-#define MX_INSTANTIATE(T)                                          \
-  template void pool_pixels<T>(const PoolGeometry&, const T*, T*); \
+#define MX_INSTANTIATE(T)                                             \
+  template void pool_pixels<T>(const PoolGeometry&, const T*, T, T*); \
   template void spread_pixels<T>(const PoolGeometry&, const T*, const T*, const T*, T*);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)

@@ -13,10 +13,10 @@ void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map);
 // Gradient of averages and sums.
 template <class T>
 void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage);
-// Sums, means, p-norms and their gradients of arrays (batch, pixels or places, channels), a pixel's
-// channels at a time.
+// The same of arrays (batch, pixels or places, channels), a pixel's channels at a time, but for
+// gradients of maxima.
 template <class T>
-void pool_pixels(const PoolGeometry& g, const T* image, T* map);
+void pool_pixels(const PoolGeometry& g, const T* image, T lowest, T* map);
 // `image` and `map` are those of norms, else null.
 template <class T>
 void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T* dmap, T* dimage);

@@ -17,6 +17,8 @@ namespace {
 constexpr double kCost = 4.0;  // elementary operations an element and pass
 // Channels at once where they are columns, and examples whose short sums are then taken together.
 constexpr int64_t kColumns = 128, kExamples = 64;
+// Examples whose sums are one thread's.
+constexpr int64_t kBoxed = 16 * kExamples;
 // Elements of a channel up to which both passes for its moments go over all of it: what fits half a
 // second-level cache. Longer ones are taken block by block.
 constexpr int64_t kCached = 65536;
@@ -66,16 +68,29 @@ void for_channels(const RowLayout& channels, double cost, const F& run) {
       1);
 }
 
-// run(first channel, channels, runs) for blocks of channels.
+// Channels and examples of which a thread takes sums at a time. What is added up follows from the
+// shape alone, not from the number of threads.
+struct Box {
+  int64_t channel, width, begin, end;
+  int64_t part() const { return begin / kBoxed; }
+};
+int64_t parts_of(const RowLayout& channels) { return (channels.outer + kBoxed - 1) / kBoxed; }
+
+// run(box, runs) for all boxes.
 template <class C, class F>
-void for_column_blocks(const RowLayout& channels, double cost, const F& run) {
-  const int64_t blocks = (channels.length + kColumns - 1) / kColumns;
+void for_boxes(const RowLayout& channels, double cost, const F& run) {
+  const int64_t blocks = (channels.length + kColumns - 1) / kColumns, parts = parts_of(channels);
+  const int64_t width = std::min(channels.length, kColumns);
   parallel_for(
-      blocks, cost * static_cast<double>(channels.outer * std::min(channels.length, kColumns)),
+      blocks * parts, cost * static_cast<double>(width * std::min(channels.outer, kBoxed)),
       [&](int64_t first, int64_t last) {
         Runs<C> runs(channels, kColumns);
-        for (int64_t b = first; b < last; ++b)
-          run(b * kColumns, std::min(kColumns, channels.length - b * kColumns), runs);
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t channel = i % blocks * kColumns, begin = i / blocks * kBoxed;
+          run(Box{channel, std::min(kColumns, channels.length - channel), begin,
+                  std::min(begin + kBoxed, channels.outer)},
+              runs);
+        }
       },
       1);
 }
@@ -138,11 +153,13 @@ void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean
                        double* variance) {
   const NormLoops<C>& loops = norm_loops<C>();
   const int64_t step = call.channels.length, at_once = rows_at_once<C>({&in});
-  for_column_blocks<C>(call.channels, kCost, [&](int64_t first, int64_t width, Runs<C>& runs) {
-    std::array<Moments, kColumns> moments;
+  std::vector<Moments> parts(static_cast<std::size_t>(parts_of(call.channels) * step));
+  for_boxes<C>(call.channels, kCost, [&](const Box& box, Runs<C>& runs) {
+    Moments* const moments = parts.data() + box.part() * step + box.channel;
+    const int64_t first = box.channel, width = box.width;
     std::array<C, kColumns> about, sum, square;
-    for (int64_t begin = 0; begin < call.channels.outer; begin += kExamples) {
-      const int64_t end = std::min(begin + kExamples, call.channels.outer);
+    for (int64_t begin = box.begin; begin < box.end; begin += kExamples) {
+      const int64_t end = std::min(begin + kExamples, box.end);
       const double count = static_cast<double>(end - begin);
       sum.fill(C(0));
       for (int64_t n = begin; n < end; n += at_once) {
@@ -162,11 +179,15 @@ void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean
         moments[j].merge(count, about[j] + rest, square[j] - rest * sum[j]);
       }
     }
-    for (int64_t j = 0; j < width; ++j) {
-      mean[first + j] = moments[static_cast<std::size_t>(j)].mean;
-      variance[first + j] = moments[static_cast<std::size_t>(j)].variance();
-    }
   });
+  for (int64_t c = 0; c < step; ++c) {
+    Moments whole;
+    for (std::size_t at = static_cast<std::size_t>(c); at < parts.size();
+         at += static_cast<std::size_t>(step))
+      whole.merge(parts[at].count, parts[at].mean, parts[at].square);
+    mean[c] = whole.mean;
+    variance[c] = whole.variance();
+  }
 }
 
 // --- result --------------------------------------------------------------------------------------
@@ -199,24 +220,27 @@ void normalize_columns(const BatchNormCall& call, const Tensor& in, const double
                        const Tensor& out, const Tensor* mask) {
   const NormLoops<C>& loops = norm_loops<C>();
   const int64_t step = call.channels.length, at_once = rows_at_once<C>({&in, &out});
-  for_column_blocks<C>(call.channels, kCost, [&](int64_t first, int64_t width, Runs<C>& runs) {
-    std::array<C, kColumns> shift, scale, offset;
-    for (int64_t j = 0; j < width; ++j) {
-      const std::size_t k = static_cast<std::size_t>(j);
-      const int64_t c = first + j;
-      shift[k] = static_cast<C>(mean[c]);
-      scale[k] = static_cast<C>(gamma_of(call, gamma, c) / std::sqrt(variance[c] + call.eps));
-      offset[k] = static_cast<C>(read_element(beta, c));
-    }
-    for (int64_t n = 0; n < call.channels.outer; n += at_once) {
-      const int64_t at = runs.at(n, first), rows = std::min(at_once, call.channels.outer - n);
+  const auto channels = static_cast<std::size_t>(step);
+  std::vector<C> shifts(channels), scales(channels), offsets(channels);
+  for (int64_t c = 0; c < step; ++c) {
+    const auto k = static_cast<std::size_t>(c);
+    shifts[k] = static_cast<C>(mean[c]);
+    scales[k] = static_cast<C>(gamma_of(call, gamma, c) / std::sqrt(variance[c] + call.eps));
+    offsets[k] = static_cast<C>(read_element(beta, c));
+  }
+  for_boxes<C>(call.channels, kCost, [&](const Box& box, Runs<C>& runs) {
+    const int64_t first = box.channel, width = box.width;
+    const C *const shift = shifts.data() + first, *const scale = scales.data() + first,
+                   *const offset = offsets.data() + first;
+    for (int64_t n = box.begin; n < box.end; n += at_once) {
+      const int64_t at = runs.at(n, first), rows = std::min(at_once, box.end - n);
       const C* x = runs.read(in, at, width, 0);
       C* y = runs.place(out, at, 1);
       if (mask != nullptr) {
-        loops.affine_relu_columns(x, y, mask->as<uint8_t>() + at, width, rows, step, shift.data(),
-                                  scale.data(), offset.data());
+        loops.affine_relu_columns(x, y, mask->as<uint8_t>() + at, width, rows, step, shift, scale,
+                                  offset);
       } else {
-        loops.affine_columns(x, y, width, rows, step, shift.data(), scale.data(), offset.data());
+        loops.affine_columns(x, y, width, rows, step, shift, scale, offset);
       }
       write_elements(out, at, width, 1, y);
     }
@@ -288,15 +312,19 @@ void column_gradients(const GradientCall& call) {
   const RowLayout& channels = call.norm.channels;
   const int64_t step = channels.length;
   const int64_t at_once = rows_at_once<C>({&call.dy, &call.in, &call.dx}, call.mask != nullptr);
-  for_column_blocks<C>(channels, 2 * kCost, [&](int64_t first, int64_t width, Runs<C>& runs) {
-    std::array<C, kColumns> mean{}, sum_dy, sum_dyx, a, b, c;
-    std::array<double, kColumns> total_dy{}, total_dyx{};
+  // Sums of each part, of dy and behind them of dy * (x - mean).
+  std::vector<double> parts(static_cast<std::size_t>(2 * parts_of(channels) * step));
+  for_boxes<C>(channels, kCost, [&](const Box& box, Runs<C>& runs) {
+    double* const total_dy = parts.data() + 2 * box.part() * step + box.channel;
+    double* const total_dyx = total_dy + step;
+    const int64_t first = box.channel, width = box.width;
+    std::array<C, kColumns> mean{}, sum_dy, sum_dyx;
     for (int64_t j = 0; j < width; ++j)
       mean[static_cast<std::size_t>(j)] = static_cast<C>(call.mean[first + j]);
-    for (int64_t begin = 0; begin < channels.outer; begin += kExamples) {
+    for (int64_t begin = box.begin; begin < box.end; begin += kExamples) {
       sum_dy.fill(C(0));
       sum_dyx.fill(C(0));
-      const int64_t end = std::min(begin + kExamples, channels.outer);
+      const int64_t end = std::min(begin + kExamples, box.end);
       for (int64_t n = begin; n < end; n += at_once) {
         const int64_t at = runs.at(n, first);
         loops.add_grad_columns(runs.read_masked(call.dy, call.mask, at, width, 0),
@@ -308,18 +336,34 @@ void column_gradients(const GradientCall& call) {
         total_dyx[j] += sum_dyx[j];
       }
     }
+  });
+  std::vector<Slope> slopes;
+  slopes.reserve(static_cast<std::size_t>(step));
+  for (int64_t c = 0; c < step; ++c) {
+    double sum_dy = 0, sum_dyx = 0;
+    for (int64_t part = 0; part < parts_of(channels); ++part) {
+      const auto at = static_cast<std::size_t>(2 * part * step + c);
+      sum_dy += parts[at];
+      sum_dyx += parts[at + static_cast<std::size_t>(step)];
+    }
+    slopes.push_back(call.finish(c, sum_dy, sum_dyx));
+  }
+  for_boxes<C>(channels, kCost, [&](const Box& box, Runs<C>& runs) {
+    const int64_t first = box.channel, width = box.width;
+    std::array<C, kColumns> mean{}, a, b, c;
     for (int64_t j = 0; j < width; ++j) {
-      const std::size_t k = static_cast<std::size_t>(j);
-      const Slope slope = call.finish(first + j, total_dy[k], total_dyx[k]);
+      const auto k = static_cast<std::size_t>(j);
+      const Slope& slope = slopes[static_cast<std::size_t>(first + j)];
+      mean[k] = static_cast<C>(call.mean[first + j]);
       a[k] = static_cast<C>(slope.a);
       b[k] = static_cast<C>(slope.b);
       c[k] = static_cast<C>(slope.c);
     }
-    for (int64_t n = 0; n < channels.outer; n += at_once) {
+    for (int64_t n = box.begin; n < box.end; n += at_once) {
       const int64_t at = runs.at(n, first);
       C* dx = runs.place(call.dx, at, 2);
       const C* dy = runs.read_masked(call.dy, call.mask, at, width, 0);
-      const int64_t rows = std::min(at_once, channels.outer - n);
+      const int64_t rows = std::min(at_once, box.end - n);
       if (call.of_batch)
         loops.affine_grad_columns(dy, runs.read(call.in, at, width, 1), dx, width, rows, step,
                                   mean.data(), a.data(), b.data(), c.data());

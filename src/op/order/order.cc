@@ -8,6 +8,7 @@
 #include "op/run/adding.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {
@@ -79,6 +80,15 @@ GpuOrder on_gpu(const AxisRows& rows, const Tensor& in) {
   return {rows.outer, rows.n, rows.inner, rows.k, rows.ascending, in};
 }
 
+// fn(i) for the elements taken from one row: shared among threads where the row is alone.
+template <class F>
+void each_taken(const AxisRows& rows, const F& fn) {
+  constexpr double kCost = 4.0;  // elementary operations: memory is met in no order
+  parallel_for(rows.k, kCost, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) fn(i);
+  });
+}
+
 // Values, positions and mask; null where not wanted.
 void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
            const Tensor* positions, const Tensor* mask) {
@@ -100,20 +110,22 @@ void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
   visit_rows(rows, in, context, [&](int64_t from, int64_t to, const uint32_t* at) {
     if (values != nullptr) {
       dispatch_size(in.dtype, [&]<class T>(T) {
-        for (int64_t i = 0; i < rows.k; ++i)
+        each_taken(rows, [&](int64_t i) {
           values->as<T>()[to + i * rows.inner] = in.as<T>()[from + at[i] * rows.inner];
+        });
       });
     }
     if (positions != nullptr) {
       dispatch_dtype(positions->dtype, "topk", [&]<class Index>(TypeTag<Index>) {
-        for (int64_t i = 0; i < rows.k; ++i)
+        each_taken(rows, [&](int64_t i) {
           positions->as<Index>()[to + i * rows.inner] = convert<Index>(int64_t{at[i]});
+        });
       });
     }
     if (mask != nullptr) {
       dispatch_dtype(mask->dtype, "topk", [&]<class T>(TypeTag<T>) {
-        for (int64_t i = 0; i < rows.k; ++i)
-          mask->as<T>()[from + at[i] * rows.inner] = convert<T>(1);
+        each_taken(rows,
+                   [&](int64_t i) { mask->as<T>()[from + at[i] * rows.inner] = convert<T>(1); });
       });
     }
   });
@@ -150,10 +162,10 @@ void move_cpu(const OrderParams& params, KernelContext& context) {
   visit_rows(rows, data, context, [&](int64_t from, int64_t to, const uint32_t* at) {
     dispatch_size(data.dtype, [&]<class T>(T) {
       const T* in = values.as<T>();
-      for (int64_t i = 0; i < rows.k; ++i) {
+      each_taken(rows, [&](int64_t i) {
         const int64_t target = to + i * rows.inner, source = from + at[i] * rows.inner;
         scatter ? out.as<T>()[source] = in[target] : out.as<T>()[target] = in[source];
-      }
+      });
     });
   });
 }
@@ -165,11 +177,11 @@ void adding_scatter_cpu(const OrderParams& params, KernelContext& context) {
   visit_rows(rows, data, context, [&](int64_t from, int64_t to, const uint32_t* at) {
     dispatch_dtype(out.dtype, "topk", [&]<class T>(TypeTag<T>) {
       using C = ComputeType<T>;
-      for (int64_t i = 0; i < rows.k; ++i) {
+      each_taken(rows, [&](int64_t i) {
         T& sum = out.as<T>()[from + at[i] * rows.inner];
         sum = static_cast<T>(static_cast<C>(sum) +
                              static_cast<C>(values.as<T>()[to + i * rows.inner]));
-      }
+      });
     });
   });
 }

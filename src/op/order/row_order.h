@@ -12,6 +12,7 @@
 #include "op/run/element_size.h"
 #include "op/run/parallel.h"
 #include "op/sorting/key_loops.h"
+#include "op/sorting/sorted_positions.h"
 
 namespace mxnet {
 
@@ -39,13 +40,13 @@ class RowOrder {
 
   void positions(const VisitPositions& visit) const {
     const bool few = rows_.k <= rows_.n / 4;
-    const int64_t room = few ? selection_room(rows_.k) : 2 * rows_.n;
+    const int64_t room = few ? selection_room(rows_.k) : positions_room<K>(rows_.n);
     const auto order_row = [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
       if (few) {
         select_keyed(row, rows_.n, rows_.k, flip_, keys);
         visit(from, to, packed_positions(keys));
       } else {
-        visit(from, to, sorted_positions(row, keys));
+        visit(from, to, sorted_positions(row, rows_.n, flip_, keys));
       }
     };
     each_group<Keyed<K>>(room, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
@@ -73,23 +74,8 @@ class RowOrder {
   // Elementary operations that an element costs, for the decision about threads.
   static constexpr double kSortCost = 20.0;
 
-  // Of a whole row; `room` is for two keys an element.
-  const uint32_t* sorted_positions(const T* row, Keyed<K>* room) const {
-    if constexpr (sizeof(K) == 8) {
-      auto* const narrow = reinterpret_cast<Keyed<uint32_t>*>(room);
-      if (keyed_above_least(row, narrow, rows_.n, flip_)) {
-        sort_keyed(narrow, narrow + rows_.n, rows_.n);
-        return packed_positions(narrow);
-      }
-    }
-    keyed_of(row, room, rows_.n, flip_);
-    sort_keyed(room, room + rows_.n, rows_.n);
-    return packed_positions(room);
-  }
-
   // Moves them into the front of the keys: a position is never wider than its item.
-  template <class Item>
-  const uint32_t* packed_positions(Item* keys) const {
+  const uint32_t* packed_positions(Keyed<K>* keys) const {
     auto* const at = reinterpret_cast<uint32_t*>(keys);
     for (int64_t i = 0; i < rows_.k; ++i) {
       const uint32_t position = keys[i].at;

@@ -39,14 +39,16 @@ struct EqualBins {
   }
 };
 
-// The same between any ascending edges.
+// The same between any ascending edges. As many steps for each element, and none of them a branch:
+// which half an element is in cannot be foreseen.
 template <class C, class Edges>
 MX_HOST_DEVICE int64_t bin_between(C element, int64_t bins, const Edges& edge_at) {
   if (!(element >= edge_at(0) && element <= edge_at(bins))) return -1;
-  int64_t below = 0, above = bins;  // edges that are no larger, and those that are
-  while (above - below > 1) {
-    const int64_t middle = (below + above) / 2;
-    (element < edge_at(middle) ? above : below) = middle;
+  int64_t below = 0;  // the last edge that is no larger is one of the `left` from here on
+  for (int64_t left = bins; left > 1;) {
+    const int64_t half = left / 2;
+    below += half & -static_cast<int64_t>(!(element < edge_at(below + half)));
+    left -= half;
   }
   return below;
 }

@@ -17,14 +17,6 @@ constexpr int64_t kSelectBlock = 32;
 // Sets of elements whose least keys say below what the best of all are, and the elements that are
 // looked at for that.
 constexpr int64_t kSets = 32, kLookedAt = 2048;
-// So many tell that most rows of real numbers are not near each other.
-constexpr int64_t kFirst = 64;
-
-template <class K>
-struct Range {
-  K least, most;
-  bool short_enough() const { return most - least <= UINT32_MAX; }
-};
 
 // The k smallest of n to the front, sorted. Positions decide between equal keys.
 template <class K>
@@ -64,12 +56,14 @@ void keyed_of(const T* values, Keyed<SortKey<T>>* keys, int64_t n, SortKey<T> fl
 }
 
 template <class T>
-bool keyed_above_least(const T* values, Keyed<uint32_t>* keys, int64_t n, SortKey<T> flip) {
-  if (!MX_SIMD_CALL(range_of<T>)(values, std::min(n, kFirst), flip).short_enough()) return false;
-  const auto range = MX_SIMD_CALL(range_of<T>)(values, n, flip);
-  if (!range.short_enough()) return false;
-  MX_SIMD_CALL(keyed_above<T>)(values, keys, n, flip, range.least);
-  return true;
+KeyRange range_of(const T* values, int64_t n, uint64_t flip) {
+  return MX_SIMD_CALL(range_of<T>)(values, n, flip);
+}
+
+template <class T>
+void keyed_above(const T* values, int64_t first, uint64_t* items, int64_t n, uint64_t flip,
+                 uint64_t least, int dropped, int bits) {
+  MX_SIMD_CALL(keyed_above<T>)(values, first, items, n, flip, least, dropped, bits);
 }
 
 template <class T>
@@ -143,7 +137,11 @@ MX_INSTANTIATE(int32_t)
 MX_INSTANTIATE(int64_t)
 MX_INSTANTIATE(bool)
 #undef MX_INSTANTIATE
-template bool keyed_above_least(const double*, Keyed<uint32_t>*, int64_t, uint64_t);
-template bool keyed_above_least(const int64_t*, Keyed<uint32_t>*, int64_t, uint64_t);
+#define MX_INSTANTIATE(T)                                  \
+  template KeyRange range_of(const T*, int64_t, uint64_t); \
+  template void keyed_above(const T*, int64_t, uint64_t*, int64_t, uint64_t, uint64_t, int, int);
+MX_INSTANTIATE(double)
+MX_INSTANTIATE(int64_t)
+#undef MX_INSTANTIATE
 
 }  // namespace mxnet

@@ -2,6 +2,8 @@
 // Rows of elements as the keys of op/sorting/sort_key.h, sorted or the best of them selected, and
 // back, by the widest instructions of the CPU.
 #pragma once
+#include <algorithm>
+
 #include "op/sorting/sort_key.h"
 #include "op/sorting/sort_rows.h"
 
@@ -15,10 +17,24 @@ void keys_of(const T* values, SortKey<T>* keys, int64_t n, SortKey<T> flip);
 template <class T>
 void keyed_of(const T* values, Keyed<SortKey<T>>* keys, int64_t n, SortKey<T> flip);
 
-// The same with what 64-bit keys are above the least of them, where that is below 2^32 for all of
-// values[0, n), as it is for counts, ids and times; false, with `keys` undefined, where it is not.
+// The least and the greatest of 64-bit keys, and the bits in which any two of them differ.
+struct KeyRange {
+  uint64_t least, most, varying;
+  void join(const KeyRange& other) {
+    varying |= other.varying | (least ^ other.least);
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+  }
+};
+// Of those of values[0, n). 0 < n.
 template <class T>
-bool keyed_above_least(const T* values, Keyed<uint32_t>* keys, int64_t n, SortKey<T> flip);
+KeyRange range_of(const T* values, int64_t n, uint64_t flip);
+
+// items[i] = what the 64-bit key is above `least`, without the lowest `dropped` bits, and behind it
+// the position first + i in the lowest `bits`. Together they fit.
+template <class T>
+void keyed_above(const T* values, int64_t first, uint64_t* items, int64_t n, uint64_t flip,
+                 uint64_t least, int dropped, int bits);
 
 // values[i] = from_key(keys[i], flip).
 template <class T>

@@ -74,6 +74,22 @@ def test_pooling_is_its_definition(mx, rng, shape, kernel, stride, pad, how, inc
         np.testing.assert_allclose(last, got.transpose(axes), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("channels", [7, 8, 33])
+@pytest.mark.parametrize("convention", ["valid", "full"])
+@pytest.mark.parametrize("kernel, stride, pad", [((2, 2), (2, 2), (0, 0)), ((3, 2), (1, 3), (1, 1)), ((2, 2), (3, 4), (1, 1)), ((7, 7), (1, 1), (3, 3)),
+                                                 ((11, 13), (1, 1), (0, 0))])
+@pytest.mark.parametrize("zero_padding", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_maxima_of_channels_that_lie_last_are_those_of_the_other_layout(mx, rng, channels, convention, kernel, stride, pad, zero_padding, dtype):
+    x = (rng.normal(size=(2, channels, 11, 13)) - 3).astype(dtype)  # below the zeros of padding
+    x[0, 0, 2:6, 3:7] = np.nan
+    x[1, 1] = -np.inf
+    attrs = {"kernel": kernel, "stride": stride, "pad": pad, "pool_type": "max", "pooling_convention": convention, "zero_padding": zero_padding}
+    want = mx.run("Pooling", x, **attrs)[0]
+    got = mx.run("Pooling", np.ascontiguousarray(x.transpose(0, 2, 3, 1)), layout="NHWC", **attrs)[0]
+    np.testing.assert_array_equal(got.transpose(0, 3, 1, 2), want)
+
+
 @pytest.mark.parametrize("text, counted", [(" 1 ", 9), ("\ttrue", 9), ("None", 9), ("none ", 9), ("NONE", 9), ("0", 4), (" False\n", 4)])
 def test_optional_truth_values_are_read_in_any_case_and_between_blanks(mx, text, counted):
     """The mean of a corner's window is of its nine places or of the four that are not padding."""
