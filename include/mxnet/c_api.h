@@ -20,8 +20,10 @@
  *   until the next call on the same thread, those of MXLibInfoFeatures until the process ends. What
  *   the caller hands in is copied before the call returns.
  *
- * - Threads: all functions may be called from any thread at the same time. The error text, and the
- *   settings said to be of the thread, are each thread's own.
+ * - Threads: all functions may be called from any thread at the same time. What threads may do at
+ *   once with one handle stands at its type; "in turns" are handles of which a call has its object
+ *   to itself, callbacks included, while others wait. The error text, and the settings said to be
+ *   of the thread, are each thread's own.
  *
  * - Order: work on arrays and variables runs asynchronously, in an order that respects what it
  *   reads and writes; a failure in it comes out of a later wait.

@@ -12,7 +12,7 @@ extern "C" {
 
 /* --- RecordIO files (docs/recordio.md) -------------------------------------------------------- */
 
-/* A reader or a writer; used by one thread at a time. Any number of readers may read one file. */
+/* A reader or a writer; threads use one in turns. Any number of readers may read one file. */
 typedef void* RecordIOHandle;
 
 /* Makes the file, or empties it. */
@@ -25,7 +25,7 @@ MXNET_DLL int MXRecordIOWriterTell(RecordIOHandle handle, size_t* pos);
 
 MXNET_DLL int MXRecordIOReaderCreate(const char* uri, RecordIOHandle* out);
 MXNET_DLL int MXRecordIOReaderFree(RecordIOHandle handle);
-/* Null and 0 at the end of the file; the bytes are good until the next call on the handle. */
+/* Null and 0 at the end of the file; the bytes are good until this thread reads the next record. */
 MXNET_DLL int MXRecordIOReaderReadRecord(RecordIOHandle handle, const char** buf, size_t* size);
 /* Positions are those that a writer's or a reader's tell gave. */
 MXNET_DLL int MXRecordIOReaderSeek(RecordIOHandle handle, size_t pos);
@@ -35,7 +35,7 @@ MXNET_DLL int MXRecordIOReaderTell(RecordIOHandle handle, size_t* pos);
 
 /* A kind of iterator; lives as long as the process. */
 typedef void* DataIterCreator;
-/* An iterator; used by one thread at a time, and only by the process that made it. */
+/* An iterator; threads use one in turns, and only those of the process that made it. */
 typedef void* DataIterHandle;
 
 MXNET_DLL int MXListDataIters(uint32_t* out_size, DataIterCreator** out_array);
@@ -57,7 +57,7 @@ MXNET_DLL int MXDataIterGetData(DataIterHandle handle, NDArrayHandle* out);
 MXNET_DLL int MXDataIterGetLabel(DataIterHandle handle, NDArrayHandle* out);
 /* How many samples at the end only fill the batch up. */
 MXNET_DLL int MXDataIterGetPadNum(DataIterHandle handle, int* pad);
-/* The samples' numbers in their source; good until the next call on the handle. */
+/* The samples' numbers in their source; good until the next call on this thread. */
 MXNET_DLL int MXDataIterGetIndex(DataIterHandle handle, uint64_t** out_index, uint64_t* out_size);
 
 #ifdef __cplusplus

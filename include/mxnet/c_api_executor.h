@@ -12,8 +12,8 @@ extern "C" {
 
 /* --- Executors -------------------------------------------------------------------------------- */
 
-/* A graph bound to arrays. One thread at a time; the arrays that come out of a call are new handles
- * of the same memory, which the caller frees. */
+/* A graph bound to arrays. Threads use one in turns; the arrays that come out of a call are new
+ * handles of the same memory, which the caller frees. */
 typedef void* ExecutorHandle;
 /* Name of a value ("fc1_output") and the value, whose handle the callee owns. */
 typedef void (*ExecutorMonitorCallback)(const char*, NDArrayHandle, void*);
@@ -133,7 +133,7 @@ MXNET_DLL int MXExecutorSetMonitorCallbackEX(ExecutorHandle handle,
 
 /* --- Cached ops ------------------------------------------------------------------------------- */
 
-/* A graph that is called like one operator. Any number of threads may call one at a time. */
+/* A graph that is called like one operator. Any number of threads may call one at once. */
 typedef void* CachedOpHandle;
 /* Name of a value, its operator, and the value, whose handle the callee owns. */
 typedef void (*CachedOpMonitorCallback)(const char*, const char*, NDArrayHandle);

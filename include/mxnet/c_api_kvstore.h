@@ -24,7 +24,7 @@ typedef void(MXKVStoreServerController)(int head, const char* body, void* contro
  * environment; before the first store is made. */
 MXNET_DLL int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals);
 
-/* Types: docs/kvstore.md. One thread at a time per store. Functions without Ex take integer keys,
+/* Types: docs/kvstore.md. Threads use a store in turns. Functions without Ex take integer keys,
  * those with Ex texts; a store keeps to one kind. A key that is given several times stands for one
  * array a device. */
 MXNET_DLL int MXKVStoreCreate(const char* type, KVStoreHandle* out);

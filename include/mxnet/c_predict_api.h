@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* A model bound to shapes. One thread at a time; those made by one MXPredCreateMultiThread, and by
- * MXPredReshape, share parameters and may run at the same time. */
+/* A model bound to shapes. Threads use one in turns; those made by one MXPredCreateMultiThread, and
+ * by MXPredReshape, share parameters and may run at the same time. */
 typedef void* PredictorHandle;
 /* The arrays of a file. */
 typedef void* NDListHandle;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+import threading
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
@@ -52,6 +53,7 @@ class MXRecordIO:
             self.handle = _core.RecordReader(self.uri)
             self.handle.set_skipping(self.skip_damaged)
         self.pid = os.getpid()
+        self._turn = threading.Lock()  # of threads that go to a record and then read or write it
         self.is_open = True
 
     def close(self) -> None:
@@ -78,7 +80,7 @@ class MXRecordIO:
         if self.writable:
             raise ValueError(f"given {self.uri!r}, open for writing: only readers can be pickled")
         state = dict(self.__dict__)
-        del state["handle"]
+        del state["handle"], state["_turn"]
         return state
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -187,18 +189,23 @@ class MXIndexedRecordIO(MXRecordIO):
         return self.handle.tell()
 
     def read_idx(self, idx: Any) -> Optional[bytes]:
-        """The record with this key."""
-        self.seek(idx)
-        return self.read()
+        """The record with this key. Threads may read one file by key at once; they take turns."""
+        if not self.writable:
+            self._check_process()  # another process has a turn of its own
+        with self._turn:
+            self.seek(idx)
+            return self.read()
 
     def write_idx(self, idx: Any, buf: Union[bytes, bytearray, memoryview, str]) -> None:
         """Appends a record under this key."""
         key = self.key_type(idx)
-        offset = self.tell()
-        self.write(buf)
-        self.fidx.write(f"{key}\t{offset}\n")
-        self.idx[key] = offset
-        self.keys.append(key)
+        self._check_process()
+        with self._turn:
+            offset = self.tell()
+            self.write(buf)
+            self.fidx.write(f"{key}\t{offset}\n")
+            self.idx[key] = offset
+            self.keys.append(key)
 
 
 IRHeader = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # type: ignore[name-match]

@@ -52,7 +52,8 @@ py::list owned_arrays(uint32_t count, const NDArrayHandle* handles) {
 class ExecutorBase;
 using ExecutorOwner = std::unique_ptr<ExecutorBase>;
 
-// Guarded by the GIL, which calls that run a network release: one thread at a time, as below.
+// Threads that call one at once take turns in the library, so that no call waits there with the
+// GIL: a monitor of another thread's turn needs that.
 class ExecutorBase {
  public:
   explicit ExecutorBase(ExecutorHandle handle) : handle_(handle) {}
@@ -74,24 +75,26 @@ class ExecutorBase {
   py::list outputs() const {
     uint32_t count = 0;
     NDArrayHandle* handles = nullptr;
-    check(MXExecutorOutputs(handle_, &count, &handles));
+    check_blocking([&] { return MXExecutorOutputs(handle_, &count, &handles); });
     return owned_arrays(count, handles);
   }
   py::str text() const {
     const char* text = nullptr;
-    check(MXExecutorPrint(handle_, &text));
+    check_blocking([&] { return MXExecutorPrint(handle_, &text); });
     return text;
   }
   std::unique_ptr<SymbolBase> optimized_symbol() const {
     SymbolHandle symbol = nullptr;
-    check(MXExecutorGetOptimizedSymbol(handle_, &symbol));
+    check_blocking([&] { return MXExecutorGetOptimizedSymbol(handle_, &symbol); });
     return owned_symbol(symbol);
   }
   // The callback lives as long as it is set; None ends it.
   void set_monitor(const py::object& callback, bool all) {
     const bool none = callback.is_none();
-    check(MXExecutorSetMonitorCallbackEX(handle_, none ? nullptr : call_monitor,
-                                         none ? nullptr : callback.ptr(), all));
+    check_blocking([&] {
+      return MXExecutorSetMonitorCallbackEX(handle_, none ? nullptr : call_monitor,
+                                            none ? nullptr : callback.ptr(), all);
+    });
     monitor_ = callback;
   }
 

@@ -60,7 +60,8 @@ class Keys {
   std::vector<const char*> pointers_;
 };
 
-// One thread at a time. Guarded by the GIL, but for the calls themselves, which go without it.
+// Threads that call it at once take turns in the library, so that no call waits there with the GIL:
+// an updater of another thread's turn needs that. All else is guarded by the GIL.
 class Store {
  public:
   explicit Store(const std::string& type) {
@@ -143,7 +144,9 @@ class Store {
   void set_updater(py::function updater) {
     // The earlier ones stay: servers have one for each of the workers' stores.
     updaters_.push_back({this, std::move(updater)});
-    check(MXKVStoreSetUpdaterEx(handle_, update_number, update_text, &updaters_.back()));
+    run([&, last = &updaters_.back()] {
+      return MXKVStoreSetUpdaterEx(handle_, update_number, update_text, last);
+    });
   }
   void set_compression(const std::map<std::string, std::string>& params) {
     std::vector<const char*> keys, values;
@@ -151,14 +154,16 @@ class Store {
       keys.push_back(key.c_str());
       values.push_back(value.c_str());
     }
-    check(MXKVStoreSetGradientCompression(handle_, static_cast<uint32_t>(keys.size()), keys.data(),
-                                          values.data()));
+    run([&] {
+      return MXKVStoreSetGradientCompression(handle_, static_cast<uint32_t>(keys.size()),
+                                             keys.data(), values.data());
+    });
   }
   void barrier() {
     run([&] { return MXKVStoreBarrier(handle_); });
   }
   void set_barrier_before_exit(bool wait) {
-    check(MXKVStoreSetBarrierBeforeExit(handle_, wait ? 1 : 0));
+    run([&] { return MXKVStoreSetBarrierBeforeExit(handle_, wait ? 1 : 0); });
   }
   void send_command(int head, const std::string& body) {
     run([&] { return MXKVStoreSendCommmandToServers(handle_, head, body.c_str()); });
@@ -291,7 +296,8 @@ class Store {
   py::function controller_;
   std::string reply_;
   bool serving_ = false;
-  std::exception_ptr raised_;
+  // By a callback of a call that is under way on this thread.
+  static inline thread_local std::exception_ptr raised_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/of_thread.h"
 #include "c_api/guard.h"
 #include "c_api/handle_pool.h"
 #include "c_api/ndarray_handle.h"
@@ -24,17 +25,14 @@ struct Open {
   io::Batch batch;
 };
 
-HandlePool<std::unique_ptr<Open>>& iters() {
-  static constinit HandlePool<std::unique_ptr<Open>> pool("DataIter");
+using IterPool = HandlePool<Open, Handles::kInTurns>;
+
+IterPool& iters() {
+  static constinit IterPool pool("DataIter");
   return pool;
 }
 
-Open& open_iter(DataIterHandle handle, const char* function) {
-  return *iters().get(handle, function);
-}
-
-const io::Batch& batch_of(DataIterHandle handle, const char* function) {
-  const Open& open = open_iter(handle, function);
+const io::Batch& batch_of(const Open& open, const char* function) {
   if (open.batch.data.is_none())
     throw Error(ErrorCode::kValue, function,
                 "given an iterator without a batch, expected one whose MXDataIterNext gave 1");
@@ -126,9 +124,7 @@ int MXDataIterCreateIter(DataIterCreator handle, uint32_t num_param, const char*
       require(vals[i], function, "a value");
       params.emplace_back(keys[i], vals[i]);
     }
-    auto open = std::make_unique<Open>();
-    open->iter = io::create_iter(def, params);
-    *out = iters().create(std::move(open));
+    *out = iters().create({io::create_iter(def, params), {}});
   });
 }
 
@@ -138,23 +134,24 @@ int MXDataIterFree(DataIterHandle handle) {
 
 int MXDataIterBeforeFirst(DataIterHandle handle) {
   return guarded([&] {
-    Open& open = open_iter(handle, "MXDataIterBeforeFirst");
-    open.iter->before_first();
-    open.batch = {};
+    const IterPool::Use open = iters().use(handle, "MXDataIterBeforeFirst");
+    open->iter->before_first();
+    open->batch = {};
   });
 }
 
 int MXDataIterNext(DataIterHandle handle, int* out) {
   return guarded([&] {
-    Open& open = open_iter(handle, "MXDataIterNext");
+    const IterPool::Use open = iters().use(handle, "MXDataIterNext");
     require(out, "MXDataIterNext", "out");
-    *out = open.iter->next(&open.batch) ? 1 : 0;
+    *out = open->iter->next(&open->batch) ? 1 : 0;
   });
 }
 
 int MXDataIterGetData(DataIterHandle handle, NDArrayHandle* out) {
   return guarded([&] {
-    const io::Batch& batch = batch_of(handle, "MXDataIterGetData");
+    const IterPool::Use open = iters().use(handle, "MXDataIterGetData");
+    const io::Batch& batch = batch_of(*open, "MXDataIterGetData");
     require(out, "MXDataIterGetData", "out");
     *out = new_handle(batch.data);
   });
@@ -162,7 +159,8 @@ int MXDataIterGetData(DataIterHandle handle, NDArrayHandle* out) {
 
 int MXDataIterGetLabel(DataIterHandle handle, NDArrayHandle* out) {
   return guarded([&] {
-    const io::Batch& batch = batch_of(handle, "MXDataIterGetLabel");
+    const IterPool::Use open = iters().use(handle, "MXDataIterGetLabel");
+    const io::Batch& batch = batch_of(*open, "MXDataIterGetLabel");
     require(out, "MXDataIterGetLabel", "out");
     *out = new_handle(batch.label);
   });
@@ -170,7 +168,8 @@ int MXDataIterGetLabel(DataIterHandle handle, NDArrayHandle* out) {
 
 int MXDataIterGetPadNum(DataIterHandle handle, int* pad) {
   return guarded([&] {
-    const io::Batch& batch = batch_of(handle, "MXDataIterGetPadNum");
+    const IterPool::Use open = iters().use(handle, "MXDataIterGetPadNum");
+    const io::Batch& batch = batch_of(*open, "MXDataIterGetPadNum");
     require(pad, "MXDataIterGetPadNum", "pad");
     *pad = batch.pad;
   });
@@ -178,10 +177,14 @@ int MXDataIterGetPadNum(DataIterHandle handle, int* pad) {
 
 int MXDataIterGetIndex(DataIterHandle handle, uint64_t** out_index, uint64_t* out_size) {
   return guarded([&] {
-    const io::Batch& batch = batch_of(handle, "MXDataIterGetIndex");
+    const IterPool::Use open = iters().use(handle, "MXDataIterGetIndex");
+    const io::Batch& batch = batch_of(*open, "MXDataIterGetIndex");
     require(out_index, "MXDataIterGetIndex", "out_index");
     require(out_size, "MXDataIterGetIndex", "out_size");
-    *out_index = const_cast<uint64_t*>(batch.index.data());
-    *out_size = batch.index.size();
+    // A copy: another thread may move the iterator on while this one still reads.
+    std::vector<uint64_t>& index = of_thread<std::vector<uint64_t>, struct BatchIndex>();
+    index = batch.index;
+    *out_index = index.data();
+    *out_size = index.size();
   });
 }

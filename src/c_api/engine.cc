@@ -130,8 +130,11 @@ std::vector<Var*> variables_of(const char* function, const char* name, NDArrayHa
   }
   if (count > 0) require(arrays, function, name);
   std::vector<Var*> all;
+  all.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
-    Var* var = c_api::array_of(arrays[i], function).var();
+    const NDArray& array = c_api::array_of(arrays[i], function);
+    require_data(array, function);
+    Var* var = array.var();
     if (std::find(but.begin(), but.end(), var) == but.end() &&
         std::find(all.begin(), all.end(), var) == all.end())
       all.push_back(var);

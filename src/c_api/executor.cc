@@ -134,20 +134,21 @@ void bind(const char* function, SymbolHandle symbol, int dev_type, int dev_id,
 
 void backward(const char* function, ExecutorHandle handle, uint32_t len,
               NDArrayHandle* head_grads) {
-  Executor& executor = executor_of(handle, function);
+  const ExecutorPool::Use executor = use_executor(handle, function);
   std::vector<const NDArray*> heads;
+  heads.reserve(len);
   for (uint32_t i = 0; i < len; ++i) {
     require(head_grads, function, "head_grads");
     heads.push_back(&array_of(head_grads[i], function));
   }
-  executor.backward(heads);
+  (*executor)->backward(heads);
 }
 
 void set_monitor(const char* function, ExecutorHandle handle, ExecutorMonitorCallback callback,
                  void* callback_handle, bool all) {
-  Executor& executor = executor_of(handle, function);
-  if (callback == nullptr) return executor.set_monitor({}, false);
-  executor.set_monitor(
+  const ExecutorPool::Use executor = use_executor(handle, function);
+  if (callback == nullptr) return (*executor)->set_monitor({}, false);
+  (*executor)->set_monitor(
       // The array belongs to the callee.
       [callback, callback_handle](const std::string& name, const NDArray& value) {
         callback(name.c_str(), new_handle(value.detach()), callback_handle);
@@ -195,7 +196,7 @@ int MXExecutorFree(ExecutorHandle handle) {
 }
 
 int MXExecutorForward(ExecutorHandle handle, int is_train) {
-  return guarded([&] { executor_of(handle, "MXExecutorForward").forward(is_train != 0); });
+  return guarded([&] { (*use_executor(handle, "MXExecutorForward"))->forward(is_train != 0); });
 }
 
 int MXExecutorBackwardEx(ExecutorHandle handle, uint32_t len, NDArrayHandle* head_grads,
@@ -212,12 +213,12 @@ int MXExecutorBackward(ExecutorHandle handle, uint32_t len, NDArrayHandle* head_
 
 int MXExecutorOutputs(ExecutorHandle handle, uint32_t* out_size, NDArrayHandle** out) {
   return guarded([&] {
-    const Executor& executor = executor_of(handle, "MXExecutorOutputs");
+    const ExecutorPool::Use executor = use_executor(handle, "MXExecutorOutputs");
     require(out_size, "MXExecutorOutputs", "out_size");
     require(out, "MXExecutorOutputs", "out");
     std::vector<NDArrayHandle>& handles = executor_returns().outputs;
     handles.clear();
-    for (const NDArray& array : executor.outputs()) {
+    for (const NDArray& array : (*executor)->outputs()) {
       // Before the first run, a result whose shape follows from values: front ends ask every array
       // for its kind, and ask for the outputs again after the run.
       handles.push_back(
@@ -231,15 +232,15 @@ int MXExecutorOutputs(ExecutorHandle handle, uint32_t* out_size, NDArrayHandle**
 int MXExecutorPrint(ExecutorHandle handle, const char** out_str) {
   return guarded([&] {
     require(out_str, "MXExecutorPrint", "out_str");
-    *out_str = keep_for_caller(executor_of(handle, "MXExecutorPrint").debug_str());
+    *out_str = keep_for_caller((*use_executor(handle, "MXExecutorPrint"))->debug_str());
   });
 }
 
 int MXExecutorGetOptimizedSymbol(ExecutorHandle handle, SymbolHandle* out) {
   return guarded([&] {
-    const Executor& executor = executor_of(handle, "MXExecutorGetOptimizedSymbol");
+    const ExecutorPool::Use executor = use_executor(handle, "MXExecutorGetOptimizedSymbol");
     require(out, "MXExecutorGetOptimizedSymbol", "out");
-    *out = new_handle(Symbol(executor.optimized_graph()));
+    *out = new_handle(Symbol((*executor)->optimized_graph()));
   });
 }
 

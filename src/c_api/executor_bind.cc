@@ -158,7 +158,8 @@ int reshape_call(const char* function, int partial_shaping, int allow_up_sizing,
                  NDArrayHandle** in_args, NDArrayHandle** arg_grads, uint32_t* num_aux_states,
                  NDArrayHandle** aux_states, ExecutorHandle shared_exec, ExecutorHandle* out) {
   return guarded([&] {
-    const Executor& from = executor_of(shared_exec, function);
+    const ExecutorPool::Use use = use_executor(shared_exec, function);
+    const Executor& from = **use;
     const Device device = checked_device(function, dev_type, dev_id);
     if (device.is_gpu() != from.device().is_gpu() || (device.is_gpu() && device != from.device())) {
       throw Error(ErrorCode::kValue, function,

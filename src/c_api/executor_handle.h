@@ -13,17 +13,22 @@
 
 namespace mxnet::c_api {
 
-inline HandlePool<std::unique_ptr<Executor>>& executor_pool() {
-  static constinit HandlePool<std::unique_ptr<Executor>> pool("Executor");
+using ExecutorPool = HandlePool<std::unique_ptr<Executor>, Handles::kInTurns>;
+
+inline ExecutorPool& executor_pool() {
+  static constinit ExecutorPool pool("Executor");
   return pool;
 }
 
-inline Executor& executor_of(ExecutorHandle handle, const char* function) {
-  return *executor_pool().get(handle, function);
+// The executor, for this thread alone while the caller holds it: threads that use one at once take
+// turns.
+inline ExecutorPool::Use use_executor(ExecutorHandle handle, const char* function) {
+  return executor_pool().use(handle, function);
 }
-// Null for a null handle.
-inline Executor* optional_executor(ExecutorHandle handle, const char* function) {
-  return handle == nullptr ? nullptr : &executor_of(handle, function);
+// For calls that look at what never changes: graph, arrays, devices, memory. Null for a null
+// handle.
+inline const Executor* optional_executor(ExecutorHandle handle, const char* function) {
+  return handle == nullptr ? nullptr : executor_pool().get(handle, function).get();
 }
 
 // What goes out through pointers and lives until the next call of the same kind on this thread.

@@ -11,13 +11,19 @@
 #include <cstdint>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/first_use.h"
 #include "base/lock.h"
+#include "base/turn.h"
 
 namespace mxnet::c_api {
+
+// Whether threads that use one handle at once take turns: those of kSharedByThreads are left to
+// the objects themselves.
+enum class Handles : bool { kSharedByThreads, kInTurns };
 
 // Thread-safe, but for two calls on the same handle of which one is destroy(): that is the caller's
 // race; it is found when the other comes later, not when it is at work.
@@ -25,8 +31,14 @@ namespace mxnet::c_api {
 // A handle is the address of its slot plus the slot's generation, a number below the slot's size. A
 // freed slot moves on to its next generation, so that an old handle stays wrong while its slot is
 // used again, until the generations wrap.
-template <class T>
+//
+// Of kInTurns all of it is safe: a call holds use(), a second one waits for its end, and one that
+// finds the handle freed when its turn has come says so. Slots stay, so that there is something to
+// wait at.
+template <class T, Handles kHandles = Handles::kSharedByThreads>
 class HandlePool {
+  static constexpr bool kInTurns = kHandles == Handles::kInTurns;
+  struct NoTurn {};
   // Spares the compiler's question: no slot lies at address 0.
   template <class P>
   static P* not_null(P* pointer) {
@@ -38,6 +50,8 @@ class HandlePool {
     // Generation * 2 + (in use ? 1 : 0).
     std::atomic<uint32_t> state;
     std::atomic<uint32_t> next_free;  // index + 1, 0 = end; meaningful while free
+    // As old as the slot; all zeros, as it comes from the kernel, is one that nobody has.
+    [[no_unique_address]] std::conditional_t<kInTurns, Turn, NoTurn> turn;
     alignas(T) unsigned char storage[sizeof(T)];
 
     T* object() { return not_null(std::launder(reinterpret_cast<T*>(storage))); }
@@ -74,17 +88,58 @@ class HandlePool {
     return *slot->object();
   }
 
-  void destroy(void* handle, const char* tag) {
-    const Place place = place_of(handle);
-    uint32_t expected = place.live_state;
-    const uint32_t next = ((expected >> 1) + 1) % kStride << 1;
-    // Of two threads that free one handle exactly one gets through. Acquire: the object's last uses
-    // on other threads come before its end.
-    if (place.slot == nullptr ||
-        !place.slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
+  // The object, for one thread until the end of this.
+  class Use {
+   public:
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() {
+      if (turn_ != nullptr) turn_->give();
+    }
+    explicit operator bool() const { return object_ != nullptr; }
+    T& operator*() const { return *object_; }
+    T* operator->() const { return object_; }
+
+   private:
+    friend class HandlePool;
+    Use(T* object, Turn* turn) : object_(object), turn_(turn) {}
+    T* const object_;
+    Turn* const turn_;
+  };
+  // As get(), when its turn has come. A thread that has it may have it again: callbacks of a call
+  // lead back to its object.
+  Use use(const void* handle, const char* tag) const requires kInTurns {
+    Slot* slot = find_live(handle);
+    if (slot == nullptr) complain(tag, handle);
+    slot->turn.take(tag);
+    if (find_live(handle) == nullptr) {  // freed while this thread waited
+      slot->turn.give();
       complain(tag, handle);
-    place.slot->object()->~T();
-    give_slot(index_of(place.slot));
+    }
+    return {slot->object(), &slot->turn};
+  }
+  // As get_if(); without an object too where another thread has it.
+  Use use_if_free(const void* handle) const requires kInTurns {
+    Slot* slot = find_live(handle);
+    if (slot == nullptr || !slot->turn.take_if_free()) return {nullptr, nullptr};
+    if (find_live(handle) != nullptr) return {slot->object(), &slot->turn};
+    slot->turn.give();
+    return {nullptr, nullptr};
+  }
+
+  void destroy(void* handle, const char* tag) {
+    if constexpr (kInTurns) {
+      const Use last = use(handle, tag);
+      if (last.turn_->is_nested()) {
+        throw Error(ErrorCode::kValue, tag,
+                    std::string("given the ") + kind_ +
+                        " handle of a call that is under way on this thread, expected one that is "
+                        "not in use");
+      }
+      end(handle, tag);
+    } else {
+      end(handle, tag);
+    }
   }
 
   // Handles given out and not freed, found by counting the free ones: for tests. REQUIRES: nobody
@@ -98,6 +153,19 @@ class HandlePool {
   }
 
  private:
+  void end(void* handle, const char* tag) {
+    const Place place = place_of(handle);
+    uint32_t expected = place.live_state;
+    const uint32_t next = ((expected >> 1) + 1) % kStride << 1;
+    // Of two threads that free one handle exactly one gets through. Acquire: the object's last uses
+    // on other threads come before its end.
+    if (place.slot == nullptr ||
+        !place.slot->state.compare_exchange_strong(expected, next, std::memory_order_acq_rel))
+      complain(tag, handle);
+    place.slot->object()->~T();
+    give_slot(index_of(place.slot));
+  }
+
   static constexpr std::size_t kStride = std::bit_ceil(sizeof(Slot));
   static constexpr std::size_t kReserved = std::size_t{1} << 33;  // 8 GiB of addresses
 

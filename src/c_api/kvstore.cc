@@ -16,11 +16,6 @@ using namespace mxnet::c_api;
 
 namespace {
 
-HandlePool<std::unique_ptr<KVStore>>& store_pool() {
-  static constinit HandlePool<std::unique_ptr<KVStore>> pool("KVStore");
-  return pool;
-}
-
 template <class K>
 std::vector<Key> keys_of(const char* function, uint32_t count, K keys) {
   if (count > 0) require(keys, function, "keys");
@@ -46,8 +41,8 @@ template <class K>
 int init(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, const char* function) {
   return guarded(
       [&] {
-        store_of(handle, function)
-            .init(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"));
+        (*use_store(handle, function))
+            ->init(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"));
       },
       function);
 }
@@ -57,8 +52,8 @@ int push(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, int pr
          const char* function) {
   return guarded(
       [&] {
-        store_of(handle, function)
-            .push(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority);
+        (*use_store(handle, function))
+            ->push(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority);
       },
       function);
 }
@@ -68,9 +63,9 @@ int pull(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, int pr
          bool ignore_sparse, const char* function) {
   return guarded(
       [&] {
-        store_of(handle, function)
-            .pull(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority,
-                  ignore_sparse);
+        (*use_store(handle, function))
+            ->pull(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority,
+                   ignore_sparse);
       },
       function);
 }
@@ -80,9 +75,9 @@ int pull_rows(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals,
               const NDArrayHandle* row_ids, int priority, const char* function) {
   return guarded(
       [&] {
-        store_of(handle, function)
-            .pull_rows(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"),
-                       arrays_of(function, num, row_ids, "row_ids"), priority);
+        (*use_store(handle, function))
+            ->pull_rows(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"),
+                        arrays_of(function, num, row_ids, "row_ids"), priority);
       },
       function);
 }
@@ -95,7 +90,8 @@ int exchange(KVStoreHandle handle, mx_uint vnum, K vkeys, mx_uint onum, K okeys,
       [&] {
         const std::vector<Key> keys = keys_of(function, vnum, vkeys);
         const std::vector<const NDArray*> values = arrays_of(function, vnum, vals, "vals");
-        KVStore& store = store_of(handle, function);
+        const StorePool::Use use = use_store(handle, function);
+        KVStore& store = **use;
         if (vnum == onum && vkeys == okeys && vals == outs)  // in place
           return (store.*call)(keys, values, keys, values, priority);
         (store.*call)(keys, values, keys_of(function, onum, okeys),
@@ -132,10 +128,6 @@ void set_updater(KVStore& store, MXKVStoreUpdater* updater, MXKVStoreStrUpdater*
 }
 
 }  // namespace
-
-KVStore& c_api::store_of(KVStoreHandle handle, const char* function) {
-  return *store_pool().get(handle, function);
-}
 
 int MXKVStoreCreate(const char* type, KVStoreHandle* out) {
   return guarded([&] {
@@ -232,20 +224,20 @@ int MXKVStorePushPullEx(KVStoreHandle handle, mx_uint vnum, const char** vkeys, 
 
 int MXKVStoreSetUpdater(KVStoreHandle handle, MXKVStoreUpdater* updater, void* updater_handle) {
   return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreSetUpdater");
+    const StorePool::Use store = use_store(handle, "MXKVStoreSetUpdater");
     require(reinterpret_cast<const void*>(updater), "MXKVStoreSetUpdater", "updater");
-    set_updater(store, updater, nullptr, updater_handle);
+    set_updater(**store, updater, nullptr, updater_handle);
   });
 }
 
 int MXKVStoreSetUpdaterEx(KVStoreHandle handle, MXKVStoreUpdater* updater,
                           MXKVStoreStrUpdater* str_updater, void* updater_handle) {
   return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreSetUpdaterEx");
+    const StorePool::Use store = use_store(handle, "MXKVStoreSetUpdaterEx");
     if (updater == nullptr)
       require(reinterpret_cast<const void*>(str_updater), "MXKVStoreSetUpdaterEx",
               "updater and str_updater");
-    set_updater(store, updater, str_updater, updater_handle);
+    set_updater(**store, updater, str_updater, updater_handle);
   });
 }
 
@@ -253,7 +245,7 @@ int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, c
                                     const char** vals) {
   return guarded([&] {
     constexpr const char* kFunction = "MXKVStoreSetGradientCompression";
-    KVStore& store = store_of(handle, kFunction);
+    const StorePool::Use store = use_store(handle, kFunction);
     std::vector<std::pair<std::string_view, std::string_view>> params;
     for (uint32_t i = 0; i < num_params; ++i) {
       require(keys, kFunction, "keys");
@@ -262,7 +254,7 @@ int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, c
       require(vals[i], kFunction, "a value");
       params.emplace_back(keys[i], vals[i]);
     }
-    store.set_compression(params);
+    (*store)->set_compression(params);
   });
 }
 
@@ -281,13 +273,13 @@ int MXKVStoreGetGroupSize(KVStoreHandle handle, int* ret) {
 }
 
 int MXKVStoreBarrier(KVStoreHandle handle) {
-  return guarded([&] { store_of(handle, "MXKVStoreBarrier").barrier(); });
+  return guarded([&] { (*use_store(handle, "MXKVStoreBarrier"))->barrier(); });
 }
 
 int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before_exit) {
   return guarded([&] {
-    store_of(handle, "MXKVStoreSetBarrierBeforeExit")
-        .set_barrier_before_exit(barrier_before_exit != 0);
+    (*use_store(handle, "MXKVStoreSetBarrierBeforeExit"))
+        ->set_barrier_before_exit(barrier_before_exit != 0);
   });
 }
 

@@ -91,9 +91,9 @@ int MXKVStoreServe(KVStoreHandle handle, MXKVStoreResponder responder, void* sta
 
 int MXKVStoreSendCommmandToServers(KVStoreHandle handle, int cmd_id, const char* cmd_body) {
   return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreSendCommmandToServers");
+    const StorePool::Use store = use_store(handle, "MXKVStoreSendCommmandToServers");
     require(cmd_body, "MXKVStoreSendCommmandToServers", "cmd_body");
-    store.send_command(cmd_id, cmd_body);
+    (*store)->send_command(cmd_id, cmd_body);
   });
 }
 
@@ -101,7 +101,7 @@ int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size
                         uint32_t* out_num, const char*** out_replies, const size_t** out_sizes) {
   return guarded([&] {
     constexpr const char* kFunction = "MXKVStoreAskServers";
-    KVStore& store = store_of(handle, kFunction);
+    const StorePool::Use store = use_store(handle, kFunction);
     require(body, kFunction, "body");
     require(out_num, kFunction, "out_num");
     require(out_replies, kFunction, "out_replies");
@@ -113,7 +113,7 @@ int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size
     };
     Returns& returns = of_thread<Returns>();
     returns = {};
-    returns.replies = store.send_command(cmd_id, {body, size});
+    returns.replies = (*store)->send_command(cmd_id, {body, size});
     for (const std::string& reply : returns.replies) {
       returns.texts.push_back(reply.data());
       returns.sizes.push_back(reply.size());

@@ -20,13 +20,16 @@ using namespace mxnet::c_api;
 
 namespace {
 
-HandlePool<std::unique_ptr<Predictor>>& predictor_pool() {
-  static constinit HandlePool<std::unique_ptr<Predictor>> pool("Predictor");
+using PredictorPool = HandlePool<std::unique_ptr<Predictor>, Handles::kInTurns>;
+
+PredictorPool& predictor_pool() {
+  static constinit PredictorPool pool("Predictor");
   return pool;
 }
 
-Predictor& predictor_of(PredictorHandle handle, const char* function) {
-  return *predictor_pool().get(handle, function);
+// The predictor, for this thread alone while the caller holds it.
+PredictorPool::Use use_predictor(PredictorHandle handle, const char* function) {
+  return predictor_pool().use(handle, function);
 }
 
 // "arg:fc1_weight" and "aux:bn_moving_mean"; names without prefix are taken as they are.
@@ -199,7 +202,8 @@ int MXPredReshape(uint32_t num_input_nodes, const char** input_keys,
   return guarded([&] {
     const char* const function = "MXPredReshape";
     require(out, function, "out");
-    const Predictor& from = predictor_of(handle, function);
+    const PredictorPool::Use use = use_predictor(handle, function);
+    const Predictor& from = **use;
     *out = predictor_pool().create(std::make_unique<Predictor>(
         from.model(),
         input_shapes(function, num_input_nodes, input_keys, input_shape_indptr, input_shape_data),
@@ -213,22 +217,22 @@ int MXPredFree(PredictorHandle handle) {
 
 int MXPredSetInput(PredictorHandle handle, const char* key, const float* data, uint32_t size) {
   return guarded([&] {
-    Predictor& predictor = predictor_of(handle, "MXPredSetInput");
+    const PredictorPool::Use predictor = use_predictor(handle, "MXPredSetInput");
     require(key, "MXPredSetInput", "key");
     require(data, "MXPredSetInput", "data");
-    predictor.set_input(key, data, size);
+    (*predictor)->set_input(key, data, size);
   });
 }
 
 int MXPredForward(PredictorHandle handle) {
-  return guarded([&] { predictor_of(handle, "MXPredForward").forward(); });
+  return guarded([&] { (*use_predictor(handle, "MXPredForward"))->forward(); });
 }
 
 int MXPredPartialForward(PredictorHandle handle, int step, int* step_left) {
   return guarded([&] {
-    Predictor& predictor = predictor_of(handle, "MXPredPartialForward");
+    const PredictorPool::Use predictor = use_predictor(handle, "MXPredPartialForward");
     require(step_left, "MXPredPartialForward", "step_left");
-    *step_left = predictor.executor().forward_step(step);
+    *step_left = (*predictor)->executor().forward_step(step);
   });
 }
 
@@ -236,12 +240,12 @@ int MXPredGetOutputShape(PredictorHandle handle, uint32_t index, uint32_t** shap
                          uint32_t* shape_ndim) {
   return guarded([&] {
     const char* const function = "MXPredGetOutputShape";
-    const Predictor& predictor = predictor_of(handle, function);
+    const PredictorPool::Use predictor = use_predictor(handle, function);
     require(shape_data, function, "shape_data");
     require(shape_ndim, function, "shape_ndim");
     std::vector<uint32_t>& dims = shape_returns();
     dims.clear();
-    for (int64_t dim : predictor.output(index).shape().dims())
+    for (int64_t dim : (*predictor)->output(index).shape().dims())
       dims.push_back(static_cast<uint32_t>(dim));
     *shape_data = dims.data();
     *shape_ndim = static_cast<uint32_t>(dims.size());
@@ -250,16 +254,16 @@ int MXPredGetOutputShape(PredictorHandle handle, uint32_t index, uint32_t** shap
 
 int MXPredGetOutputType(PredictorHandle handle, uint32_t out_index, int* out_dtype) {
   return guarded([&] {
-    const Predictor& predictor = predictor_of(handle, "MXPredGetOutputType");
+    const PredictorPool::Use predictor = use_predictor(handle, "MXPredGetOutputType");
     require(out_dtype, "MXPredGetOutputType", "out_dtype");
-    *out_dtype = static_cast<int>(predictor.output(out_index).dtype());
+    *out_dtype = static_cast<int>((*predictor)->output(out_index).dtype());
   });
 }
 
 int MXPredGetOutput(PredictorHandle handle, uint32_t index, float* data, uint32_t size) {
   return guarded([&] {
-    const Predictor& predictor = predictor_of(handle, "MXPredGetOutput");
-    const NDArray& output = predictor.output(index);
+    const PredictorPool::Use predictor = use_predictor(handle, "MXPredGetOutput");
+    const NDArray& output = (*predictor)->output(index);
     if (size > 0) require(data, "MXPredGetOutput", "data");
     if (output.size() != int64_t{size}) {
       throw Error(ErrorCode::kValue, "MXPredGetOutput",
@@ -272,7 +276,8 @@ int MXPredGetOutput(PredictorHandle handle, uint32_t index, float* data, uint32_
 int MXPredSetMonitorCallback(PredictorHandle handle, PredMonitorCallback callback,
                              void* callback_handle, bool monitor_all) {
   return guarded([&] {
-    Executor& executor = predictor_of(handle, "MXPredSetMonitorCallback").executor();
+    const PredictorPool::Use predictor = use_predictor(handle, "MXPredSetMonitorCallback");
+    Executor& executor = (*predictor)->executor();
     if (callback == nullptr) return executor.set_monitor({}, false);
     executor.set_monitor(
         [callback, callback_handle](const std::string& name, const NDArray& value) {

@@ -3,10 +3,16 @@
 #include "io/record_reader.h"
 #include "io/record_writer.h"
 
+#include <pthread.h>
+
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/of_thread.h"
 #include "c_api/guard.h"
 #include "c_api/handle_pool.h"
 #include "mxnet/c_api_ext.h"
@@ -16,16 +22,41 @@ using namespace mxnet::c_api;
 
 namespace {
 
-using Writer = std::unique_ptr<io::RecordWriter>;
-using Reader = std::unique_ptr<io::RecordReader>;
+using WriterPool = HandlePool<std::unique_ptr<io::RecordWriter>, Handles::kInTurns>;
 
-HandlePool<Writer>& writers() {
-  static constinit HandlePool<Writer> pool("RecordIO writer");
+// A reader and the thread that read with it first. What it reads lies in its own memory, until the
+// next record: for more threads than one that is nobody's `next`, and each gets a copy.
+struct Reader {
+  std::unique_ptr<io::RecordReader> records;
+  pthread_t first = 0;
+  bool is_shared = false;
+
+  bool is_of_one_thread() {
+    if (first == ::pthread_self()) return !is_shared;
+    if (first == 0) {
+      first = ::pthread_self();
+      return true;
+    }
+    // The first one may be looking at its last record yet.
+    if (!std::exchange(is_shared, true)) records->leave_window();
+    return false;
+  }
+};
+using ReaderPool = HandlePool<Reader, Handles::kInTurns>;
+
+WriterPool& writers() {
+  static constinit WriterPool pool("RecordIO writer");
   return pool;
 }
-HandlePool<Reader>& readers() {
-  static constinit HandlePool<Reader> pool("RecordIO reader");
+ReaderPool& readers() {
+  static constinit ReaderPool pool("RecordIO reader");
   return pool;
+}
+
+std::string_view copy_for_thread(std::string_view record) {
+  std::string& copy = of_thread<std::string, struct SharedRecord>();
+  copy = record;
+  return copy;
 }
 
 // MXRecordIOReaderReadRecord for any arguments and files.
@@ -33,10 +64,12 @@ HandlePool<Reader>& readers() {
   constexpr const char* kFunction = "MXRecordIOReaderReadRecord";
   return guarded(
       [&] {
-        io::RecordReader& reader = *readers().get(handle, kFunction);
+        const ReaderPool::Use reader = readers().use(handle, kFunction);
         require(buf, kFunction, "buf");
         require(size, kFunction, "size");
-        const std::optional<std::string_view> record = reader.next();
+        const bool is_own = reader->is_of_one_thread();
+        std::optional<std::string_view> record = reader->records->next();
+        if (record && !is_own) record = copy_for_thread(*record);
         // An empty record is not the end: it has an address.
         *buf = record ? record->data() : nullptr;
         *size = record ? record->size() : 0;
@@ -57,24 +90,24 @@ int MXRecordIOWriterCreate(const char* uri, RecordIOHandle* out) {
 int MXRecordIOWriterFree(RecordIOHandle handle) {
   return guarded([&] {
     // What is still buffered is written here, where a full disk is an error and not a line of log.
-    writers().get(handle, "MXRecordIOWriterFree")->flush();
+    (*writers().use(handle, "MXRecordIOWriterFree"))->flush();
     writers().destroy(handle, "MXRecordIOWriterFree");
   });
 }
 
 int MXRecordIOWriterWriteRecord(RecordIOHandle handle, const char* buf, size_t size) {
   return guarded([&] {
-    io::RecordWriter& writer = *writers().get(handle, "MXRecordIOWriterWriteRecord");
+    const WriterPool::Use writer = writers().use(handle, "MXRecordIOWriterWriteRecord");
     if (size > 0) require(buf, "MXRecordIOWriterWriteRecord", "buf");
-    writer.write({buf, size});
+    (*writer)->write({buf, size});
   });
 }
 
 int MXRecordIOWriterTell(RecordIOHandle handle, size_t* pos) {
   return guarded([&] {
-    const io::RecordWriter& writer = *writers().get(handle, "MXRecordIOWriterTell");
+    const WriterPool::Use writer = writers().use(handle, "MXRecordIOWriterTell");
     require(pos, "MXRecordIOWriterTell", "pos");
-    *pos = writer.tell();
+    *pos = (*writer)->tell();
   });
 }
 
@@ -82,7 +115,7 @@ int MXRecordIOReaderCreate(const char* uri, RecordIOHandle* out) {
   return guarded([&] {
     require(uri, "MXRecordIOReaderCreate", "uri");
     require(out, "MXRecordIOReaderCreate", "out");
-    *out = readers().create(std::make_unique<io::RecordReader>(uri));
+    *out = readers().create({std::make_unique<io::RecordReader>(uri)});
   });
 }
 
@@ -94,8 +127,9 @@ int MXRecordIOReaderReadRecord(RecordIOHandle handle, const char** buf, size_t* 
   // A small record takes less time than guarded(). Most calls need nothing of it: a live handle
   // says that the library has started, and nobody watches.
   if (observer() == nullptr && buf != nullptr && size != nullptr) [[likely]] {
-    if (const Reader* const reader = readers().get_if(handle)) [[likely]] {
-      const std::string_view record = (*reader)->next_in_window();
+    const ReaderPool::Use reader = readers().use_if_free(handle);
+    if (reader && reader->is_of_one_thread()) [[likely]] {
+      const std::string_view record = reader->records->next_in_window();
       if (record.data() != nullptr) [[likely]] {
         *buf = record.data();
         *size = record.size();
@@ -107,31 +141,31 @@ int MXRecordIOReaderReadRecord(RecordIOHandle handle, const char** buf, size_t* 
 }
 
 int MXRecordIOReaderSeek(RecordIOHandle handle, size_t pos) {
-  return guarded([&] { readers().get(handle, "MXRecordIOReaderSeek")->seek(pos); });
+  return guarded([&] { readers().use(handle, "MXRecordIOReaderSeek")->records->seek(pos); });
 }
 
 int MXRecordIOReaderTell(RecordIOHandle handle, size_t* pos) {
   return guarded([&] {
-    const io::RecordReader& reader = *readers().get(handle, "MXRecordIOReaderTell");
+    const ReaderPool::Use reader = readers().use(handle, "MXRecordIOReaderTell");
     require(pos, "MXRecordIOReaderTell", "pos");
-    *pos = reader.tell();
+    *pos = reader->records->tell();
   });
 }
 
 int MXRecordIOReaderSetSkipping(RecordIOHandle handle, int skip) {
   return guarded([&] {
     readers()
-        .get(handle, "MXRecordIOReaderSetSkipping")
-        ->set_on_damage(skip != 0 ? io::OnDamage::kSkip : io::OnDamage::kThrow);
+        .use(handle, "MXRecordIOReaderSetSkipping")
+        ->records->set_on_damage(skip != 0 ? io::OnDamage::kSkip : io::OnDamage::kThrow);
   });
 }
 
 int MXRecordIOReaderGetSkipped(RecordIOHandle handle, uint64_t* places, uint64_t* bytes) {
   return guarded([&] {
-    const io::RecordReader& reader = *readers().get(handle, "MXRecordIOReaderGetSkipped");
+    const ReaderPool::Use reader = readers().use(handle, "MXRecordIOReaderGetSkipped");
     require(places, "MXRecordIOReaderGetSkipped", "places");
     require(bytes, "MXRecordIOReaderGetSkipped", "bytes");
-    *places = reader.skipped().places;
-    *bytes = reader.skipped().bytes;
+    *places = reader->records->skipped().places;
+    *bytes = reader->records->skipped().bytes;
   });
 }

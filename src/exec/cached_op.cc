@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "exec/autograd_state.h"
 #include "exec/plan_graph.h"
 #include "exec/plan_run.h"
@@ -49,8 +51,10 @@ class CachedOp::Impl {
   }
 
   void set_hook(Hook hook, bool all) {
-    hook_ = std::move(hook);
-    hook_all_ = all;
+    auto next = hook ? std::make_shared<const Watcher>(std::move(hook), all) : nullptr;
+    const MutexLock lock(hook_mutex_);
+    hook_.swap(next);
+    is_watched_.store(hook_ != nullptr, std::memory_order_relaxed);
   }
   const IndexedGraph& graph() const { return graph_; }
   int num_plans() const { return plans_.size(); }
@@ -59,7 +63,9 @@ class CachedOp::Impl {
               OutputRefs outputs, Device device) {
     check_inputs(inputs, outputs, &device);
     const Device home = home_of(inputs, device);
-    if (runs_eagerly(inputs)) return invoke_eagerly(inputs, outputs, home);
+    const std::shared_ptr<const Watcher> watcher = hook();
+    if (watcher != nullptr || runs_eagerly(inputs))
+      return invoke_eagerly(inputs, outputs, home, watcher.get());
     const AutogradState state = autograd_state();
     std::vector<bool> wants;
     if (state.recording) wants = wanted(inputs, outputs);
@@ -76,6 +82,18 @@ class CachedOp::Impl {
   }
 
  private:
+  struct Watcher {
+    Watcher(Hook of, bool inputs_too) : hook(std::move(of)), all(inputs_too) {}
+    const Hook hook;
+    const bool all;
+  };
+  // That of a call, which may outlive the op's.
+  std::shared_ptr<const Watcher> hook() const {
+    if (!is_watched_.load(std::memory_order_relaxed)) return nullptr;
+    const MutexLock lock(hook_mutex_);
+    return hook_;
+  }
+
   void check_inputs(std::span<NDArray* const> inputs, OutputRefs outputs, Device* device) const {
     const std::span<const int> variables = graph().variables();
     if (inputs.size() != variables.size() || outputs.size() != graph().outputs().size()) {
@@ -96,7 +114,7 @@ class CachedOp::Impl {
   }
 
   bool runs_eagerly(std::span<NDArray* const> inputs) const {
-    if (hook_ || eager_.has_dynamic_shapes()) return true;
+    if (eager_.has_dynamic_shapes()) return true;
     if (!flags_.static_alloc && num_operators_ <= flags_.inline_limit) return true;
     return std::any_of(inputs.begin(), inputs.end(),
                        [](const NDArray* input) { return input->is_sparse(); });
@@ -212,25 +230,27 @@ class CachedOp::Impl {
     return grads;
   }
 
-  void invoke_eagerly(std::span<NDArray* const> inputs, OutputRefs outputs, Device device) const {
+  void invoke_eagerly(std::span<NDArray* const> inputs, OutputRefs outputs, Device device,
+                      const Watcher* watcher) const {
     EagerGraph::Observer observer;
     const bool recording = autograd_state().recording;
-    if (hook_) {
+    if (watcher != nullptr) {
       observer.output = [&](const ir::Node& node, int o, const NDArray& value) {
         if (!recording && o >= node.op->num_visible_outputs(node.params.get())) return;
-        hook_(node.name + "_" + node.op->output_name(node.params.get(), o), node.op->name(), value);
+        watcher->hook(node.name + "_" + node.op->output_name(node.params.get(), o), node.op->name(),
+                      value);
         if (o > 0) return;
         // By the names of 1.x. The call may be differentiated when this op is gone.
         watch_gradients(value,
-                        [hook = hook_, name = node.name + "_backward_",
+                        [hook = watcher->hook, name = node.name + "_backward_",
                          op = "_backward_" + node.op->name()](int input, const NDArray& gradient) {
                           hook(name + std::to_string(input), op, gradient);
                         });
       };
-      if (hook_all_) {
+      if (watcher->all) {
         observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
-          hook_(node.name + "_" + node.op->input_name(node.params.get(), i), node.op->name(),
-                value);
+          watcher->hook(node.name + "_" + node.op->input_name(node.params.get(), i),
+                        node.op->name(), value);
         };
       }
     }
@@ -241,7 +261,8 @@ class CachedOp::Impl {
       variables.push_back(inputs[static_cast<std::size_t>(
           std::lower_bound(mine.begin(), mine.end(), at) - mine.begin())]);
     }
-    std::vector<NDArray> results = eager_.run(variables, device, hook_ ? &observer : nullptr);
+    std::vector<NDArray> results =
+        eager_.run(variables, device, watcher != nullptr ? &observer : nullptr);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       if (outputs[o]->is_none()) {
         *outputs[o] = std::move(results[o]);
@@ -264,8 +285,10 @@ class CachedOp::Impl {
   const EagerGraph eager_;  // of the same without parts
   CachedOpPlans plans_;
   int num_operators_ = 0;
-  Hook hook_;
-  bool hook_all_ = false;
+  // Relaxed: a call that comes beside set_hook() is one before or one after it.
+  std::atomic<bool> is_watched_{false};
+  mutable Mutex hook_mutex_;
+  std::shared_ptr<const Watcher> hook_ MX_GUARDED_BY(hook_mutex_);  // null: nobody watches
 };
 
 CachedOp::CachedOp(ir::Graph graph, const CachedOpFlags& flags)

@@ -27,8 +27,8 @@ struct CachedOpFlags {
   static CachedOpFlags parse(AttrList flags);
 };
 
-// Thread-safe but for the hook, which belongs to set-up: any number of threads may call it, each
-// has activations of its own, and calls of known types take no lock.
+// Thread-safe: any number of threads may call it, each has activations of its own, and calls of
+// known types take no lock while nobody watches.
 class CachedOp {
  public:
   CachedOp(ir::Graph graph, const CachedOpFlags& flags);

@@ -31,6 +31,15 @@ Ref<ir::Node> new_node(const char* op, std::string name, Attrs attrs,
   return node;
 }
 
+// Whether it, or a layer that was fused into it, has one of these names: users know the layers.
+bool is_named(const ir::Node& node, const std::set<std::string, std::less<>>& names) {
+  if (names.count(node.name) > 0) return true;
+  for (const std::shared_ptr<const ir::Graph>& part : node.subgraphs())
+    for (const ir::Node* inner : ir::topological_order(part->outputs))
+      if (!inner->is_variable() && is_named(*inner, names)) return true;
+  return false;
+}
+
 class Quantizer {
  public:
   Quantizer(const ir::Graph& graph, const QuantizeOptions& options)
@@ -85,7 +94,7 @@ class Quantizer {
       const ir::Node& node = graph_.node(n);
       if (node.is_variable()) continue;
       const char*& why_not = why_not_[static_cast<std::size_t>(n)];
-      if (options_.excluded_nodes.count(node.name) > 0 ||
+      if (is_named(node, options_.excluded_nodes) ||
           options_.excluded_operators.count(node.op->name()) > 0) {
         why_not = "it is excluded";
         continue;

@@ -60,6 +60,19 @@ std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
   return {data_, std::min(bytes, filled_)};
 }
 
+void RecordReader::leave_window() {
+  const uint64_t position = tell();
+  started_at_ = started_at();
+  started_ = nullptr;
+  left_ = std::move(buffer_);
+  left_joined_ = std::move(joined_);
+  joined_.clear();
+  data_ = nullptr;
+  capacity_ = filled_ = 0;
+  start_ = 0;
+  seek(position);
+}
+
 std::optional<RecordReader::Damage> RecordReader::read_header(uint64_t offset, PartHeader* header) {
   const std::string_view bytes = window(offset, sizeof *header);
   if (bytes.size() < sizeof *header) {
@@ -93,6 +106,7 @@ std::optional<RecordReader::Damage> RecordReader::read_record(std::string_view* 
 std::optional<RecordReader::Damage> RecordReader::read_parts(PartHeader header,
                                                              std::string_view* record) {
   joined_.clear();
+  joined_.reserve(kLine);  // never within the string itself: leave_window() moves it
   const uint64_t position = tell();
   uint64_t offset = position;
   for (;;) {

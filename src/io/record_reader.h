@@ -49,6 +49,9 @@ class RecordReader {
     beyond_ = position;
   }
 
+  // What next() has returned so far stays good as long as the reader. Once: memory is kept for it.
+  void leave_window();
+
   const std::string& path() const { return file_.path(); }
   const SkippedRecords& skipped() const { return skipped_; }
   void set_on_damage(OnDamage on_damage) { on_damage_ = on_damage; }
@@ -105,7 +108,8 @@ class RecordReader {
   };
   using Buffer = std::unique_ptr<char[], Free>;
   // The bytes [start_, start_ + filled_) of the file, at `data_`, which lies in `buffer_`.
-  Buffer buffer_;
+  Buffer buffer_, left_;
+  std::string left_joined_;
   char* data_ = nullptr;
   std::size_t capacity_ = 0, filled_ = 0;
   uint64_t start_ = 0;

@@ -74,6 +74,11 @@ class OpBuilder {
     op_.output_names_.emplace_back(name);
     return *this;
   }
+  // Where they depend on parameters otherwise than by being one or several.
+  OpBuilder& output_name(std::string (*name)(const P&, int)) {
+    op_.output_name_ = name;
+    return *this;
+  }
   OpBuilder& outputs(int (*count)(const P&)) {
     op_.num_outputs_ = count;
     return *this;

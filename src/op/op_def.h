@@ -116,6 +116,7 @@ class OpDef {
   std::function<int(const void*)> num_inputs_;
   OfParams<int()> num_outputs_, num_visible_;
   OfParams<std::vector<std::string>()> input_names_;
+  OfParams<std::string(int)> output_name_;  // none: output_names_ and what is usual say it
   std::function<std::vector<int>(const void*)> mutated_;
   std::vector<std::pair<int, int>> inplace_;
   OfParams<bool(int)> shape_from_values_;

@@ -180,6 +180,7 @@ std::string OpDef::input_name(const void* params, int i) const {
 }
 
 std::string OpDef::output_name(const void* params, int i) const {
+  if (output_name_) return output_name_(params, i);
   if (static_cast<std::size_t>(i) < output_names_.size())
     return output_names_[static_cast<std::size_t>(i)];
   return num_outputs(params) == 1 ? "output" : "output" + std::to_string(i);

@@ -102,4 +102,25 @@ TEST(EngineArrays, AnArrayThatIsReadAndWrittenIsWritten) {
   EXPECT_EQ(a.first(), 6);
 }
 
+TEST(EngineArrays, AnArrayWithoutDataIsAnErrorAndTheParameterIsStillDeleted) {
+  Array a(3);
+  NDArrayHandle none = nullptr;
+  ASSERT_EQ(MXNDArrayCreateNone(&none), 0);
+  for (const bool reads : {true, false}) {
+    for (const bool asynchronous : {true, false}) {
+      Sum sum{a.data, a.data, {}};
+      NDArrayHandle *in = reads ? &none : &a.handle, *out = reads ? &a.handle : &none;
+      const int result = asynchronous
+                             ? MXEnginePushAsyncND(add_later, &sum, forget, &kCpu, in, 1, out, 1)
+                             : MXEnginePushSyncND(add, &sum, forget, &kCpu, in, 1, out, 1);
+      EXPECT_EQ(result, -1);
+      EXPECT_NE(std::string(MXGetLastError()).find("without"), std::string::npos)
+          << MXGetLastError();
+      EXPECT_TRUE(sum.deleted);
+    }
+  }
+  EXPECT_EQ(a.first(), 3);
+  EXPECT_EQ(MXNDArrayFree(none), 0);
+}
+
 }  // namespace

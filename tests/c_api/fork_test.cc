@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -74,6 +75,44 @@ TEST(ForkDeathTest, AChildWorksWhileAnotherThreadMakesTheFirstCall) {
         testing::ExitedWithCode(0), "")
         << "forked after " << wait << " us";
   }
+}
+
+// The child has no thread that would end the call.
+TEST(Fork, AHandleInTheTurnOfAnotherThreadIsAnErrorOfTheChild) {
+  const int key = 0;
+  const Array value(Values{1, 2});
+  NDArrayHandle array = value.get();
+  KVStoreHandle store = nullptr, other = nullptr;
+  for (KVStoreHandle* each : {&store, &other}) {
+    ASSERT_EQ(MXKVStoreCreate("local", each), 0) << MXGetLastError();
+    ASSERT_EQ(MXKVStoreInit(*each, 1, &key, &array), 0) << MXGetLastError();
+  }
+  struct Turn {
+    std::promise<void> begun, end;
+  } turn;
+  const auto stay = [](int, NDArrayHandle pushed, NDArrayHandle stored, void* of) {
+    const Array from(pushed), to(stored);
+    static_cast<Turn*>(of)->begun.set_value();
+    static_cast<Turn*>(of)->end.get_future().wait();
+  };
+  ASSERT_EQ(MXKVStoreSetUpdater(store, stay, &turn), 0) << MXGetLastError();
+  std::thread pusher(
+      [&] { EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), 0) << MXGetLastError(); });
+  turn.begun.get_future().wait();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), -1);
+    EXPECT_TRUE(error_has("when this process was forked")) << MXGetLastError();
+    EXPECT_EQ(MXKVStorePush(other, 1, &key, &array, 0), 0) << MXGetLastError();
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  turn.end.set_value();
+  pusher.join();
+  for (KVStoreHandle each : {store, other}) EXPECT_EQ(MXKVStoreFree(each), 0) << MXGetLastError();
 }
 
 }  // namespace

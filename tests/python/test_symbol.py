@@ -217,3 +217,10 @@ def test_attributes_of_a_node_may_be_numbers_and_initializers():
 def test_outputs_are_chosen_by_number_name_or_slice(index):
     with pytest.raises(TypeError, match=f"given .* of type {type(index).__name__}, expected a number, a name or a slice"):
         mx.sym.Group([mx.sym.var("a"), mx.sym.var("b")])[index]
+
+
+def test_names_of_what_topk_returns():
+    """Values are numbered, alone too: files and modules name them so since 1.x."""
+    kinds = ("value", "indices", "both", "mask")
+    names = {kind: mx.sym.topk(mx.sym.var("x"), k=2, ret_typ=kind, name="t").list_outputs() for kind in kinds}
+    assert names == {"value": ["t_output0"], "indices": ["t_output"], "both": ["t_output0", "t_output1"], "mask": ["t_output"]}

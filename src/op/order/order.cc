@@ -251,6 +251,11 @@ MX_OP(topk, OrderParams)
     .param("is_ascend", &OrderParams::is_ascend, false, "Whether the smallest are taken.")
     .dtype_param("dtype", &OrderParams::dtype, kIndexTypes, false, "float32", "Type of positions.")
     .outputs([](const OrderParams& params) { return params.ret_typ == Return::kBoth ? 2 : 1; })
+    // As in 1.x, where values have their positions beside them, seen or not.
+    .output_name([](const OrderParams& params, int i) -> std::string {
+      const bool numbered = params.ret_typ == Return::kBoth || params.ret_typ == Return::kValue;
+      return numbered ? "output" + std::to_string(i) : "output";
+    })
     .dtypes(kNumeric)
     .infer([](const OrderParams& params, Infer& infer) {
       const Shape shape = taken_shape(params, infer);

@@ -123,6 +123,17 @@ def test_excluded_layers_and_operators_stay_real():
     assert names(quantized(net, excluded_op_names=["FullyConnected"])[0])[-1] == "fc"
 
 
+def test_layers_that_were_fused_are_excluded_by_their_own_names():
+    net = mx.sym.FullyConnected(relu(conv(mx.sym.Variable("data"), "c"), "r"), num_hidden=3, name="fc").get_backend_symbol("MKLDNN_QUANTIZE")
+    whole = ["data_quantize", "quantized_sg_mkldnn_conv_act_0", "requantize_sg_mkldnn_conv_act_0"]
+    assert names(quantized(net)[0])[:3] == whole
+    for name in ("c", "r", "sg_mkldnn_conv_act_0"):
+        first, second, *rest = names(quantized(net, excluded_sym_names=[name])[0])
+        assert (first, second) == ("sg_mkldnn_conv_act_0", "sg_mkldnn_conv_act_0_output_quantize")
+        assert "quantized_sg_mkldnn_fully_connected_0" in rest
+    assert names(quantized(net, excluded_op_names=["Convolution"])[0])[:3] == whole  # an operator is the fused one's
+
+
 def test_what_has_no_integer_kernel_stays_real():
     data = mx.sym.Variable("data")
     for net in (

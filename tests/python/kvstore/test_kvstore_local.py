@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import threading
 import types
 
 import numpy as np
@@ -357,3 +358,31 @@ def test_rows_in_another_type_stay_where_they_are_even_if_zero():
         assert pulled.dtype == np.float32
         assert pulled.indices.asnumpy().tolist() == rows
         np.testing.assert_array_equal(pulled.asnumpy()[1], [1, 1] if 1 in rows else [0, 0])
+
+
+def test_threads_push_to_one_store_and_each_gets_what_its_own_updater_call_raised(store):
+    store.init(list(range(4)), [full(0)] * 4)
+    seen = {key: [] for key in range(4)}
+
+    def update(key, pushed, stored):
+        if key % 2:
+            raise ValueError(f"key {key}")
+        stored += pushed
+
+    store._set_updater(update)
+
+    def push(key):
+        for _ in range(50):
+            try:
+                store.push(key, full(1))
+                seen[key].append(None)
+            except ValueError as error:
+                seen[key].append(str(error))
+
+    threads = [threading.Thread(target=push, args=(key,)) for key in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == {key: [f"key {key}" if key % 2 else None] * 50 for key in range(4)}
+    assert [pulled(store, key)[0, 0] for key in range(4)] == [50, 0, 50, 0]

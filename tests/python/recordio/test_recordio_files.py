@@ -219,3 +219,25 @@ def test_images_are_packed_as_png_without_loss_and_as_jpeg_nearly():
 def test_an_image_that_is_none_is_an_error():
     with pytest.raises(mx.MXNetError, match="JPEG, PNG or BMP"):
         mx.recordio.unpack_img(mx.recordio.pack(mx.recordio.IRHeader(0, 0.0, 0, 0), b"no image at all"))
+
+
+def test_threads_read_and_write_one_file_by_key(tmp_path):
+    """Each write lands under its key, each read gives its own record, whatever the other threads do meanwhile."""
+    files = str(tmp_path / "a.idx"), str(tmp_path / "a.rec")
+    keys = [list(range(first, 400, 4)) for first in range(4)]
+
+    def at_once(work):
+        threads = [threading.Thread(target=work, args=(mine,)) for mine in keys]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    with mx.recordio.MXIndexedRecordIO(*files, "w") as writer:
+        at_once(lambda mine: [writer.write_idx(key, b"%d" % key * 50) for key in mine])
+    with mx.recordio.MXIndexedRecordIO(*files, "r") as reader:
+        assert sorted(reader.keys) == list(range(400))
+        wrong = []
+        at_once(lambda mine: wrong.extend(key for key in mine * 20 if reader.read_idx(key) != b"%d" % key * 50))
+        assert wrong == []
+        assert pickle.loads(pickle.dumps(reader)).read_idx(7) == b"7" * 50
