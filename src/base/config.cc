@@ -8,6 +8,7 @@
 #include "base/config_process.h"
 #include "base/config_row.h"
 #include "base/error.h"
+#include "base/fork_order.h"
 #include "base/leaked.h"
 #include "base/log.h"
 
@@ -17,16 +18,11 @@ namespace {
 void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS { config_process().lock_for_fork(); }
 void after_fork() MX_NO_THREAD_SAFETY_ANALYSIS { config_process().unlock_after_fork(); }
 
-struct ProcessWithFork : ConfigProcess {
-  ProcessWithFork()
-      : ConfigProcess(
-            snapshot_environment, [](const std::string& line) { log(LogLevel::kWarning, line); },
-            g_config) {
-    // It fails only for want of memory: then a fork during a set may leave
-    // the child's lock held, as anywhere else.
-    static_cast<void>(::pthread_atfork(before_fork, after_fork, after_fork));
-  }
-};
+// It fails only for want of memory: then a fork during a set may leave the child's lock held, as
+// anywhere else.
+[[gnu::constructor(kForkOrderConfig)]] void register_handlers() {
+  static_cast<void>(::pthread_atfork(before_fork, after_fork, after_fork));
+}
 
 }  // namespace
 
@@ -56,7 +52,9 @@ const Origin& Config::origin_at(const void* field) const {
 }
 
 ConfigProcess& config_process() {
-  static Leaked<ProcessWithFork> process;
+  static Leaked<ConfigProcess> process(
+      snapshot_environment, [](const std::string& line) { log(LogLevel::kWarning, line); },
+      g_config);
   return *process;
 }
 

@@ -2,9 +2,9 @@
 // The order in which subsystems prepare for fork(). Handlers run last registered first before a
 // fork and first registered first after it; so who calls others registers later than they: devices,
 // then storage, then arrays and what operations look into, then the engine (which drains its
-// operations before anything below is locked). The profiler is called by all of them, so it comes
-// before. All but the engine register when the library is loaded, in constructors of these
-// priorities; the engine at its first use.
+// operations before anything below is locked), then what makes the engine. Configuration and
+// profiler are called by all of them, so they come before (as do facts that a child takes anew).
+// All register when the library is loaded, in constructors of these priorities.
 #pragma once
 #include <pthread.h>
 
@@ -12,10 +12,13 @@
 
 namespace mxnet {
 
-inline constexpr int kForkOrderProfiler = 200;  // 0 to 100 are the compiler's
-inline constexpr int kForkOrderDevice = 201;
-inline constexpr int kForkOrderStorage = 202;
-inline constexpr int kForkOrderArrays = 203;
+inline constexpr int kForkOrderConfig = 200;  // 0 to 100 are the compiler's
+inline constexpr int kForkOrderProfiler = 201;
+inline constexpr int kForkOrderDevice = 202;
+inline constexpr int kForkOrderStorage = 203;
+inline constexpr int kForkOrderArrays = 204;
+inline constexpr int kForkOrderEngine = 205;
+inline constexpr int kForkOrderFirstUse = 206;
 
 // Holds the mutex over every fork: a child would wait for ever for a thread of its parent that has
 // it. For who holds it and needs none of what is locked before.

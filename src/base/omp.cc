@@ -18,6 +18,7 @@
 #include "base/cgroup.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
+#include "base/fork_order.h"
 #include "base/kmp_affinity.h"
 #include "base/log.h"
 
@@ -73,10 +74,15 @@ void pin_pool(int threads) {
 // not there.
 void after_fork_in_child() {
   Process& p = process();
+  if (p.generation.load(std::memory_order_relaxed) == 0) return;
   p.threads.store(1, std::memory_order_relaxed);
   omp_set_num_threads(1);
   if (!p.places.empty()) pin_to(p.initial_cpus);
   p.places.clear();
+}
+
+[[gnu::constructor(kForkOrderConfig)]] void register_handler() {
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, &after_fork_in_child));
 }
 
 int parse_first(std::string_view text) {
@@ -161,7 +167,6 @@ void start_omp(std::string_view omp_num_threads, int max_threads, const std::str
   if (!kmp_affinity.empty()) read_affinity(kmp_affinity, p);
   // Release: whoever sees the new generation sees the places.
   p.generation.fetch_add(1, std::memory_order_release);
-  ::pthread_atfork(nullptr, nullptr, &after_fork_in_child);
   sync_omp_thread();
 }
 

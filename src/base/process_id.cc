@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <new>
+
+#include "base/fork_order.h"
 
 namespace mxnet {
 namespace {
@@ -16,15 +17,14 @@ constinit std::atomic<int> g_id{0};
 
 void take() { g_id.store(::getpid(), std::memory_order_relaxed); }
 
+// It fails only for want of memory, as the library is loaded.
+[[gnu::constructor(kForkOrderConfig)]] void keep() {
+  take();
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, take));
+}
+
 }  // namespace
 
-int process_id() {
-  [[maybe_unused]] static const bool kept = [] {
-    if (::pthread_atfork(nullptr, nullptr, take) != 0) throw std::bad_alloc();
-    take();
-    return true;
-  }();
-  return g_id.load(std::memory_order_relaxed);
-}
+int process_id() { return g_id.load(std::memory_order_relaxed); }
 
 }  // namespace mxnet

@@ -53,12 +53,7 @@ class OpBuilder<ExtParams> {
     return *this;
   }
   OpBuilder& cpu(Run run) {
-    KernelEntry entry{"extension", DeviceType::kCPU};
-    entry.run_fn = reinterpret_cast<void (*)()>(run);
-    entry.run = [](void (*fn)(), const void* p, KernelContext& context) {
-      reinterpret_cast<Run>(fn)(p, context);
-    };
-    op_->kernels_.push_back(entry);
+    op_->kernels_.push_back({"extension", DeviceType::kCPU, {}, run});
     return *this;
   }
   OpBuilder& grad(Gradients (*rule)(const ExtParams&, Grad&)) {

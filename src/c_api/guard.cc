@@ -11,7 +11,7 @@
 
 #include "base/config.h"
 #include "base/fatal_signal.h"
-#include "base/lock.h"
+#include "base/first_use.h"
 #include "base/of_thread.h"
 #include "base/omp.h"
 #include "device/device_api.h"
@@ -65,8 +65,7 @@ void start_library() {
   static std::atomic<bool> started{false};
   // Acquire pairs with the release below: what the start set up is seen by whoever skips it.
   if (started.load(std::memory_order_acquire)) return;
-  static Mutex mutex;
-  const MutexLock lock(mutex);
+  const MutexLock lock(first_use_mutex());
   if (started.load(std::memory_order_relaxed)) return;  // ordered by the mutex
   const Config& c = config();
   install_fatal_signal_handler();

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/first_use.h"
 #include "base/lock.h"
 
 namespace mxnet::c_api {
@@ -156,8 +157,7 @@ class HandlePool {
 
   // Throws where there are no addresses for even one slot.
   void reserve() {
-    static Mutex mutex;
-    const MutexLock lock(mutex);
+    const MutexLock lock(first_use_mutex());
     for (std::size_t bytes = kReserved; base() == nullptr && bytes >= kStride; bytes /= 2) {
       // Only addresses: pages come when touched, and NORESERVE keeps them out of the commit limit.
       void* range = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

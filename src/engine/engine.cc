@@ -8,7 +8,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "base/leaked.h"
+#include "base/first_use.h"
+#include "base/fork_order.h"
 #include "base/log.h"
 #include "engine/dependency_engine.h"
 #include "engine/here.h"
@@ -27,30 +28,40 @@ namespace {
 // operation never does.
 constexpr auto kExitPatience = std::chrono::seconds(5);
 
-engine::DependencyEngine& process_engine() {
-  static Leaked<engine::DependencyEngine> instance(config().engine, &config().engine.info);
-  return *instance;
-}
+// Null until its first use.
+constinit std::atomic<engine::DependencyEngine*> g_engine{nullptr};
+
+// Acquire pairs with the release that publishes it: whoever sees it sees all of it.
+engine::DependencyEngine* engine_if_made() { return g_engine.load(std::memory_order_acquire); }
 
 // A fork inside an operation cannot wait for that operation: the parent goes on as it is, the child
 // gets an engine without workers, good enough to reach exec.
 thread_local bool t_forks_inside = false;
 
+// None is made between these, which run under first_use_mutex().
 void before_fork() {
-  t_forks_inside = process_engine().inside();
-  if (!t_forks_inside) process_engine().quiesce();
+  engine::DependencyEngine* engine = engine_if_made();
+  if (engine == nullptr) return;
+  t_forks_inside = engine->inside();
+  if (!t_forks_inside) engine->quiesce();
 }
 void after_fork_in_parent() {
-  if (!t_forks_inside) process_engine().resume(false);
+  engine::DependencyEngine* engine = engine_if_made();
+  if (engine != nullptr && !t_forks_inside) engine->resume(false);
 }
 void after_fork_in_child() {
-  if (!t_forks_inside) return process_engine().resume(true);
-  process_engine().abandon_workers();
+  engine::DependencyEngine* engine = engine_if_made();
+  if (engine == nullptr) return;
+  if (!t_forks_inside) return engine->resume(true);
+  engine->abandon_workers();
+}
+[[gnu::constructor(kForkOrderEngine)]] void register_handlers() {
+  static_cast<void>(::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child));
 }
 
 void at_exit() {
   static std::atomic<bool> given_up{false};
-  engine::DependencyEngine& engine = process_engine();
+  engine::DependencyEngine& engine = *engine_if_made();
   if (!engine.inside() && !given_up && !engine.shutdown_within(kExitPatience)) {
     given_up = true;
     log(LogLevel::kWarning,
@@ -70,22 +81,28 @@ void watch_main_thread() {
   static_cast<void>(end);
 }
 
-}  // namespace
-
-Engine& Engine::get() {
-  static const bool registered = [] {
-    process_engine();
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    std::atexit(at_exit);
-    watch_main_thread();
-    return true;
-  }();
-  static_cast<void>(registered);
-  return process_engine();
+// Never destroyed: worker threads may use it while the process exits.
+[[gnu::noinline]] engine::DependencyEngine& make_process_engine() {
+  const MutexLock lock(first_use_mutex());
+  if (engine::DependencyEngine* made = engine_if_made()) return *made;
+  auto made = std::make_unique<engine::DependencyEngine>(config().engine, &config().engine.info);
+  g_engine.store(made.get(), std::memory_order_release);
+  std::atexit(at_exit);
+  watch_main_thread();
+  return *made.release();
 }
 
+engine::DependencyEngine& process_engine() {
+  engine::DependencyEngine* made = engine_if_made();
+  return made != nullptr ? *made : make_process_engine();
+}
+
+}  // namespace
+
+Engine& Engine::get() { return process_engine(); }
+
 bool engine::run_if_free(SyncFn& fn, const OpSpec& spec) {
-  return static_cast<DependencyEngine&>(Engine::get()).run_if_free(fn, spec);
+  return process_engine().run_if_free(fn, spec);
 }
 
 bool engine::delete_if_free(Var* var) noexcept { return process_engine().delete_if_free(var); }

@@ -33,8 +33,7 @@ const KernelEntry* plain_kernel(const KernelCall& call, std::span<const Tensor> 
                                 std::span<const Tensor> out) {
   for (const KernelEntry& kernel : call.op.kernels()) {
     if (kernel.device != DeviceType::kCPU || std::string_view(kernel.name) == "onednn") continue;
-    if (kernel.accepts == nullptr ||
-        kernel.accepts(kernel.accepts_fn, call.params, Signature{in, out, call.training}))
+    if (!kernel.accepts || kernel.accepts(call.params, Signature{in, out, call.training}))
       return &kernel;
   }
   return nullptr;
@@ -80,7 +79,7 @@ void check_plain(const KernelCall& call, std::span<const Tensor> in, std::span<c
   const KernelEntry& plain = *plain_kernel(call, in, out);
   KernelContext kernel_context(in, again.span(), context.device, context.stream, call.training,
                                resources);
-  plain.run(plain.run_fn, call.params, kernel_context);
+  plain.run(call.params, kernel_context);
   for (std::size_t o = 0; o < out.size(); ++o) {
     if (!kFloating.contains(out[o].dtype)) continue;
     dispatch_dtype<kFloating>(out[o].dtype, "MXNET_ONEDNN_DEBUG", [&]<class T>(TypeTag<T>) {

@@ -32,7 +32,7 @@ std::vector<NDArray> run_on_cpu(const ir::Node& node, std::span<const NDArray> i
   PlanScratch scratch(cpu);
   KernelContext context(in.span(), out.span(), cpu, /*stream=*/nullptr, /*training=*/false,
                         scratch);
-  kernel.run(kernel.run_fn, node.params.get(), context);
+  kernel.run(node.params.get(), context);
   return results;
 }
 

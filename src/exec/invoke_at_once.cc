@@ -134,7 +134,7 @@ void invoke_at_once(const OpDef& op, const ParamsPtr& params, InputRefs inputs, 
     KernelContext context(all.first(inputs.size()), all.subspan(inputs.size()), home, stream,
                           options.training, resources);
     const Span span(SpanKind::kImperative, op.name().c_str());
-    kernel.run(kernel.run_fn, params.get(), context);
+    kernel.run(params.get(), context);
   };
   if (on_gpu) {
     run_on_gpu(op, device, arrays.span(), options.priority, run);

@@ -267,7 +267,7 @@ void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step
       runs_[static_cast<std::size_t>(&step - plan.steps().data())]->run(
           kernel_context, std::span(origins_).subspan(step.first_tensor, step.num_in));
     } else {
-      step.kernel->run(step.kernel->run_fn, step.params, kernel_context);
+      step.kernel->run(step.params, kernel_context);
     }
     scratch.reset();
   } catch (...) {

@@ -3,6 +3,7 @@
 #include "exec/plan_turns.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/omp.h"
 #include "op/fused/reorder.h"
@@ -64,8 +65,8 @@ class TurnChoice {
   const ArrayType& type(int entry) const { return types_[static_cast<std::size_t>(entry)]; }
 
   std::vector<int> results(int n) const {
-    std::vector<int> results;
-    for (int o = 0; o < graph_.num_outputs(n); ++o) results.push_back(graph_.first_entry(n) + o);
+    std::vector<int> results(static_cast<std::size_t>(graph_.num_outputs(n)));
+    std::iota(results.begin(), results.end(), graph_.first_entry(n));
     return results;
   }
 
@@ -180,6 +181,7 @@ class TurnChoice {
       add(graph_.first_entry(n) + o, true, whole.out()[static_cast<std::size_t>(o)]);
     if (!divides) return nullptr;
     std::vector<Tensor> tensors;
+    tensors.reserve(types.size());
     for (const ArrayType& type : types) tensors.push_back({nullptr, &type.shape, type.dtype});
     const std::span<const Tensor> all(tensors);
     const std::span<const LayoutRef> in = std::span(layouts).first(num_in);

@@ -149,8 +149,8 @@ void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
   const std::span<const Tensor> results = all.subspan(call.in.size());
   KernelContext kernel_context(all.first(call.in.size()), results, context.device, context.stream,
                                call.training, resources);
-  if (adding != nullptr) return adding->run(adding->run_fn, call.params, kernel_context);
-  call.kernel.run(call.kernel.run_fn, call.params, kernel_context);
+  if (adding != nullptr) return (*adding)(call.params, kernel_context);
+  call.kernel.run(call.params, kernel_context);
   if (checks_plain(call, all.first(call.in.size()), results))
     check_plain(call, all.first(call.in.size()), results, context, resources);
   if (settle) settle_results(call, context, results, reach);
@@ -215,14 +215,14 @@ const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<
                                  std::span<const ArrayType> out, Device device, bool training) {
   Tensors tensors;  // filled when a kernel asks
   const auto accepts = [&](const KernelEntry& kernel) {
-    if (kernel.accepts == nullptr) return true;
+    if (!kernel.accepts) return true;
     if (tensors.empty()) {
       for (const ArrayType& t : in) tensors.push_back({nullptr, &t.shape, t.dtype});
       for (const ArrayType& t : out) tensors.push_back({nullptr, &t.shape, t.dtype});
     }
     const std::span<const Tensor> all = tensors.span();
     const Signature signature{all.first(in.size()), all.subspan(in.size()), training};
-    return kernel.accepts(kernel.accepts_fn, params, signature);
+    return kernel.accepts(params, signature);
   };
   if (device.is_gpu()) {  // no such table where GPUs are simulated
     const KernelEntry* kernel = gpu_kernel(op);

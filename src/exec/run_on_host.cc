@@ -108,7 +108,7 @@ void run_on_host(const KernelCall& call, const RunContext& context) {
 
   KernelContext kernel_context(in, results, Device::cpu(), nullptr, call.training,
                                staging.resources());
-  call.kernel.run(call.kernel.run_fn, call.params, kernel_context);
+  call.kernel.run(call.params, kernel_context);
 
   for (const int i : call.op.mutated_inputs(call.params))
     staging.store(in[static_cast<std::size_t>(i)], call.in[static_cast<std::size_t>(i)]);

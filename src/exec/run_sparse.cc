@@ -119,7 +119,7 @@ void run_sparse(const SparseOp& sparse, const KernelCall& call) {
   }
   SparseContext context(call.op, call.kernel, call.params, call.in, outs.span(), call.training,
                         resources);
-  sparse.run(sparse.run_fn, call.params, context);
+  sparse.run(call.params, context);
   for (std::size_t o = 0; o < call.out.size(); ++o) {
     const Request request = call.requests.empty() ? Request::kWrite : call.requests[o];
     if (request == Request::kNull || outs[o].chunk() == call.out[o].chunk()) continue;

@@ -15,7 +15,12 @@ class OfParams<Result(Arguments...)> {
   OfParams() = default;
   template <class P>
   OfParams(Result (*function)(const P&, Arguments...))
-      : call_(&call<P>), function_(reinterpret_cast<void (*)()>(function)) {}
+      : call_(function != nullptr ? &call<P> : nullptr),
+        function_(reinterpret_cast<void (*)()>(function)) {}
+  // One that is untyped already: of a plug-in, of an extension.
+  OfParams(Result (*function)(const void*, Arguments...))
+      : call_(function != nullptr ? &call_untyped : nullptr),
+        function_(reinterpret_cast<void (*)()>(function)) {}
 
   explicit operator bool() const { return call_ != nullptr; }
   Result operator()(const void* params, Arguments... arguments) const {
@@ -27,6 +32,10 @@ class OfParams<Result(Arguments...)> {
   static Result call(const void* params, Arguments... arguments, void (*function)()) {
     return reinterpret_cast<Result (*)(const P&, Arguments...)>(function)(
         *static_cast<const P*>(params), std::forward<Arguments>(arguments)...);
+  }
+  static Result call_untyped(const void* params, Arguments... arguments, void (*function)()) {
+    return reinterpret_cast<Result (*)(const void*, Arguments...)>(function)(
+        params, std::forward<Arguments>(arguments)...);
   }
 
   // The function last: what is before it stays in the registers in which it came.

@@ -205,18 +205,7 @@ class OpBuilder {
   OpBuilder& cpu(void (*kernel)(const P&, KernelContext&),
                  bool (*accepts)(const P&, const Signature&) = nullptr,
                  const char* name = "plain") {
-    KernelEntry entry{name, DeviceType::kCPU};
-    entry.run_fn = reinterpret_cast<void (*)()>(kernel);
-    entry.run = [](void (*fn)(), const void* p, KernelContext& context) {
-      reinterpret_cast<void (*)(const P&, KernelContext&)>(fn)(as(p), context);
-    };
-    if (accepts != nullptr) {
-      entry.accepts_fn = reinterpret_cast<void (*)()>(accepts);
-      entry.accepts = [](void (*fn)(), const void* p, const Signature& signature) {
-        return reinterpret_cast<bool (*)(const P&, const Signature&)>(fn)(as(p), signature);
-      };
-    }
-    op_.kernels_.push_back(entry);
+    op_.kernels_.push_back({name, DeviceType::kCPU, accepts, kernel});
     return *this;
   }
   OpBuilder& grad(Gradients (*rule)(const P&, Grad&)) {

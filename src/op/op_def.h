@@ -23,11 +23,8 @@ namespace mxnet {
 struct KernelEntry {
   const char* name;  // "plain", "onednn": for traces and tests
   DeviceType device;
-  // Null accepts everything.
-  bool (*accepts)(void (*fn)(), const void* params, const Signature& signature) = nullptr;
-  void (*accepts_fn)() = nullptr;
-  void (*run)(void (*fn)(), const void* params, KernelContext& context) = nullptr;
-  void (*run_fn)() = nullptr;
+  OfParams<bool(const Signature&)> accepts = {};  // none accepts everything
+  OfParams<void(KernelContext&)> run = {};
 };
 
 struct OpArg {

@@ -18,7 +18,7 @@ const KernelEntry* pointwise_kernel(const OpDef& op) {
   const KernelEntry* found = nullptr;
   for (const KernelEntry& kernel : op.kernels()) {
     if (kernel.device != DeviceType::kCPU) continue;
-    if (found != nullptr || kernel.accepts != nullptr) return nullptr;
+    if (found != nullptr || kernel.accepts) return nullptr;
     found = &kernel;
   }
   return found;

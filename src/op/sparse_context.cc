@@ -91,7 +91,7 @@ RowsView SparseContext::fill_up(int i) const {
 
 void SparseContext::run_dense(std::span<const Tensor> in, std::span<const Tensor> out) const {
   KernelContext context(in, out, Device::cpu(), nullptr, training_, resources_);
-  dense_.run(dense_.run_fn, params_, context);
+  dense_.run(params_, context);
 }
 
 }  // namespace mxnet

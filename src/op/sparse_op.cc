@@ -34,7 +34,7 @@ void fill_with_dense(std::span<StorageType> out) {
 
 Dispatch decide(const OpDef& op, const void* params, const StorageTypes& types) {
   const SparseOp* sparse = find_sparse(op);
-  if (sparse != nullptr && sparse->rule(sparse->rule_fn, params, types)) {
+  if (sparse != nullptr && sparse->rule(params, types)) {
     for (StorageType type : types.out) MX_ASSERT(type != StorageType::kUndefined);
     return Dispatch::kSparse;
   }

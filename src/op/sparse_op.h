@@ -38,10 +38,8 @@ enum class IndexCheck : uint8_t {
 struct SparseOp {
   // Whether the kernel handles these types; sets all outputs if so. What it sets and then refuses
   // is the type that the result is converted to.
-  bool (*rule)(void (*fn)(), const void* params, const StorageTypes& types) = nullptr;
-  void (*rule_fn)() = nullptr;
-  void (*run)(void (*fn)(), const void* params, SparseContext& context) = nullptr;
-  void (*run_fn)() = nullptr;
+  OfParams<bool(const StorageTypes&)> rule = {};
+  OfParams<void(SparseContext&)> run = {};
   IndexCheck check = IndexCheck::kAscending;
   // The kernel may write an output that is an input too: else it gets an empty one that replaces
   // it.
@@ -59,20 +57,7 @@ template <class P>
 void add_sparse(std::string_view op, bool (*rule)(const P&, const StorageTypes&),
                 void (*run)(const P&, SparseContext&), IndexCheck check = IndexCheck::kAscending,
                 bool in_place = false) {
-  SparseOp sparse;
-  sparse.check = check;
-  sparse.in_place = in_place;
-  sparse.rule_fn = reinterpret_cast<void (*)()>(rule);
-  sparse.rule = [](void (*fn)(), const void* params, const StorageTypes& types) {
-    return reinterpret_cast<bool (*)(const P&, const StorageTypes&)>(fn)(
-        *static_cast<const P*>(params), types);
-  };
-  sparse.run_fn = reinterpret_cast<void (*)()>(run);
-  sparse.run = [](void (*fn)(), const void* params, SparseContext& context) {
-    reinterpret_cast<void (*)(const P&, SparseContext&)>(fn)(*static_cast<const P*>(params),
-                                                             context);
-  };
-  add_sparse(op, sparse);
+  add_sparse(op, SparseOp{rule, run, check, in_place});
 }
 
 // Stands for parameters that neither rule nor kernel looks at, whatever their type.

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
+#include "fork_under_load.h"
 #include "handles.h"
 
 namespace mxnet::c_test {
@@ -24,9 +26,23 @@ void work() {
   EXPECT_EQ(MXAutogradSetIsRecording(before, &before), 0);
 }
 
-TEST(Fork, AChildWorksWhateverOtherThreadsWereDoing) {
-  constexpr int kForks = 100, kThreads = 3;
+// The status of a child that works as its parent does.
+int status_of_child() {
   constexpr unsigned kSeconds = 20;  // after which a child hangs
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(kSeconds);
+    work();
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST(Fork, AChildWorksWhateverOtherThreadsWereDoing) {
+  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
+  constexpr int kForks = 100, kThreads = 3;
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
@@ -34,20 +50,30 @@ TEST(Fork, AChildWorksWhateverOtherThreadsWereDoing) {
       while (!stop) work();
     });
   }
-  for (int i = 0; i < kForks; ++i) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(kSeconds);
-      work();
-      ::_exit(testing::Test::HasFailure() ? 1 : 0);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
+  for (int i = 0, status = 0; i < kForks && status == 0; ++i) {
+    status = status_of_child();
     EXPECT_EQ(status, 0) << "child " << i;
-    if (status != 0) break;
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
+}
+
+// The first call of a process reads the configuration, starts OpenMP and makes the engine.
+TEST(ForkDeathTest, AChildWorksWhileAnotherThreadMakesTheFirstCall) {
+  MX_SKIP_WHERE_A_FORK_LOSES_THE_ALLOCATOR();
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // each in a process that has made no call yet
+  for (int wait = 0; wait < 1000; wait += 50) {
+    EXPECT_EXIT(
+        {
+          std::thread first(work);
+          std::this_thread::sleep_for(std::chrono::microseconds(wait));
+          const int status = status_of_child();
+          first.join();
+          ::_exit(status == 0 ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "")
+        << "forked after " << wait << " us";
+  }
 }
 
 }  // namespace

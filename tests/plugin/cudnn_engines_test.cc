@@ -49,15 +49,19 @@ TEST(CudnnPolicy, WiderByTensorCoresAlone) {
   EXPECT_EQ(chosen({both, cores}, *with_tensor_cores(policy)), 1);
 }
 
-// How many of 30 offers, of which the first `unfit` fail or are forbidden, become a plan.
-int plans_of(Autotune autotune, std::size_t unfit) {
+// How many of 30 offers, of which the first `unfit` fail or are forbidden, become a plan where each
+// takes so many seconds.
+int plans_of(Autotune autotune, std::size_t unfit, double each = 0) {
   EnginePolicy policy;
   policy.autotune = autotune;
   int made = 0;
-  make_plans(30, policy, [&](std::size_t i) {
+  double passed = 0;
+  const auto make = [&](std::size_t i) {
     made += i >= unfit;
+    passed += each;
     return i >= unfit;
-  });
+  };
+  make_plans(30, policy, make, [&] { return passed; });
   return made;
 }
 
@@ -66,6 +70,13 @@ TEST(CudnnPlans, NoMoreAreMadeThanThereIsUseFor) {
   EXPECT_EQ(plans_of(Autotune::kFastest, 12), kMostTimed) << "those that fail do not count";
   EXPECT_EQ(plans_of(Autotune::kFastest, 25), 5);
   EXPECT_EQ(plans_of(Autotune::kHeuristics, 3), 1);
+}
+
+TEST(CudnnPlans, ThoseThatTakeLongAreFew) {
+  EXPECT_EQ(plans_of(Autotune::kFastest, 0, kMostMaking / 4), 4);
+  EXPECT_EQ(plans_of(Autotune::kFastest, 0, 2 * kMostMaking), kLeastTimed);
+  EXPECT_EQ(plans_of(Autotune::kFastest, 3, kMostMaking), kLeastTimed)
+      << "time that failures take leaves none without a choice";
 }
 
 TEST(CudnnPolicy, EachPassHasItsOwnListOfDisabledEngines) {

@@ -32,7 +32,7 @@ class PointwiseInLayout final : public PreparedKernel {
     LentResources resources(whole);
     KernelContext context(all.first(all.size() - 1), all.last(1), whole.device(), whole.stream(),
                           whole.training(), resources);
-    kernel_.run(kernel_.run_fn, params_.get(), context);
+    kernel_.run(params_.get(), context);
   }
 
  private:
@@ -77,7 +77,7 @@ bool keeps_zero(const OpDef& op, const void* params, int num_inputs) {
   KernelContext context(all.first(all.size() - 1), all.last(1), Device::cpu(), nullptr, true,
                         resources);
   const KernelEntry& kernel = *pointwise_kernel(op);
-  kernel.run(kernel.run_fn, params, context);
+  kernel.run(params, context);
   return numbers.back() == 0;
 }
 

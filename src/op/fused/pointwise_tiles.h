@@ -68,7 +68,7 @@ class TileRunner {
       const std::span<const Tensor> in(operands, step.in.size());
       KernelContext context(in, {operands + in.size(), 1}, call.device(), call.stream(),
                             call.training(), resources_);
-      step.kernel->run(step.kernel->run_fn, step.params.get(), context);
+      step.kernel->run(step.params.get(), context);
       after_step();
       operands += in.size() + 1;
     }

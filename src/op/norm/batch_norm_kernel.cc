@@ -270,9 +270,13 @@ void channel_gradients(const GradientCall& call) {
     const Slope slope = call.finish(c, sum_dy, sum_dyx);
     for_parts(channels, c, runs, [&](int64_t at, int64_t n) {
       C* dx = runs.place(call.dx, at, 2);
-      loops.affine_grad(runs.read_masked(call.dy, call.mask, at, n, 0),
-                        runs.read(call.in, at, n, 1), dx, n, mean, static_cast<C>(slope.a),
-                        static_cast<C>(slope.b), static_cast<C>(slope.c));
+      const C* dy = runs.read_masked(call.dy, call.mask, at, n, 0);
+      const C a = static_cast<C>(slope.a);
+      if (call.of_batch)
+        loops.affine_grad(dy, runs.read(call.in, at, n, 1), dx, n, mean, a, static_cast<C>(slope.b),
+                          static_cast<C>(slope.c));
+      else  // whatever the data is: nothing times NaN is NaN
+        loops.affine(dy, dx, n, C(0), a, C(0));
       write_elements(call.dx, at, n, 1, dx);
     });
   });
@@ -314,10 +318,13 @@ void column_gradients(const GradientCall& call) {
     for (int64_t n = 0; n < channels.outer; n += at_once) {
       const int64_t at = runs.at(n, first);
       C* dx = runs.place(call.dx, at, 2);
-      loops.affine_grad_columns(runs.read_masked(call.dy, call.mask, at, width, 0),
-                                runs.read(call.in, at, width, 1), dx, width,
-                                std::min(at_once, channels.outer - n), step, mean.data(), a.data(),
-                                b.data(), c.data());
+      const C* dy = runs.read_masked(call.dy, call.mask, at, width, 0);
+      const int64_t rows = std::min(at_once, channels.outer - n);
+      if (call.of_batch)
+        loops.affine_grad_columns(dy, runs.read(call.in, at, width, 1), dx, width, rows, step,
+                                  mean.data(), a.data(), b.data(), c.data());
+      else  // as above; b and c are zeros
+        loops.affine_columns(dy, dx, width, rows, step, b.data(), a.data(), c.data());
       write_elements(call.dx, at, width, 1, dx);
     }
   });

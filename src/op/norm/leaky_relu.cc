@@ -16,6 +16,7 @@
 #include "op/op_builder.h"
 #include "op/reducing/axes.h"
 #include "op/reducing/evaluate.h"
+#include "op/rows/binary_loops.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
@@ -40,15 +41,14 @@ ActivationRow row_of(Kind kind) {
 
 // --- slopes that are arrays, on a GPU ---------------------------------------------------------
 
-// out = x > 0 ? value : slopes * value, by primitives of the device; the slopes broadcast. NaN
-// counts as above zero, which matters to nobody: it stays NaN.
+// out = x > 0 ? value : slopes * value, by primitives of the device; the slopes broadcast.
 void bend_on_gpu(const GpuTable& gpu, const Tensor& x, const Tensor& value, const Tensor& slopes,
                  const Tensor& out, KernelContext& context) {
   NativeStream* stream = context.stream()->native();
   const auto bytes = static_cast<std::size_t>(out.size()) * dtype_size(out.dtype);
   const Tensor above{context.workspace(bytes), out.shape_ptr, out.dtype};
   const Tensor below{context.workspace(bytes), out.shape_ptr, out.dtype};
-  gpu.clip(stream, 0.0, std::numeric_limits<double>::infinity(), x, above);
+  gpu.binary_scalar(stream, static_cast<int>(BinaryRow::greater), x, 0.0, false, above);
   gpu.binary(stream, gpu.multiply, value, slopes, below);
   gpu.choose(stream, above, value, below, out);
 }

@@ -9,10 +9,7 @@
 
 namespace mxnet {
 
-struct AddingKernel {
-  void (*run)(void (*fn)(), const void* params, KernelContext& context);
-  void (*run_fn)();
-};
+using AddingKernel = OfParams<void(KernelContext&)>;
 
 // fn adds to output 0, the only one, what the operator's kernel for the CPU would write there.
 // Called by the file that defines the operator, before main. P is the operator's type of
@@ -20,11 +17,7 @@ struct AddingKernel {
 void add_adding(std::string_view op, const AddingKernel& kernel);
 template <class P>
 void add_adding(std::string_view op, void (*fn)(const P&, KernelContext&)) {
-  add_adding(op, {[](void (*erased)(), const void* params, KernelContext& context) {
-                    reinterpret_cast<void (*)(const P&, KernelContext&)>(erased)(
-                        *static_cast<const P*>(params), context);
-                  },
-                  reinterpret_cast<void (*)()>(fn)});
+  add_adding(op, AddingKernel(fn));
 }
 
 // Null for operators that have none.

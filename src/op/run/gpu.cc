@@ -20,43 +20,19 @@ std::unordered_map<const OpDef*, AcceptsOnGpu>& portable() {
   return *ops;
 }
 
-void accept_if(KernelEntry* entry, AcceptsOnGpu accepts) {
-  if (accepts == nullptr) return;
-  entry->accepts_fn = reinterpret_cast<void (*)()>(accepts);
-  entry->accepts = [](void (*fn)(), const void* params, const Signature& signature) {
-    return reinterpret_cast<AcceptsOnGpu>(fn)(params, signature);
-  };
-}
-
-// A kernel of the plug-in as an entry: what it has is typed by void pointers already.
-KernelEntry entry_of(const GpuKernelRow& row) {
-  using Run = void (*)(const void*, KernelContext&);
-  KernelEntry entry{"cuda", DeviceType::kGPU};
-  entry.run_fn = reinterpret_cast<void (*)()>(row.run);
-  entry.run = [](void (*fn)(), const void* params, KernelContext& context) {
-    reinterpret_cast<Run>(fn)(params, context);
-  };
-  accept_if(&entry, row.accepts);
-  return entry;
-}
-
 // Immutable once built.
 class Kernels {
  public:
   explicit Kernels(const GpuTable& table) {
     for (const auto& [op, accepts] : portable()) {
       for (const KernelEntry& kernel : op->kernels()) {
-        if (kernel.device != DeviceType::kCPU || kernel.accepts != nullptr) continue;
-        KernelEntry entry = kernel;
-        entry.device = DeviceType::kGPU;
-        entry.name = "portable";
-        accept_if(&entry, accepts);
-        kernels_.emplace(op, entry);
+        if (kernel.device != DeviceType::kCPU || kernel.accepts) continue;
+        kernels_.emplace(op, KernelEntry{"portable", DeviceType::kGPU, accepts, kernel.run});
       }
     }
     for (const GpuKernelRow& row : table.kernels) {
       if (const OpDef* op = Registry::get().find(row.op))
-        kernels_.insert_or_assign(op, entry_of(row));
+        kernels_.insert_or_assign(op, KernelEntry{"cuda", DeviceType::kGPU, row.accepts, row.run});
     }
   }
   const KernelEntry* find(const OpDef& op) const {

@@ -128,7 +128,7 @@ struct Normalize {
           (static_cast<P>(widen(loaded.values[k])) - mean[c]) * inverse_std[c] * gamma[c] + beta[c];
       if (mask != nullptr) {
         mask[first + k] = value > P(0);
-        value = value > P(0) ? value : P(0);
+        value = value < P(0) ? P(0) : value;  // NaN passes
       }
       loaded.values[k] = narrow<T>(value);
     }

@@ -118,10 +118,14 @@ std::optional<std::string> exclusion(const EngineConfig& config, const EnginePol
 }
 
 void make_plans(std::size_t offers, const EnginePolicy& policy,
-                const std::function<bool(std::size_t)>& make) {
-  int wanted = policy.autotune == Autotune::kHeuristics ? 1 : kMostTimed;
-  for (std::size_t i = 0; i < offers && wanted > 0; ++i)
-    if (make(i)) --wanted;
+                const std::function<bool(std::size_t)>& make,
+                const std::function<double()>& seconds) {
+  const int most = policy.autotune == Autotune::kHeuristics ? 1 : kMostTimed;
+  int made = 0;
+  for (std::size_t i = 0; i < offers && made < most; ++i) {
+    if (made >= kLeastTimed && seconds() >= kMostMaking) break;
+    if (make(i)) ++made;
+  }
 }
 
 EngineChoice choose_engine(const std::string& title, const std::vector<EngineConfig>& candidates,

@@ -76,13 +76,17 @@ std::optional<EnginePolicy> with_tensor_cores(const EnginePolicy& policy);
 std::optional<std::string> exclusion(const EngineConfig& config, const EnginePolicy& policy);
 
 // Plans that are made so that their times can be taken. Heuristics list the likeliest engines
-// first, and of a graph of operations each plan is compiled, which takes a good part of a second.
-constexpr int kMostTimed = 10;
+// first, and of a graph of operations each plan is compiled, which takes a good part of a second:
+// a network of dozens of convolutions would begin to run after minutes. So behind the first few no
+// more are begun once they have taken so many seconds.
+constexpr int kMostTimed = 10, kLeastTimed = 2;
+constexpr double kMostMaking = 0.5;
 
 // make(i) for offers from the first on, until as many plans as the policy has use for are there;
-// true of those that are permitted and run.
+// true of those that are permitted and run. `seconds`: what has passed since the call.
 void make_plans(std::size_t offers, const EnginePolicy& policy,
-                const std::function<bool(std::size_t)>& make);
+                const std::function<bool(std::size_t)>& make,
+                const std::function<double()>& seconds);
 
 // Milliseconds of one run; nothing if it does not run.
 using EngineTimer = std::function<std::optional<double>(const EngineConfig& config)>;

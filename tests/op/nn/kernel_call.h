@@ -42,12 +42,10 @@ inline std::string run_first(const char* op_name, AttrList attrs, std::vector<Te
   const OpDef& op = Registry::get().at(op_name);
   const ParamsPtr params = op.parse(attrs);
   for (const KernelEntry& kernel : op.kernels()) {
-    if (kernel.accepts != nullptr &&
-        !kernel.accepts(kernel.accepts_fn, params.get(), Signature{in, out, false}))
-      continue;
+    if (kernel.accepts && !kernel.accepts(params.get(), Signature{in, out, false})) continue;
     CountingResources resources;
     KernelContext context(in, out, Device::cpu(), nullptr, false, resources);
-    kernel.run(kernel.run_fn, params.get(), context);
+    kernel.run(params.get(), context);
     if (borrowed != nullptr) *borrowed = resources.total;
     return kernel.name;
   }

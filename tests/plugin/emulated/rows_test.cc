@@ -64,6 +64,10 @@ TEST(GpuRows, NanPassesRowsThatAreNotComparisons) {
       expect_same_outputs(op, {x}, {}, 1e-2);
     expect_same_outputs("Activation", {x}, {{"act_type", "relu"}});
     expect_same_outputs("clip", {x}, {{"a_min", "-1"}, {"a_max", "1"}});
+    const char* const of_parameters = dtype[5] == '6' ? "float64" : "float32";
+    const Input ones{{1, 1, 1}, Shape{3}, of_parameters}, zeros{{0, 0, 0}, Shape{3}, of_parameters};
+    const Input rows{x.values, Shape{3, 3}, dtype};
+    expect_same_outputs("_contrib_BatchNormWithReLU", {rows, ones, zeros, zeros, ones}, {}, 1e-2);
   }
 }
 

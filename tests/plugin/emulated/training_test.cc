@@ -62,6 +62,15 @@ TEST(GpuParametric, BentLinesAreTheCpus) {
   }
 }
 
+TEST(GpuParametric, WhatIsNoNumberHasTheSlopeOfNegativeOnes) {
+  for (const char* dtype : kReal) {
+    const Input x{{NAN, -1, 2, 0}, Shape{1, 4}, dtype}, dy{{1, 2, 3, 4}, Shape{1, 4}, dtype};
+    const Input gamma{{0.25f}, {}, dtype}, slopes{{0.5f, 0.25f, 0.125f, 2}, Shape{1, 4}, dtype};
+    expect_same_outputs("_backward_LeakyReLU", {dy, x, gamma}, {{"act_type", "prelu"}});
+    expect_same_outputs("_backward_LeakyReLU", {dy, x, slopes}, {{"act_type", "rrelu"}});
+  }
+}
+
 TEST(GpuTraining, RowsOfLengthOne) {
   for (const char* dtype : kReal) {
     const double tolerance = dtype[5] == '1' ? 2e-3 : 1e-5;

@@ -179,7 +179,7 @@ void compare(const std::vector<TestChain>& chains) {
     const std::span<const Tensor> all(expected.tensors);
     KernelContext context(all.first(inputs), all.subspan(inputs), Device::cpu(), nullptr, false,
                           resources);
-    kernel.run(kernel.run_fn, &test.chain, context);
+    kernel.run(&test.chain, context);
     for (auto [groups, arrays] :
          {std::pair{kSize / vectors[i], &found}, std::pair{int64_t{0}, &unaligned}}) {
       ChainArguments arguments{kSize, groups, {}};

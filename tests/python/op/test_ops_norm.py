@@ -297,6 +297,18 @@ def test_gradients_of_batch_norm(mx, rng, shape, axis, attrs):
     check_gradients(mx, rng, "BatchNorm", arrays, [0, 1, 2], axis=axis, fix_gamma=False)
 
 
+@pytest.mark.parametrize("shape, axis", [((4, 3), 1), ((2, 3, 5), 1), ((2, 5, 3), -1)])
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_of_fixed_statistics_the_gradient_is_finite_whatever_the_data_is(mx, rng, shape, axis, odd):
+    x, (gamma, beta, mean, var) = normal(rng, shape), batch_norm_states(rng, 3)
+    x.ravel()[::2] = odd
+    dy = normal(rng, shape)
+    arrays = [x, gamma, beta, mean, var]
+    got = mx.gradients("BatchNorm", arrays, [dy], wanted=[0], axis=axis, fix_gamma=False, use_global_stats=True, eps=1e-3)[0]
+    spread = [-1 if i == axis % x.ndim else 1 for i in range(x.ndim)]
+    np.testing.assert_allclose(got, dy * (gamma / np.sqrt(var + 1e-3)).reshape(spread), rtol=1e-5)
+
+
 def test_fix_gamma_sets_gamma_to_ones_and_its_gradient_to_zero(mx, rng):
     x, states = normal(rng, (4, 3)), batch_norm_states(rng, 3)
     for train in (False, True):

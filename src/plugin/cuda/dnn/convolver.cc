@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "plugin/cuda/dnn/convolution_key.h"
 #include "plugin/cuda/dnn/engine_cache.h"
 #include "plugin/cuda/dnn/stopwatch.h"
+#include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/tensor_cores.h"
@@ -65,7 +67,8 @@ class Convolver {
            const ConvolutionArrays& arrays, const std::function<void()>& apply_steps,
            KernelContext& context, cudaStream_t stream) {
     const CudnnHandles::Lent handle(handles_, stream);
-    const Call call{tuning, arrays, apply_steps, context, handle.get(), stream};
+    TrialMemory memory;
+    const Call call{tuning, arrays, apply_steps, context, handle.get(), stream, memory};
     const Plan plan = plan_for(convolution, call);
     // A graph names kernels that a plan has loaded; the table may forget the plan before.
     CudaStream::use(plan.engine);
@@ -85,8 +88,14 @@ class Convolver {
     KernelContext& context;
     cudnnHandle_t handle;
     cudaStream_t stream;
+    TrialMemory& memory;
 
     ConvolutionArrays without_steps() const { return {arrays.data, arrays.weight, arrays.output}; }
+    // For one engine at a time.
+    void* workspace(std::size_t bytes) const {
+      memory.rewind();
+      return memory.take(bytes, [&](std::size_t more) { return context.workspace(more); });
+    }
   };
 
   Plan plan_for(const Convolution& convolution, const Call& call) {
@@ -150,8 +159,7 @@ class Convolver {
     engine.use([&](const ConvolutionPlan& plan) { plan.run(handle, arrays, workspace); });
   }
   static void* workspace_for(const Plan& plan, const Call& call) {
-    const std::size_t bytes = workspace_bytes(*plan.engine);
-    return bytes == 0 ? nullptr : call.context.workspace(bytes);
+    return call.workspace(workspace_bytes(*plan.engine));
   }
   static void launch(const Plan& plan, const Call& call, void* workspace) {
     run_engine(*plan.engine, call.handle, plan.at_once ? call.arrays : call.without_steps(),
@@ -164,7 +172,7 @@ class Convolver {
   static std::vector<PlanRef> build(cudnnHandle_t handle, std::vector<OfferedEngine>* offers,
                                     const EnginePolicy& policy) {
     std::vector<PlanRef> plans(offers->size());
-    make_plans(offers->size(), policy, [&](std::size_t i) {
+    const auto make = [&](std::size_t i) {
       EngineConfig& candidate = (*offers)[i].config;
       if (exclusion(candidate, policy)) return false;
       try {
@@ -174,6 +182,10 @@ class Convolver {
       }
       candidate.workspace = workspace_bytes(*plans[i]);
       return !exclusion(candidate, policy);
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    make_plans(offers->size(), policy, make, [begin] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     });
     return plans;
   }
@@ -212,8 +224,6 @@ class Convolver {
       candidates.push_back(offers[i].config);
       place.push_back(i);
     }
-    void* workspace = nullptr;
-    std::size_t room = 0;  // bytes of it
     Stopwatch stopwatch(call.stream);
     const auto time = [&](const EngineConfig& candidate) -> std::optional<double> {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -221,10 +231,7 @@ class Convolver {
           continue;
         try {
           // More than the device has left counts against this candidate only.
-          if (candidate.workspace > room) {
-            workspace = call.context.workspace(candidate.workspace);
-            room = candidate.workspace;
-          }
+          void* const workspace = call.workspace(candidate.workspace);
           return stopwatch.fastest(
               [&] { run_engine(*plans[place[c]], call.handle, arrays, workspace); });
         } catch (const Error&) {

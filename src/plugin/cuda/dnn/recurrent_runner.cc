@@ -14,6 +14,7 @@
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/dnn/plan_table.h"
 #include "plugin/cuda/dnn/stopwatch.h"
+#include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
 
@@ -40,6 +41,7 @@ class Trial {
         context_(context) {}
 
   double milliseconds(RecurrentWay way) {
+    memory_.rewind();
     const RecurrentPlan plan(handle_, shape_, way, parts_);
     const RecurrentSizes& sizes = plan.sizes();
     const int64_t rows = shape_.steps * shape_.batch, states = shape_.places() * shape_.batch;
@@ -81,10 +83,10 @@ class Trial {
   }
 
  private:
-  void* zeros(std::size_t bytes) const {
-    if (bytes == 0) return nullptr;
-    void* const data = context_.workspace(bytes);
-    MX_CUDA_CALL(cudaMemsetAsync(data, 0, bytes, stream_));
+  void* zeros(std::size_t bytes) {
+    void* const data =
+        memory_.take(bytes, [&](std::size_t more) { return context_.workspace(more); });
+    if (bytes > 0) MX_CUDA_CALL(cudaMemsetAsync(data, 0, bytes, stream_));
     return data;
   }
 
@@ -94,6 +96,7 @@ class Trial {
   const std::vector<WeightPart>& parts_;
   const bool keeps_;
   KernelContext& context_;
+  TrialMemory memory_;
 };
 
 // Of a network that the library has in the standard way.
