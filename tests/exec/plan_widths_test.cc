@@ -95,6 +95,28 @@ TEST_F(PlanWidths, Convolutions) {
   }
 }
 
+Shape over(int spatial, int64_t first, int64_t second, int64_t size) {
+  Shape shape{first, second};
+  for (int i = 0; i < spatial; ++i) shape.push_back(size);
+  return shape;
+}
+
+// Windows of three places in each of so many dimensions.
+Value conv_over(int spatial, Network& net, const std::string& name, const Value& x, int64_t from,
+                int64_t to) {
+  const auto each = [spatial](const char* number) {
+    std::string text = "(";
+    for (int i = 0; i < spatial; ++i) text += number;
+    return text + ")";
+  };
+  return named(name,
+               apply("Convolution", {x, net.input(name + "_weight", over(spatial, to, from, 3))},
+                     {{"kernel", each("3,")},
+                      {"pad", each("1,")},
+                      {"num_filter", std::to_string(to)},
+                      {"no_bias", "True"}}));
+}
+
 // What is small runs on one thread in any process. What has been laid out for more is read fast
 // there: oneDNN's reference kernel takes hundreds of times as long.
 TEST_F(PlanWidths, SmallConvolutionsOnOneThreadTakeNoLongerThanInAProcessOfOne) {
@@ -108,11 +130,15 @@ TEST_F(PlanWidths, SmallConvolutionsOnOneThreadTakeNoLongerThanInAProcessOfOne) 
     }
     return least;
   };
-  constexpr struct { int64_t from, to, size; } kLayers[] = {{17, 48, 7}, {24, 48, 4}, {64, 32, 5}};
-  for (const auto& layer : kLayers) {
-    Network net({1, layer.from, layer.size, layer.size});
-    const Value a = relu(net.conv("a", net.data(), layer.from, layer.to));
-    const Value output = net.conv("b", a, layer.to, layer.to);
+  constexpr struct {
+    int spatial;
+    int64_t from, to, size;
+  } kLayers[] = {{2, 17, 48, 7},  {2, 24, 48, 4}, {2, 64, 32, 5}, {1, 17, 48, 49},
+                 {1, 24, 48, 96}, {3, 17, 48, 4}, {3, 24, 48, 3}, {3, 20, 24, 5}};
+  for (const auto& [spatial, from, to, size] : kLayers) {
+    Network net(over(spatial, 1, from, size));
+    const Value a = relu(conv_over(spatial, net, "a", net.data(), from, to));
+    const Value output = conv_over(spatial, net, "b", a, to, to);
     set_omp_threads(1);
     Executor alone = net.bind(graph_of({output}));
     const double expected = seconds(alone);
@@ -120,29 +146,16 @@ TEST_F(PlanWidths, SmallConvolutionsOnOneThreadTakeNoLongerThanInAProcessOfOne) 
       set_omp_threads(threads);
       Executor executor = net.bind(graph_of({output}));
       EXPECT_LT(seconds(executor), 30 * expected)
-          << layer.from << " to " << layer.to << ", " << threads << " threads";
+          << spatial << ": " << from << " to " << to << ", " << threads << " threads";
     }
   }
 }
 
 TEST_F(PlanWidths, ConvolutionsInOneAndThreeDimensions) {
   for (const int spatial : {1, 3}) {
-    Shape data{1, 17}, weight{48, 17};
-    std::string kernel = "(", pad = "(";
-    for (int i = 0; i < spatial; ++i) {
-      data.push_back(7);
-      weight.push_back(3);
-      kernel += "3,";
-      pad += "1,";
-    }
-    Network net(data);
+    Network net(over(spatial, 1, 17, 7));
     SCOPED_TRACE(spatial);
-    expect_same_in_any_number(
-        net, relu(named("a", apply("Convolution", {net.data(), net.input("a_weight", weight)},
-                                   {{"kernel", kernel + ")"},
-                                    {"pad", pad + ")"},
-                                    {"num_filter", "48"},
-                                    {"no_bias", "True"}}))));
+    expect_same_in_any_number(net, relu(conv_over(spatial, net, "a", net.data(), 17, 48)));
   }
 }
 

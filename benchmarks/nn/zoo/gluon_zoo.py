@@ -44,8 +44,9 @@ def conv(cin, cout, kernel, stride, pad, bias=True, groups=1, dims=2, dilation=1
     return layer(cout, kernel, stride, pad, dilation, groups, in_channels=cin, use_bias=bias)
 
 
-def deconv(cin, cout, kernel, stride, pad, bias=True):
-    return nn.Conv2DTranspose(cout, kernel, stride, pad, in_channels=cin, use_bias=bias)
+def deconv(cin, cout, kernel, stride, pad, bias=True, dims=2):
+    layer = nn.Conv2DTranspose if dims == 2 else nn.Conv3DTranspose
+    return layer(cout, kernel, stride, pad, in_channels=cin, use_bias=bias)
 
 
 def norm(kind, channels, dims=2):
@@ -55,7 +56,9 @@ def norm(kind, channels, dims=2):
 
 
 def act(kind):
-    special = {"relu6": lambda F, x: F.clip(x, 0, 6), "leaky": lambda F, x: F.LeakyReLU(x, slope=0.1), "gelu": lambda F, x: F.LeakyReLU(x, act_type="gelu")}
+    special = {"relu6": lambda F, x: F.clip(x, 0, 6), "leaky": lambda F, x: F.LeakyReLU(x, slope=0.1), "gelu": lambda F, x: F.LeakyReLU(x, act_type="gelu"),
+               "elu": lambda F, x: F.LeakyReLU(x, act_type="elu", slope=1.0), "swish": lambda F, x: x * F.sigmoid(x),
+               "hard_swish": lambda F, x: x * F.clip(x + 3, 0, 6) / 6, "softplus": lambda F, x: F.Activation(x, act_type="softrelu")}
     return nn.HybridLambda(special[kind]) if kind in special else nn.Activation(kind)
 
 
@@ -85,6 +88,44 @@ def enlarge():
 
 def rows_of(count):
     return nn.HybridLambda(lambda F, x: F.reshape(F.transpose(x, (0, 2, 3, 1)), (0, -1, count)))
+
+
+def neighbours():
+    return nn.HybridLambda(lambda F, x: F.LRN(x, nsize=5, alpha=1e-4, beta=0.75, knorm=1))
+
+
+def drop(part):
+    return nn.Dropout(part)
+
+
+def slopes(channels):
+    return nn.PReLU(mx.init.Constant(0.25), in_channels=channels) if "in_channels" in nn.PReLU.__init__.__code__.co_varnames else nn.PReLU()
+
+
+def pixels(factor):
+    return nn.HybridLambda(lambda F, x: F.depth_to_space(x, block_size=factor))
+
+
+def shuffle(channels, groups):
+    def both(F, x):
+        return F.reshape(F.transpose(F.reshape(x, (0, -4, groups, -1, -2)), (0, 2, 1, 3, 4)), (0, -3, -2))
+    return nn.HybridLambda(both)
+
+
+def interpolate(factor):
+    return nn.HybridLambda(lambda F, x: F.contrib.BilinearResize2D(x, scale_height=factor, scale_width=factor))
+
+
+def turned(axes):
+    return nn.HybridLambda(lambda F, x: F.transpose(x, axes))
+
+
+def largest(axis):
+    return nn.HybridLambda(lambda F, x: F.max(x, axis=axis))
+
+
+def mean(axis):
+    return nn.HybridLambda(lambda F, x: F.mean(x, axis=axis))
 
 
 def channels_last():
@@ -139,7 +180,7 @@ class Attention(HybridBlock):
 class Transformer(HybridBlock):
     """An encoder, and a decoder that reads it where there is one: words, a mask a sentence and head, words of the other language."""
 
-    def __init__(self, encoders, decoders, width, heads, vocabulary, drop=0.1):
+    def __init__(self, encoders, decoders, width, heads, vocabulary, drop=0.1, classes=2):
         super().__init__()
         self.words, self.heads = nn.Embedding(vocabulary, width), heads
         self.steps = []
@@ -150,7 +191,7 @@ class Transformer(HybridBlock):
             for part in [*parts, wide, *norms]:
                 self.register_child(part)
             self.steps.append((parts, wide, norms))
-        self.out = nn.Dense(vocabulary, in_units=width, flatten=False) if decoders else nn.Dense(2, in_units=width, flatten=False)
+        self.out = nn.Dense(vocabulary, in_units=width, flatten=False) if decoders else nn.Dense(classes, in_units=width, flatten=False)
 
     def hybrid_forward(self, F, x, mask, *other):
         mask = F.repeat(mask, self.heads, axis=0)
@@ -200,7 +241,7 @@ def fill(network, numbers):
     for name, parameter in network.collect_params().items():
         if len(parameter.shape) > 1:
             parameter.set_data(mx.nd.array(numbers(parameter.shape)))
-        elif name.endswith(("gamma", "running_var")):
+        elif name.endswith(("gamma", "running_var", "alpha")):
             parameter.set_data(mx.nd.ones(parameter.shape))
 
 
@@ -213,6 +254,15 @@ def prepare(network, numbers, eager=False):
 
 def forward(network, inputs):
     return network(*inputs).asnumpy()
+
+
+def gradients(network, inputs):
+    """Sums of the magnitudes of what a step of the mean of the examples leaves: of matrices, of vectors."""
+    sums = [0.0, 0.0]
+    for parameter in network.collect_params().values():
+        if parameter.grad_req != "null":
+            sums[len(parameter.shape) == 1] += float(parameter.grad().tostype("default").abs().sum().asscalar()) / inputs[0].shape[0]
+    return sums
 
 
 def stepper(network, inputs, labels, kind, eager=False, momentum=0.9):

@@ -52,8 +52,8 @@ def conv(cin, cout, kernel, stride, pad, bias=True, groups=1, dims=2, dilation=1
     return layer(cin, cout, kernel, stride, pad, dilation, groups, bias)
 
 
-def deconv(cin, cout, kernel, stride, pad, bias=True):
-    return nn.ConvTranspose2d(cin, cout, kernel, stride, pad, bias=bias)
+def deconv(cin, cout, kernel, stride, pad, bias=True, dims=2):
+    return (nn.ConvTranspose2d if dims == 2 else nn.ConvTranspose3d)(cin, cout, kernel, stride, pad, bias=bias)
 
 
 def norm(kind, channels, dims=2):
@@ -63,7 +63,8 @@ def norm(kind, channels, dims=2):
 
 
 def act(kind):
-    return {"relu": nn.ReLU, "relu6": nn.ReLU6, "leaky": lambda: nn.LeakyReLU(0.1), "gelu": nn.GELU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}[kind]()
+    return {"relu": nn.ReLU, "relu6": nn.ReLU6, "leaky": lambda: nn.LeakyReLU(0.1), "gelu": nn.GELU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid,
+            "elu": nn.ELU, "swish": nn.SiLU, "hard_swish": nn.Hardswish, "softplus": nn.Softplus}[kind]()
 
 
 def max_pool(size, stride, pad, dims=2):
@@ -92,6 +93,42 @@ def enlarge():
 
 def rows_of(count):
     return Call(lambda x: x.permute(0, 2, 3, 1).reshape(x.shape[0], -1, count))
+
+
+def neighbours():
+    return nn.LocalResponseNorm(5, 1e-4, 0.75, 1.0)
+
+
+def drop(part):
+    return nn.Dropout(part)
+
+
+def slopes(channels):
+    return nn.PReLU(channels)
+
+
+def pixels(factor):
+    return nn.PixelShuffle(factor)
+
+
+def shuffle(channels, groups):
+    return nn.ChannelShuffle(groups)
+
+
+def interpolate(factor):
+    return nn.Upsample(scale_factor=factor, mode="bilinear", align_corners=True)
+
+
+def turned(axes):
+    return Call(lambda x: x.permute(axes))
+
+
+def largest(axis):
+    return Call(lambda x: x.amax(axis))
+
+
+def mean(axis):
+    return Call(lambda x: x.mean(axis))
 
 
 def channels_last():
@@ -142,7 +179,7 @@ class Attention(nn.Module):
 
 
 class Transformer(nn.Module):
-    def __init__(self, encoders, decoders, width, heads, vocabulary, drop=0.1):
+    def __init__(self, encoders, decoders, width, heads, vocabulary, drop=0.1, classes=2):
         super().__init__()
         self.words = nn.Embedding(vocabulary, width)
         steps = []
@@ -151,7 +188,7 @@ class Transformer(nn.Module):
             wide = chain([nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(drop)])
             steps.append(nn.ModuleList([*parts, wide, *(nn.LayerNorm(width) for _ in range(len(parts) + 1))]))
         self.steps = nn.ModuleList(steps)
-        self.out = nn.Linear(width, vocabulary if decoders else 2)
+        self.out = nn.Linear(width, vocabulary if decoders else classes)
 
     def forward(self, x, mask, *other):
         mask = mask.bool().unsqueeze(1)
@@ -212,6 +249,13 @@ def forward(network, inputs):
         return network(*inputs).numpy()
 
 
+def gradients(network, inputs):
+    sums = [0.0, 0.0]
+    for parameter in network.parameters():
+        sums[parameter.dim() == 1] += float(parameter.grad.to_dense().abs().sum()) if parameter.grad is not None else 0.0
+    return sums
+
+
 def stepper(network, inputs, labels, kind, eager=False, momentum=0.9):
     optimizer = pt.optim.SGD(network.parameters(), 1e-5, momentum)
     network.train()
@@ -222,7 +266,8 @@ def stepper(network, inputs, labels, kind, eager=False, momentum=0.9):
             return F.cross_entropy(y.flatten(0, -2), target.flatten())
         if kind == "ctc":
             steps, batch, _ = y.shape
-            return F.ctc_loss(y.log_softmax(-1), target + 1, pt.full((batch,), steps), pt.full((batch,), target.shape[1]))
+            lengths = pt.full((batch,), steps), pt.full((batch,), target.shape[1])
+            return F.ctc_loss(y.log_softmax(-1), target, *lengths, blank=y.shape[2] - 1, reduction="none").mean()
         return y.square().mean() / 2
 
     def step():

@@ -3,7 +3,7 @@
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so PYTHONPATH=path/to/package python benchmarks/nn/zoo/zoo.py [--threads N] [--seconds S]
            [--peer-python PYTHON_WITH_TORCH] [--reference-python PYTHON_WITH_MXNET_1_9_1] [--networks a,b] [--engines ours,torch,...]
-All start from the same weights, and two sums over what inference computes are compared (to a hundredth). Each library runs in a process of its own, a
+All start from the same weights; two sums over what inference computes, and over the gradients of the first step, are compared (to a hundredth). Each library runs in a process of its own, a
 few networks at a time, and they take turns. Times are the least of S seconds of calls, in milliseconds; ratios are the better peer's
 time by ours.
 """
@@ -19,14 +19,18 @@ import numpy as np
 
 import networks
 import sequences
+import tasks
 
 ENGINES = ("ours", "reference", "torch", "torch_compiled")
+# Networks that draw numbers in training, so that gradients are others each time.
+DROPPING = ("bert_2_layers", "transformer", "alexnet", "textcnn", "tcn", "pointnet", "perceptron")
 
 
 def cases(name):
     """The network, its inputs, batches, the batch of a step, labels and loss of a name."""
-    if name in sequences.NETWORKS:
-        return sequences.NETWORKS[name]
+    for others in (sequences, tasks):
+        if name in others.NETWORKS:
+            return others.NETWORKS[name]
     network, shape, batches, step = networks.NETWORKS[name]
     classes = {"lenet": 10, "dcgan": 1}.get(name)
     images = name not in ("ssd", "yolo", "unet", "dcgan", "wavenet", "style_instance", "style_group")
@@ -74,7 +78,9 @@ def run(name, engine, args):
         inputs = library.arrays(inputs_of(rng, step))
         momentum = 0.0 if name.endswith("_sparse") else 0.9
         take = library.stepper(called, inputs, labels(rng, step) if labels else None, kind, eager, momentum)
-        yield f"step {step}", least(take, args.seconds), None
+        take()
+        told = None if name in DROPPING else library.gradients(network, inputs)
+        yield f"step {step}", least(take, args.seconds), told
 
 
 def child(args):
@@ -104,7 +110,7 @@ def measure(engine, args):
 
 
 def main():
-    every = [*networks.NETWORKS, *sequences.NETWORKS]
+    every = [*networks.NETWORKS, *sequences.NETWORKS, *tasks.NETWORKS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=0.5)

@@ -69,7 +69,7 @@ std::optional<Call> call_of(const OpDef& op, const void* params, const Signature
   const Tensor& array = signature.in[data];
   const auto blocked = std::ranges::find_if(layouts, [](auto& l) { return l != nullptr; });
   if (!onednn::enabled() || blocked == layouts.end() || !onednn::takes(array.dtype) ||
-      array.ndim() != 4 || norm.axis != 1 || array.size() == 0)
+      !onednn::is_image(array) || norm.axis != 1 || array.size() == 0)
     return std::nullopt;
   const memory::desc desc = onednn::desc_in(*blocked, array);
   if (desc !=
@@ -155,7 +155,7 @@ class NormForward final : public PreparedKernel {
     const memory::dims dims = call_.data.get_padded_dims();
     // Channels behind are one block of them all.
     const auto block = call_.data.get_inner_nblks() == 0 ? dims[1] : call_.data.get_inner_blks()[0];
-    const int64_t pixels = dims[2] * dims[3];
+    const int64_t pixels = onednn::pixels_of(call_.data);
     auto* out = context.out(0).as<T>();
     for (int64_t c = 0; c < call_.channels; ++c) {
       if (!std::isnan(mean[c] * spread[c]) && !std::isnan(gamma[c]) && !std::isnan(beta[c]))

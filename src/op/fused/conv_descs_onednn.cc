@@ -41,7 +41,7 @@ typename Gradient::primitive_desc gradient_of(const ConvGeometry& g, const ConvD
 
 std::optional<ConvDescs> ConvDescs::of(const ConvParams& params, const ConvGeometry& g,
                                        DType dtype) {
-  if (g.spatial != 2 || channels_last(params.layout)) return std::nullopt;
+  if (channels_last(params.layout)) return std::nullopt;
   const ConvArrays a(g);
   const memory::data_type type = data_type(dtype);
   constexpr int64_t kFewChannels = 4;

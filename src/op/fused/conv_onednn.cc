@@ -94,11 +94,10 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
     if (desc && fast_on_one_thread(*desc, params, g)) return desc;
   }
   const auto chosen = [&] { return onednn::implemented([&] { return describe(params, g, any); }); };
-  if (g.spatial != 2) return chosen();
   const Descs in_blocks{onednn::channel_blocks(a.image(), type), any.weight,
                         onednn::channel_blocks(a.map(), type)};
   const bool in_tiles = type == kNarrow && onednn::multiplies_bfloat16_in_tiles();
-  if (g.image_channels > 1 && !in_tiles &&
+  if (g.spatial == 2 && g.image_channels > 1 && !in_tiles &&
       (source == nullptr || is_in_blocks(source, signature.in[0]))) {
     const Descs descs{source == nullptr ? any.image : in_blocks.image, any.weight, in_blocks.map};
     if (auto desc = onednn::implemented([&] { return describe(params, g, descs); })) return desc;

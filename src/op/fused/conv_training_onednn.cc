@@ -90,10 +90,11 @@ std::optional<WinogradDesc> winograd_in_blocks(const ConvGeometry& g, DType dtyp
 }
 
 // Where much of the blocks would be padding, Winograd's method makes up for it, and 1x1 kernels
-// wait for memory; other kernels are faster on plain rows, with the conversions around them.
+// wait for memory; other kernels over two dimensions are faster on plain rows, with the conversions
+// around them (over one and three, these are in blocks as well).
 bool blocks_pay(const ConvGeometry& g, DType dtype) {
   const bool in_tiles = dtype == DType::kBFloat16 && onednn::multiplies_bfloat16_in_tiles();
-  return in_tiles || !g.pads_much() || g.groups > 1 || g.kernel_size() == 1 ||
+  return in_tiles || g.spatial != 2 || !g.pads_much() || g.groups > 1 || g.kernel_size() == 1 ||
          winograd_in_blocks(g, dtype);
 }
 

@@ -23,7 +23,7 @@ class Channels {
     const memory::dims dims = image.get_dims();
     images_ = dims[0];
     channels_ = dims[1];
-    pixels_ = dims[2] * dims[3];
+    pixels_ = onednn::pixels_of(image);
     lanes_ = image.get_inner_nblks() == 0 ? 1 : image.get_inner_blks()[0];
     blocks_ = (channels_ + lanes_ - 1) / lanes_;
   }

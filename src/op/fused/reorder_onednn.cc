@@ -36,11 +36,15 @@ class WeightToRows final : public PreparedKernel {
 
 std::optional<WeightSquares> onednn::weight_squares_of(const memory::desc& weight) {
   const memory::dims dims = weight.get_dims();
-  if (dims.size() != 4) return std::nullopt;
+  if (dims.size() < 3 || dims.size() > 5) return std::nullopt;
   const memory::data_type type = weight.get_data_type();
-  const WeightSquares squares{dims[0], dims[1], dims[2] * dims[3], memory::data_type_size(type)};
-  const auto tag = weight_square() == 16 ? memory::format_tag::OIhw16i16o  //
-                                         : memory::format_tag::OIhw8i8o;
+  const WeightSquares squares{dims[0], dims[1], onednn::pixels_of(weight),
+                              memory::data_type_size(type)};
+  using Tag = memory::format_tag;
+  constexpr Tag kTags[][2] = {{Tag::OIw8i8o, Tag::OIw16i16o},
+                              {Tag::OIhw8i8o, Tag::OIhw16i16o},
+                              {Tag::OIdhw8i8o, Tag::OIdhw16i16o}};
+  const Tag tag = kTags[dims.size() - 3][weight_square() == 16 ? 1 : 0];
   if (!turns_to_rows(squares) || weight != memory::desc(dims, type, tag)) return std::nullopt;
   return squares;
 }

@@ -15,7 +15,7 @@ namespace {
 
 int pool_block() { return *MX_SIMD_CALL(kLanes); }
 
-void pool_to_first_of_block(const PlaneWindows& windows, const float* image, const float* dmap,
+void pool_to_first_of_block(const BlockWindows& windows, const float* image, const float* dmap,
                             float* dimage) {
   MX_SIMD_CALL(to_first)(windows, image, dmap, dimage);
 }

@@ -16,6 +16,18 @@
 namespace mxnet {
 namespace {
 
+BlockWindows windows_of(const PoolGeometry& g) {
+  BlockWindows w;
+  for (std::size_t d = 0; d < 3; ++d) {
+    w.image[d] = g.image[d];
+    w.map[d] = g.map[d];
+    w.kernel[d] = g.kernel[d];
+    w.stride[d] = g.stride[d];
+    w.pad[d] = g.pad[d];
+  }
+  return w;
+}
+
 // Inputs: gradient of the map, image; output: gradient of the image.
 class MaxGradient final : public PreparedKernel {
  public:
@@ -23,11 +35,7 @@ class MaxGradient final : public PreparedKernel {
               bool behind)
       : PreparedKernel("blocks", {map, image}, {image}),
         dtype_(dtype),
-        windows_{{g.image[1], g.image[2]},
-                 {g.map[1], g.map[2]},
-                 {g.kernel[1], g.kernel[2]},
-                 {g.stride[1], g.stride[2]},
-                 {g.pad[1], g.pad[2]}},
+        windows_(windows_of(g)),
         channels_(g.channels),
         blocks_of_image_((g.channels + pool_block() - 1) / pool_block()),
         blocks_(g.batch * blocks_of_image_),
@@ -53,7 +61,8 @@ class MaxGradient final : public PreparedKernel {
 
   template <class T>
   void run(const T* dmap, const T* image, T* dimage) const {
-    const double taps = static_cast<double>(windows_.kernel[0] * windows_.kernel[1]);
+    const int64_t* kernel = windows_.kernel;
+    const double taps = static_cast<double>(kernel[0] * kernel[1] * kernel[2]);
     parallel_for(
         blocks_, taps * static_cast<double>(map_),
         [&](int64_t first, int64_t last) {
@@ -88,7 +97,7 @@ class MaxGradient final : public PreparedKernel {
       if (step_ > 0) block_ = std::make_unique<T[]>(static_cast<std::size_t>(image_ + map_));
     }
     // `channels`: of the block.
-    void run(const PlaneWindows& windows, const T* image, const T* dmap, T* dimage,
+    void run(const BlockWindows& windows, const T* image, const T* dmap, T* dimage,
              int64_t channels) const {
       if constexpr (std::is_same_v<T, float>) {
         pool_to_first_of_block(windows, image, dmap, dimage);
@@ -133,7 +142,7 @@ class MaxGradient final : public PreparedKernel {
   };
 
   const DType dtype_;
-  const PlaneWindows windows_;
+  const BlockWindows windows_;
   const int64_t channels_, blocks_of_image_;
   const int64_t blocks_, image_, map_;  // numbers of blocks; of elements of one
   const bool behind_;                   // channels, instead of in blocks
@@ -147,7 +156,7 @@ PreparedKernelRef prepare_max_pool_gradient(const OpDef&, const void* params,
   const Tensor &dmap = signature.in[0], &data = signature.in[1];
   const auto& pool = *static_cast<const PoolParams*>(params);
   const bool plain = std::ranges::all_of(layouts, [](auto& layout) { return layout == nullptr; });
-  if (plain || !onednn::enabled() || data.dtype != dmap.dtype || data.ndim() != 4 ||
+  if (plain || !onednn::enabled() || data.dtype != dmap.dtype || !onednn::is_image(data) ||
       (data.dtype != DType::kFloat32 && data.dtype != DType::kBFloat16) || data.size() == 0 ||
       dmap.size() == 0 || channels_last(pool.layout))
     return nullptr;

@@ -167,7 +167,7 @@ PreparedKernelRef prepare_pool_spread(const OpDef&, const void* params, const Si
   const auto& pool = *static_cast<const PoolParams*>(params);
   const auto blocked = std::ranges::find_if(layouts, [](auto& l) { return l != nullptr; });
   if (blocked == layouts.end() || !onednn::takes(signature) || data.dtype != dmap.dtype ||
-      data.ndim() != 4 || channels_last(pool.layout))
+      !onednn::is_image(data) || channels_last(pool.layout))
     return nullptr;
   const PoolGeometry g = pool_geometry(pool, data.shape(), dmap.shape());
   if (g.type != PoolKind::kAvg || !means_the_same(g)) return nullptr;

@@ -2,6 +2,9 @@
 // Memory descriptors behind MemoryLayout.
 #include "op/onednn/layout.h"
 
+#include <functional>
+#include <numeric>
+
 #include "base/simd.h"
 
 namespace mxnet::onednn {
@@ -47,10 +50,18 @@ dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor) {
   return static_cast<const DnnlLayout&>(*layout).desc();
 }
 
+bool is_image(const Tensor& tensor) { return tensor.ndim() >= 3 && tensor.ndim() <= 5; }
+
+int64_t pixels_of(const dnnl::memory::desc& image) {
+  const dnnl::memory::dims dims = image.get_dims();
+  return std::accumulate(dims.begin() + 2, dims.end(), int64_t{1}, std::multiplies<>());
+}
+
 dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {
-  const auto tag =
-      simd_level() >= 2 ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c;
-  return {dims, type, tag};
+  using Tag = dnnl::memory::format_tag;
+  constexpr Tag kTags[][2] = {
+      {Tag::nCw8c, Tag::nCw16c}, {Tag::nChw8c, Tag::nChw16c}, {Tag::nCdhw8c, Tag::nCdhw16c}};
+  return {dims, type, kTags[dims.size() - 3][simd_level() >= 2 ? 1 : 0]};
 }
 
 dnnl::memory::desc channels_behind(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {

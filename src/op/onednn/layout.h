@@ -15,7 +15,12 @@ LayoutRef layout_of(const dnnl::memory::desc& desc,
 LayoutRef layout_of_own(const dnnl::memory::desc& desc);
 // What an array of this shape and type looks like in `layout`.
 dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor);
-// Images whose channels lie together in groups of a vector of float32 of this CPU.
+// Whether an array has the dimensions of images: batch, channels and one to three spatial ones.
+bool is_image(const Tensor& tensor);
+// Of one channel of an image.
+int64_t pixels_of(const dnnl::memory::desc& image);
+// Images whose channels lie together in groups of a vector of float32 of this CPU. Of one to three
+// spatial dimensions.
 dnnl::memory::desc channel_blocks(const dnnl::memory::dims& dims,
                                   dnnl::memory::data_type type = dnnl::memory::data_type::f32);
 
