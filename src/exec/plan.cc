@@ -108,9 +108,9 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
   for (const Turns& t : turns)
     for (int s = t.first; s <= t.last; ++s) {
       const int n = schedule.nodes[static_cast<std::size_t>(s)];
-      for (int o = 0; o < graph.num_outputs(n); ++o)
-        memory.layout_bytes[static_cast<std::size_t>(graph.first_entry(n) + o)] *=
-            static_cast<std::size_t>(t.parts);
+      const int end = graph.first_entry(n) + graph.num_outputs(n);
+      for (int entry = graph.first_entry(n); entry < end; ++entry)
+        memory.layout_bytes[static_cast<std::size_t>(entry)] *= static_cast<std::size_t>(t.parts);
     }
   memory.packing = options.packing;
   memory.inplace = options.inplace;
