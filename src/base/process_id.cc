@@ -14,17 +14,23 @@ namespace {
 
 // Relaxed: it changes while the process has one thread.
 constinit std::atomic<int> g_id{0};
+constinit std::atomic<pthread_t> g_thread{0};
 
 void take() { g_id.store(::getpid(), std::memory_order_relaxed); }
 
 // It fails only for want of memory, as the library is loaded.
 [[gnu::constructor(kForkOrderConfig)]] void keep() {
   take();
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, take));
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, [] {
+    take();
+    g_thread.store(::pthread_self(), std::memory_order_relaxed);
+  }));
 }
 
 }  // namespace
 
 int process_id() { return g_id.load(std::memory_order_relaxed); }
+
+pthread_t thread_of_fork() { return g_thread.load(std::memory_order_relaxed); }
 
 }  // namespace mxnet

@@ -6,17 +6,14 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/process_id.h"
 
 namespace mxnet {
 
 void Turn::wait(const char* tag) {
-  // A child has the memory of its parent, and of its threads only the one that forked.
   constexpr auto kLook = std::chrono::milliseconds(1);
-  constexpr int kLooks =
-      1000;  // between taking a turn and writing down whose it is lies no such time
-  const int process = process_id();
-  for (int looks = 0; process_.load(std::memory_order_relaxed) != process; ++looks) {
+  // Between taking a turn and writing down whose it is lies no such time.
+  constexpr int kLooks = 1000;
+  for (int looks = 0; !is_of_this_process(owner_.load(std::memory_order_relaxed)); ++looks) {
     if (take_if_free()) return;
     if (looks == kLooks) {
       throw Error(ErrorCode::kGeneric, tag,

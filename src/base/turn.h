@@ -24,7 +24,7 @@ class Turn {
     uint64_t owner = 0;
     // Acquire pairs with give's release: what the last owner did to the object is seen.
     if (!owner_.compare_exchange_strong(owner, self, std::memory_order_acquire)) {
-      if (owner != self) return false;
+      if (owner != self || !is_of_this_process(owner)) return false;
       ++depth_;
       return true;
     }
@@ -46,11 +46,17 @@ class Turn {
 
  private:
   void wait(const char* tag);
+  // Whether an owner is a thread of this process. A child has the memory of its parent, and of its
+  // threads only the one that forked; a new one may have the name of one that is gone.
+  bool is_of_this_process(uint64_t owner) const {
+    return process_.load(std::memory_order_relaxed) == process_id() ||
+           owner == static_cast<uint64_t>(thread_of_fork());
+  }
 
   std::atomic<uint64_t> owner_;  // pthread_self(), which is never 0; 0 = nobody
   uint32_t depth_;               // of the owner; how often more than once
   std::atomic<uint32_t> waiters_;
-  std::atomic<int> process_;  // in which it was taken last
+  std::atomic<int> process_;  // in which it was taken last while free
 };
 
 }  // namespace mxnet

@@ -15,8 +15,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/first_use.h"
-#include "base/lock.h"
 #include "base/turn.h"
 
 namespace mxnet::c_api {
@@ -214,27 +212,54 @@ class HandlePool {
         return index;
     }
     const std::size_t index = used_.fetch_add(1, std::memory_order_release);
-    if (index >= capacity_) {
+    const uint32_t capacity = capacity_.load(std::memory_order_relaxed);  // ordered by base_
+    if (index >= capacity) {
       used_.fetch_sub(1, std::memory_order_relaxed);
       throw Error(ErrorCode::kOutOfMemory, "handle",
-                  std::string("all ") + std::to_string(capacity_) + " handles of kind " + kind_ +
+                  std::string("all ") + std::to_string(capacity) + " handles of kind " + kind_ +
                       " are in use");
     }
     return static_cast<uint32_t>(index);
   }
 
-  // Throws where there are no addresses for even one slot.
+  // Throws where there are no addresses for even one slot. Without a lock: an operation may make
+  // the first handle of a kind while a fork, which holds locks, waits for the operation's end.
   void reserve() {
-    const MutexLock lock(first_use_mutex());
-    for (std::size_t bytes = kReserved; base() == nullptr && bytes >= kStride; bytes /= 2) {
+    std::uintptr_t reserved = reserved_.load(std::memory_order_relaxed);
+    if (reserved == 0) {
+      const Range mine = map_range();
+      // Of threads that come at once the first one's is taken.
+      if (reserved_.compare_exchange_strong(reserved, mine.packed(), std::memory_order_relaxed)) {
+        reserved = mine.packed();
+      } else {
+        ::munmap(mine.first, std::size_t{1} << mine.log2_bytes);
+      }
+    }
+    // All of them write the same.
+    const auto range = Range::unpacked(reserved);
+    capacity_.store(static_cast<uint32_t>((std::size_t{1} << range.log2_bytes) / kStride),
+                    std::memory_order_relaxed);
+    base_.store(range.first, std::memory_order_release);
+  }
+  // Of a power of two of bytes, whose exponent fits beside an address of pages.
+  struct Range {
+    static constexpr std::uintptr_t kLog2 = 63;
+    char* first;
+    unsigned log2_bytes;
+    std::uintptr_t packed() const { return reinterpret_cast<std::uintptr_t>(first) | log2_bytes; }
+    static Range unpacked(std::uintptr_t packed) {
+      return {reinterpret_cast<char*>(packed & ~kLog2), static_cast<unsigned>(packed & kLog2)};
+    }
+  };
+  static Range map_range() {
+    for (std::size_t bytes = kReserved; bytes >= kStride; bytes /= 2) {
       // Only addresses: pages come when touched, and NORESERVE keeps them out of the commit limit.
       void* range = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (range == MAP_FAILED) continue;
-      capacity_ = static_cast<uint32_t>(bytes / kStride);
-      base_.store(static_cast<char*>(range), std::memory_order_release);
+      if (range != MAP_FAILED)
+        return {static_cast<char*>(range), static_cast<unsigned>(std::countr_zero(bytes))};
     }
-    if (base() == nullptr) throw std::bad_alloc();
+    throw std::bad_alloc();
   }
 
   void give_slot(uint32_t index) {
@@ -258,10 +283,11 @@ class HandlePool {
   }
 
   const char* const kind_;
-  std::atomic<char*> base_{nullptr};  // null before the first handle
-  uint32_t capacity_ = 0;             // written before base_
-  std::atomic<std::size_t> used_{0};  // slots ever taken
-  std::atomic<uint64_t> free_{0};     // changes << 32 | index + 1
+  std::atomic<char*> base_{nullptr};         // null before the first handle
+  std::atomic<uint32_t> capacity_{0};        // written before base_
+  std::atomic<std::uintptr_t> reserved_{0};  // a Range, packed; written before both
+  std::atomic<std::size_t> used_{0};         // slots ever taken
+  std::atomic<uint64_t> free_{0};            // changes << 32 | index + 1
 };
 
 }  // namespace mxnet::c_api

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process forks while its other threads are anywhere inside the library: the child works.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fork_under_load.h"
 #include "handles.h"
+#include "mxnet/c_api_ext.h"
 
 namespace mxnet::c_test {
 namespace {
@@ -77,6 +82,53 @@ TEST(ForkDeathTest, AChildWorksWhileAnotherThreadMakesTheFirstCall) {
   }
 }
 
+// Functions of an operation may call anything: a fork waits for their end, and they not for it.
+TEST(ForkDeathTest, AnOperationMakesTheFirstHandleOfAKindDuringAFork) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process without such handles yet
+  static std::atomic<bool> forks{false};
+  static const MXContext cpu = {1, 0};
+  const auto make = [](void*, void* made) {
+    while (!forks) std::this_thread::yield();
+    // The handlers of the library come behind this test's.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    RecordIOHandle writer = nullptr;
+    *static_cast<bool*>(made) = MXRecordIOWriterCreate("/dev/null", &writer) == 0;
+  };
+  EXPECT_EXIT(
+      {
+        ::alarm(20);
+        ::pthread_atfork([] { forks = true; }, nullptr, nullptr);
+        bool made = false;
+        MXEnginePushSync(make, &made, nullptr, &cpu, nullptr, 0, nullptr, 0);
+        const int status = status_of_child();
+        ::_exit(status == 0 && made ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// A thread in memory of one's own: two that have the same memory have the same pthread_self().
+class ThreadIn {
+ public:
+  ThreadIn(void* stack, std::size_t bytes, std::function<void()> work) : work_(std::move(work)) {
+    pthread_attr_t attributes;
+    EXPECT_EQ(::pthread_attr_init(&attributes), 0);
+    EXPECT_EQ(::pthread_attr_setstack(&attributes, stack, bytes), 0);
+    EXPECT_EQ(::pthread_create(&id, &attributes, run, this), 0);
+    ::pthread_attr_destroy(&attributes);
+  }
+  ~ThreadIn() { ::pthread_join(id, nullptr); }
+  ThreadIn(const ThreadIn&) = delete;
+  ThreadIn& operator=(const ThreadIn&) = delete;
+  pthread_t id = 0;
+
+ private:
+  static void* run(void* self) {
+    static_cast<ThreadIn*>(self)->work_();
+    return nullptr;
+  }
+  const std::function<void()> work_;
+};
+
 // The child has no thread that would end the call.
 TEST(Fork, AHandleInTheTurnOfAnotherThreadIsAnErrorOfTheChild) {
   const int key = 0;
@@ -96,14 +148,21 @@ TEST(Fork, AHandleInTheTurnOfAnotherThreadIsAnErrorOfTheChild) {
     static_cast<Turn*>(of)->end.get_future().wait();
   };
   ASSERT_EQ(MXKVStoreSetUpdater(store, stay, &turn), 0) << MXGetLastError();
-  std::thread pusher(
-      [&] { EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), 0) << MXGetLastError(); });
+  std::vector<char> stack(std::size_t{4} << 20);
+  std::optional<ThreadIn> pusher(std::in_place, stack.data(), stack.size(), [&] {
+    EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), 0) << MXGetLastError();
+  });
   turn.begun.get_future().wait();
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
-    EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), -1);
-    EXPECT_TRUE(error_has("when this process was forked")) << MXGetLastError();
+    const auto expect_error = [&] {
+      EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), -1);
+      EXPECT_TRUE(error_has("when this process was forked")) << MXGetLastError();
+    };
+    expect_error();
+    // Nor is a new thread that has the memory, and so the name, of the one that is gone.
+    EXPECT_EQ(ThreadIn(stack.data(), stack.size(), expect_error).id, pusher->id);
     EXPECT_EQ(MXKVStorePush(other, 1, &key, &array, 0), 0) << MXGetLastError();
     ::_exit(testing::Test::HasFailure() ? 1 : 0);
   }
@@ -111,8 +170,45 @@ TEST(Fork, AHandleInTheTurnOfAnotherThreadIsAnErrorOfTheChild) {
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   turn.end.set_value();
-  pusher.join();
+  pusher.reset();
   for (KVStoreHandle each : {store, other}) EXPECT_EQ(MXKVStoreFree(each), 0) << MXGetLastError();
+}
+
+// The thread that forks goes on in the child with the call that it was in, longer than others would
+// wait for one that is gone.
+TEST(Fork, ACallThatForkedKeepsItsTurnInTheChild) {
+  const int key = 0;
+  const Array value(Values{1, 2});
+  NDArrayHandle array = value.get();
+  KVStoreHandle store = nullptr;
+  ASSERT_EQ(MXKVStoreCreate("local", &store), 0) << MXGetLastError();
+  ASSERT_EQ(MXKVStoreInit(store, 1, &key, &array), 0) << MXGetLastError();
+  const auto fork_inside = [](int, NDArrayHandle pushed, NDArrayHandle stored, void* of) {
+    const Array from(pushed), to(stored);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      std::atomic<bool> begun{false};
+      std::thread other([&] {
+        int number = 0;
+        const Array out(Values{0, 0});
+        NDArrayHandle pulled = out.get();
+        begun = true;
+        EXPECT_EQ(MXKVStorePull(of, 1, &number, &pulled, 0), 0) << MXGetLastError();
+      });
+      while (!begun) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      // Its turn comes when this call ends, with this process.
+      other.detach();
+      ::_exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  };
+  ASSERT_EQ(MXKVStoreSetUpdater(store, fork_inside, store), 0) << MXGetLastError();
+  EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), 0) << MXGetLastError();
+  EXPECT_EQ(MXKVStoreFree(store), 0) << MXGetLastError();
 }
 
 }  // namespace
