@@ -273,7 +273,7 @@ int MXKVStoreGetGroupSize(KVStoreHandle handle, int* ret) {
 }
 
 int MXKVStoreBarrier(KVStoreHandle handle) {
-  return guarded([&] { (*use_store(handle, "MXKVStoreBarrier"))->barrier(); });
+  return guarded([&] { hold_store(handle, "MXKVStoreBarrier")->barrier(); });
 }
 
 int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before_exit) {

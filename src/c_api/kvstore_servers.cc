@@ -65,9 +65,9 @@ int MXKVStoreGetNumServers(KVStoreHandle handle, int* out) {
 int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController* controller,
                        void* controller_handle) {
   return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreRunServer");
+    const std::shared_ptr<KVStore> store = hold_store(handle, "MXKVStoreRunServer");
     require(reinterpret_cast<const void*>(controller), "MXKVStoreRunServer", "controller");
-    store.run_server([=](int head, const std::string& body) {
+    store->run_server([=](int head, const std::string& body) {
       controller(head, body.c_str(), controller_handle);
       return std::string();
     });
@@ -76,9 +76,9 @@ int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController* controll
 
 int MXKVStoreServe(KVStoreHandle handle, MXKVStoreResponder responder, void* state) {
   return guarded([&] {
-    KVStore& store = store_of(handle, "MXKVStoreServe");
+    const std::shared_ptr<KVStore> store = hold_store(handle, "MXKVStoreServe");
     require(reinterpret_cast<const void*>(responder), "MXKVStoreServe", "responder");
-    store.run_server([=](int head, const std::string& body) {
+    store->run_server([=](int head, const std::string& body) {
       const char* reply = nullptr;
       size_t size = 0;
       const int failed = responder(head, body.data(), body.size(), &reply, &size, state);

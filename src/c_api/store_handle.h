@@ -9,7 +9,7 @@
 
 namespace mxnet::c_api {
 
-using StorePool = HandlePool<std::unique_ptr<KVStore>, Handles::kInTurns>;
+using StorePool = HandlePool<std::shared_ptr<KVStore>, Handles::kInTurns>;
 
 inline StorePool& store_pool() {
   static constinit StorePool pool("KVStore");
@@ -21,7 +21,13 @@ inline StorePool& store_pool() {
 inline StorePool::Use use_store(KVStoreHandle handle, const char* function) {
   return store_pool().use(handle, function);
 }
-// Without a turn: for what never changes, and for a server, which is at it for as long as it lives.
+// The store behind a handle that may be freed meanwhile, after a turn to get hold of it: for calls
+// that wait for other processes, which may wait for what another thread of this one has yet to
+// push.
+inline std::shared_ptr<KVStore> hold_store(KVStoreHandle handle, const char* function) {
+  return *use_store(handle, function);
+}
+// Without a turn: for what never changes.
 inline KVStore& store_of(KVStoreHandle handle, const char* function) {
   return *store_pool().get(handle, function);
 }

@@ -29,7 +29,8 @@ using TextPairs = std::span<const std::pair<std::string_view, std::string_view>>
 // What servers call for each command that workers send; its result, or what it throws, goes back.
 using ServerController = std::function<std::string(int head, const std::string& body)>;
 
-// One thread at a time. All calls on arrays only push engine operations, unless they say otherwise;
+// One thread at a time, but for barrier() and run_server(), beside which others may call: they wait
+// for other processes. All calls on arrays only push engine operations, unless they say otherwise;
 // what fails there is thrown by a wait on an array that depends on it. Throws Error(kValue) for
 // unknown keys, for different numbers of keys and arrays, and for shapes that do not match.
 class KVStore {

@@ -34,6 +34,33 @@ def test_sums_are_those_of_one_process(workers, kind):
 
 
 @needs_mpi
+def test_a_thread_pushes_what_other_ranks_need_to_come_to_the_barrier_where_another_one_waits():
+    lines, done = run(
+        2,
+        """
+        import threading
+        store.init("w", mx.nd.zeros((3,)))
+        if rank == 0:
+            barrier = threading.Thread(target=store._barrier, daemon=True)
+            barrier.start()
+            time.sleep(0.5)
+        def push():
+            store.push("w", mx.nd.full((3,), rank + 1))
+            say(pulled("w", (3,)).tolist())
+        pusher = threading.Thread(target=push, daemon=True)
+        pusher.start()
+        pusher.join(timeout=20)
+        if pusher.is_alive():
+            os._exit(1)
+        barrier.join() if rank == 0 else store._barrier()
+        say("done")
+        """,
+    )
+    assert lines == {rank: ["[3.0, 3.0, 3.0]", "done"] for rank in range(2)}, done.stderr
+    assert done.returncode == 0
+
+
+@needs_mpi
 def test_every_rank_applies_the_updater_to_the_same_sum():
     lines, done = run(
         2,
