@@ -7,6 +7,8 @@ from there.
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any, Callable, List, Optional
 
 from .. import _core
@@ -27,6 +29,8 @@ class MXDataIter(DataIter):
         self._data_name = data_name
         self._label_name = label_name
         self._repeats_first = False
+        self._pid = os.getpid()
+        self._turn = threading.Lock()  # of threads that fetch a batch, which takes several calls
         # Shapes are known from the first batch, which is then given out.
         first = self._fetch()
         if first is None:
@@ -64,10 +68,13 @@ class MXDataIter(DataIter):
         return self._current is not None
 
     def next(self) -> DataBatch:
-        """The next batch; StopIteration at the end of the epoch."""
-        if not self.iter_next():
-            raise StopIteration
-        return self._batch()
+        """The next batch; StopIteration at the end of the epoch. Of threads that call it each batch goes to one."""
+        if os.getpid() != self._pid:
+            self.handle.next()  # is an error: the parent's threads keep the turn
+        with self._turn:
+            if not self.iter_next():
+                raise StopIteration
+            return self._batch()
 
     def _batch(self) -> DataBatch:
         if self._current is None:

@@ -2,6 +2,8 @@
 """Iterators of the library over text files and idx files. Orders and values marked so are those of MXNet 1.9.1."""
 
 import struct
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -43,6 +45,41 @@ def test_csv_without_rounding_pads_with_what_was_there(csv):
     for _ in range(2):
         assert [(index, pad) for _, _, pad, index in epoch(iterator)] == [([0, 1, 2], 0), ([3, 4, 2], 1)]
         iterator.reset()
+
+
+class SlowHandle:
+    """As a handle of the library, where other threads come between any two calls."""
+
+    def __init__(self, batches):
+        self.batches, self.number = batches, -1
+
+    def next(self):
+        self.number += 1
+        time.sleep(0.002)
+        return self.number < self.batches
+
+    def value(self):
+        time.sleep(0.001)
+        return self.number
+
+    def index(self):
+        return [self.value()]
+
+    def data(self):
+        return mx.nd.array([self.value()])
+
+    label, pad = data, value
+
+
+def test_each_batch_goes_whole_to_one_of_the_threads_that_share_an_iterator():
+    iterator = mx.io.MXDataIter(SlowHandle(40))
+    taken = []
+    threads = [threading.Thread(target=lambda: taken.extend(epoch(iterator))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == [([i], [i], i, [i]) for i in range(40)]
 
 
 def test_a_reset_in_the_middle_starts_at_the_first_sample(csv):
