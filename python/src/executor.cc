@@ -88,29 +88,31 @@ class ExecutorBase {
     check_blocking([&] { return MXExecutorGetOptimizedSymbol(handle_, &symbol); });
     return owned_symbol(symbol);
   }
-  // The callback lives as long as it is set; None ends it.
+  // None ends it.
   void set_monitor(const py::object& callback, bool all) {
     const bool none = callback.is_none();
-    check_blocking([&] {
-      return MXExecutorSetMonitorCallbackEX(handle_, none ? nullptr : call_monitor,
-                                            none ? nullptr : callback.ptr(), all);
-    });
     monitor_ = callback;
+    check_blocking([&] {
+      return MXExecutorSetMonitorCallbackEX(handle_, none ? nullptr : call_monitor, this, all);
+    });
   }
 
  private:
   // Called on the thread that runs forward, without the GIL.
-  static void call_monitor(const char* name, NDArrayHandle array, void* state) {
+  static void call_monitor(const char* name, NDArrayHandle array, void* self) {
     const py::gil_scoped_acquire held;
     try {
-      py::handle(static_cast<PyObject*>(state))(name, wrapped(array));
+      const py::object value = wrapped(array);
+      // One of its own: the callback may set another one, and so may other threads meanwhile.
+      const py::object monitor = static_cast<ExecutorBase*>(self)->monitor_;
+      if (!monitor.is_none()) monitor(name, value);
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("the monitor of an Executor");
     }
   }
 
   const ExecutorHandle handle_;
-  py::object monitor_;
+  py::object monitor_ = py::none();  // the newest, whichever the library was told last
 };
 
 ExecutorHandle handle_or_null(const ExecutorBase* executor) {

@@ -3,6 +3,8 @@
 
 import json
 import re
+import sys
+import threading
 
 import mxnet as mx
 import numpy as np
@@ -188,6 +190,33 @@ def test_monitor_sees_values():
     executor.set_monitor_callback(None)
     executor.forward()[0].wait_to_read()
     assert not seen
+
+
+def test_monitors_that_threads_set_while_others_run_live_as_long_as_one_is_called():
+    executor = network().simple_bind(mx.cpu(), data=(4, 2))
+    running = threading.Event()
+    running.set()
+    seen = set()
+
+    def set_monitors():
+        for number in range(40000):
+            own = [number]
+            executor.set_monitor_callback(lambda name, array: seen.add((name, len(own))))
+        running.clear()
+
+    def run():
+        while running.is_set():
+            executor.forward()
+
+    threads = [threading.Thread(target=work) for work in [set_monitors] * 3 + [run] * 2]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert seen == {("fc_output", 1), ("act_output", 1)}
 
 
 def test_monitor_sees_gradients():
