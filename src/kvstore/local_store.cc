@@ -150,14 +150,18 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_
   move_home(stored, group.index, pushed_);
   const Key& key = keys_.key(group.index);
   const bool updated = updates();
+  // An updater may call the store, which has other arrays at hand then.
+  std::vector<NDArray> outs = std::move(pulled_);
+  pulled_.clear();
   const NDArray first = pushed_.front();
   if (updated && pushed_.size() == 1 && first.device() == stored.value.device() &&
       !first.is_sparse() && !spans_processes()) {
     update(key, first, stored.value, priority);
   } else {
     NDArray& sum = updated ? merged(stored) : stored.value;
-    if (one_of_many && sum_together(key, pushed_, sum, updated ? Arrays() : pulled_, priority)) {
-      if (updated) unfinished_.push_back({group.index, pulled_});
+    if (one_of_many && sum_together(key, pushed_, sum, updated ? Arrays() : outs, priority)) {
+      if (updated) unfinished_.push_back({group.index, outs});
+      pulled_ = std::move(outs);
       return;
     }
     if (spans_processes()) leave_bunch(sum);
@@ -165,9 +169,12 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_
     sum_over_processes(key, sum, priority);
     if (updated) update(key, sum, stored.value, priority);
   }
-  if (pulled_.empty()) return;
-  refresh(key, priority);
-  reducer_->copy(stored.value, pulled_, priority);
+  if (!outs.empty()) {
+    refresh(key, priority);
+    reducer_->copy(stored.value, outs, priority);
+  }
+  outs.clear();
+  pulled_ = std::move(outs);  // its memory
 }
 
 // Where one key is found wrong, those before it still travel: other processes wait for them.

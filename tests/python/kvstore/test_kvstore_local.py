@@ -386,3 +386,21 @@ def test_threads_push_to_one_store_and_each_gets_what_its_own_updater_call_raise
         thread.join()
     assert seen == {key: [f"key {key}" if key % 2 else None] * 50 for key in range(4)}
     assert [pulled(store, key)[0, 0] for key in range(4)] == [50, 0, 50, 0]
+
+
+def test_an_updater_that_uses_its_store_leaves_a_pushpull_what_it_has_to_write(store):
+    store.init([0, 1, 2], [full(0)] * 3)
+
+    def update(key, pushed, stored):
+        if key == 0:
+            store.push(1, pushed * 5)
+            with pytest.raises(mx.base.MXNetError):
+                store.pull([1, 9], out=[full(0), full(0)])
+            stored += float(pulled(store, 1)[0, 0])
+        else:
+            stored += pushed
+
+    store._set_updater(update)
+    outs = [full(-1), full(-1)]
+    store.pushpull([0, 2], [full(1), full(2)], out=outs)
+    assert [out.asnumpy()[0, 0] for out in outs] == [5, 2]
