@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scratch memory of trials. Ways to do one thing are tried one behind the other on one stream, each
-// with arrays of its own: they take the same memory in turn, so that all of them need no more than
-// the one that needs most.
+// with arrays of its own: they take the same memory in turn, and more only where one needs more
+// than those before it.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -14,7 +14,8 @@ class TrialMemory {
   // The next way begins: the memory of those before is its, in the order in which they took it.
   void rewind() { next_ = 0; }
 
-  // Null for no bytes. make(bytes) gives more where the ways before have not taken as much.
+  // Null for no bytes. make(bytes) gives more where the ways before have not taken as much; what
+  // that replaces stays with whom it was made by.
   template <class Make>
   void* take(std::size_t bytes, const Make& make) {
     if (next_ == blocks_.size()) blocks_.emplace_back();
