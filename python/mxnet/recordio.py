@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
 
 
+_turn_to_open = threading.Lock()  # of threads of a child that find a file of the parent's
+
+
+def _forget_turn() -> None:
+    global _turn_to_open
+    _turn_to_open = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_turn)
+
+
 class MXRecordIO:
     """Reads (`flag` "r") or writes ("w") a RecordIO file in order.
 
@@ -52,8 +63,8 @@ class MXRecordIO:
         else:
             self.handle = _core.RecordReader(self.uri)
             self.handle.set_skipping(self.skip_damaged)
-        self.pid = os.getpid()
         self._turn = threading.Lock()  # of threads that go to a record and then read or write it
+        self.pid = os.getpid()  # behind what is this process's own
         self.is_open = True
 
     def close(self) -> None:
@@ -98,7 +109,9 @@ class MXRecordIO:
         if self.writable:
             raise RuntimeError(f"given {self.uri!r}, opened for writing by another process: open it anew")
         # A file of its own, at its start; an index that has been read stays good.
-        self._open_file()
+        with _turn_to_open:
+            if self.pid != os.getpid():
+                self._open_file()
 
     def reset(self) -> None:
         """Back to the start; a writer begins the file again."""

@@ -6,6 +6,7 @@ import os
 import pickle
 import struct
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -122,6 +123,28 @@ def test_a_fork_reads_with_a_file_of_its_own(path):
     assert ours.recv() == RECORDS[0]
     child.join()
     assert reader.read() == RECORDS[1]
+
+
+class SlowToOpen(mx.recordio.MXRecordIO):
+    times = 0
+
+    def _open_file(self):
+        self.times += 1
+        time.sleep(0.05 * (self.times - 1))  # the parent opens at once, threads one after the other
+        super()._open_file()
+
+
+def test_threads_of_a_fork_share_its_own_file(path):
+    write(path, [b"0", b"1", b"2", b"3"])
+    reader = SlowToOpen(path, "r")
+    reader.pid = None  # the parent's
+    records = []
+    threads = [threading.Thread(target=lambda: records.append(reader.read())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(records) == [b"0", b"1", b"2", b"3"]
 
 
 def test_many_readers_read_one_file(path):
