@@ -71,6 +71,7 @@ bool keeps_zero(const OpDef& op, const void* params, int num_inputs) {
   std::vector<float> numbers(static_cast<std::size_t>(num_inputs) + 1, 0.0F);
   numbers.back() = 1;
   std::vector<Tensor> tensors;
+  tensors.reserve(numbers.size());
   for (float& number : numbers) tensors.push_back({&number, &one, DType::kFloat32});
   const std::span<const Tensor> all = tensors;
   OwnResources resources;
