@@ -70,7 +70,7 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   Taps taps;
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   // The same number rounded as 1.x has it: places that are whole fall on either side of a pixel.
-  const double step = 1 / (static_cast<double>(to) / static_cast<double>(from));
+  const double inverse = static_cast<double>(to) / static_cast<double>(from), step = 1 / inverse;
   if (how == Interpolation::kLinear) taps.width = 2;
   if (how == Interpolation::kCubic) taps.width = 4;
   if (how == Interpolation::kLanczos) taps.width = 8;
@@ -104,8 +104,8 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
                 from);
         } else {
           // Old pixels are flat; only where two of them meet within a new one are they mixed.
-          const double base = std::floor(place * scale);
-          const double mix = std::max(0.0, (place + 1) - (base + 1) / scale);
+          const double base = std::floor(place * step);
+          const auto mix = static_cast<float>(std::max(0.0, (place + 1) - (base + 1) * inverse));
           const double at = base + (mix - std::floor(mix));
           around(taps, std::min(at, static_cast<double>(from - 1)), 1, from, tent);
         }

@@ -59,9 +59,16 @@ void assign_scalar_cpu(const MaskAssignParams& params, KernelContext& context) {
   }
   dispatch_dtype(out.dtype, "boolean_mask_assign", [&]<class T>(TypeTag<T>) {
     const T value = convert<T>(params.value);
-    MaskParts(mask, part_cost(view, out)).each([&](int64_t position, int64_t) {
+    T* const to = out.as<T>();
+    const MaskParts parts(mask, part_cost(view, out));
+    if (view.outer == 1 && view.width == 1) {
+      return parts.each_block([to, value](const int64_t* at, int64_t count, int64_t) {
+        for (int64_t i = 0; i < count; ++i) to[at[i]] = value;
+      });
+    }
+    parts.each([&](int64_t position, int64_t) {
       for (int64_t o = 0; o < view.outer; ++o)
-        std::fill_n(out.as<T>() + (o * view.extent + position) * view.width, view.width, value);
+        std::fill_n(to + (o * view.extent + position) * view.width, view.width, value);
     });
   });
 }

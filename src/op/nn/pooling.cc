@@ -28,14 +28,17 @@ double lowest(DType dtype) {
 }
 
 // Channels that lie last, unless there are too few to be joined together, or maxima of windows that
-// overlap so much that they are found sooner line by line. (Cubes may cancel each other: of what is
-// left the root tells the order in which they were added, which is to be that of the other layout.)
+// overlap so much, for so many channels, that they are found sooner line by line. (Cubes may cancel
+// each other: of what is left the root tells the order in which they were added, which is to be
+// that of the other layout.)
 bool goes_by_pixels(const PoolGeometry& g) {
   constexpr int64_t kFewChannels = 8, kManyWindows = 32;
   if (!g.channels_last || g.channels < kFewChannels) return false;
   if (g.type == PoolKind::kMax) {
-    const int64_t window = g.kernel[0] * g.kernel[1] * g.kernel[2];
-    return g.map_size() * window <= kManyWindows * g.image_size();
+    const int64_t seen = g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2];
+    // Each pixel that a window sees is a call, which more channels make up for.
+    return seen <= kManyWindows * g.image_size() &&
+           4 * (g.channels - kFewChannels) * g.image_size() >= 9 * (seen - g.image_size());
   }
   return g.type != PoolKind::kLp || g.power != 3;
 }

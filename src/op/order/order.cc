@@ -83,7 +83,12 @@ GpuOrder on_gpu(const AxisRows& rows, const Tensor& in) {
 // fn(i) for the elements taken from one row: shared among threads where the row is alone.
 template <class F>
 void each_taken(const AxisRows& rows, const F& fn) {
-  constexpr double kCost = 4.0;  // elementary operations: memory is met in no order
+  constexpr double kCost = 4.0;   // elementary operations: memory is met in no order
+  constexpr int64_t kShort = 64;  // there may be many: asking for threads would take longer
+  if (rows.k <= kShort) {
+    for (int64_t i = 0; i < rows.k; ++i) fn(i);
+    return;
+  }
   parallel_for(rows.k, kCost, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) fn(i);
   });

@@ -5,6 +5,7 @@
 #include "op/sorting/sorted_positions.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <mutex>
 #include <vector>
@@ -14,6 +15,26 @@
 
 namespace mxnet {
 namespace {
+
+// Up to so many elements are sorted by insertion, which has done before the other sorts are called.
+template <class T>
+constexpr int64_t kFew = sizeof(T) == 8 ? 8 : 4;
+
+template <class T>
+const uint32_t* few_positions(const T* values, int64_t n, SortKey<T> flip, uint32_t* to) {
+  std::array<SortKey<T>, kFew<T>> keys;
+  for (int64_t i = 0; i < n; ++i) {
+    const SortKey<T> key = to_key(values[i], flip);
+    int64_t place = i;
+    for (; place > 0 && keys[static_cast<std::size_t>(place - 1)] > key; --place) {
+      keys[static_cast<std::size_t>(place)] = keys[static_cast<std::size_t>(place - 1)];
+      to[place] = to[place - 1];
+    }
+    keys[static_cast<std::size_t>(place)] = key;
+    to[place] = static_cast<uint32_t>(i);
+  }
+  return to;
+}
 
 // to[i] = at(i), into memory that `at` does not read.
 template <class At>
@@ -106,6 +127,7 @@ const uint32_t* long_key_positions(const T* values, int64_t n, uint64_t flip, ui
 template <class T>
 const uint32_t* sorted_positions(const T* values, int64_t n, SortKey<T> flip,
                                  Keyed<SortKey<T>>* room) {
+  if (n <= kFew<T>) return few_positions(values, n, flip, reinterpret_cast<uint32_t*>(room));
   if constexpr (sizeof(T) == 8) {
     static_assert(sizeof(*room) == 2 * sizeof(uint64_t));
     return long_key_positions(values, n, flip, reinterpret_cast<uint64_t*>(room));

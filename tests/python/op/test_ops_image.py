@@ -85,6 +85,16 @@ def test_halving_by_area_is_the_mean_of_four(mx, rng):
     np.testing.assert_allclose(mx.run("_cvimresize", x, w=4, h=3, interp=3)[0], want, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("old, size, at, picked", [(39, 30, [10, 20], [12, 25]), (6, 34, [16, 17, 18], [2, 2, 3]), (9, 51, [17, 34], [2, 5])])
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_growing_by_area_rounds_whole_places_as_1x(mx, old, size, at, picked, dtype, axis):
+    """Where a new pixel begins between two old ones, rounding of the scale says which one it has: that of 1.9.1."""
+    ramp = np.arange(old, dtype=dtype)[:, None, None].repeat(3, 1).swapaxes(0, axis)
+    grown = mx.run("_image_resize", ramp, size=(4, size) if axis == 0 else (size, 4), interp=3)[0]
+    np.testing.assert_array_equal(grown.take(at, axis).take(0, 1 - axis)[:, 0], picked)
+
+
 def test_linear_interpolation_keeps_ramps(mx):
     ramp = np.arange(8, dtype="float64").reshape(1, 8, 1).repeat(3, 0)
     got = mx.run("_image_resize", ramp, size=(16, 3))[0][0, :, 0]

@@ -53,6 +53,22 @@ def test_equal_elements_keep_their_order(mx, rng, shape, ascending):
     np.testing.assert_array_equal(got, order_of(a, -1, ascending))
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n", range(1, 11))
+@pytest.mark.parametrize("ascending", [True, False])
+def test_many_short_rows(mx, rng, n, dtype, ascending):
+    """Most of them with equal elements."""
+    few = rng.choice(sample(rng, (4,), dtype), size=(300, n))
+    for a, axis in ((few, 1), (few.T.copy(), 0)):
+        want = order_of(a, axis, ascending)
+        attrs = {"axis": axis, "is_ascend": ascending}
+        np.testing.assert_array_equal(mx.run("argsort", a, dtype="int64", **attrs)[0], want)
+        values, places = mx.run("topk", a, k=(n + 1) // 2, ret_typ="both", dtype="int32", **attrs)
+        best = want.take(range((n + 1) // 2), axis)
+        np.testing.assert_array_equal(places, best)
+        np.testing.assert_array_equal(values, np.take_along_axis(a, best, axis))
+
+
 @pytest.mark.parametrize("ascending", [True, False])
 @pytest.mark.parametrize("spread", [2**32 - 1, 2**32, 2**63 - 2])
 @pytest.mark.parametrize("least", [-2**62, -5, 0])
