@@ -12,4 +12,8 @@ void add_arg(std::vector<OpArg>& args, const char* name, const char* type, const
   args.push_back({name, type, doc});
 }
 
+void add_kernel(std::vector<KernelEntry>& kernels, const KernelEntry& kernel) {
+  kernels.push_back(kernel);
+}
+
 }  // namespace mxnet

@@ -18,6 +18,7 @@ struct NoParams {};
 
 // An input; here and not in the builder, of which there are as many as parameter structs.
 void add_arg(std::vector<OpArg>& args, const char* name, const char* type, const char* doc);
+void add_kernel(std::vector<KernelEntry>& kernels, const KernelEntry& kernel);
 // That of what is zero everywhere.
 Gradients zero_gradients(const NoParams&, Grad& grad);
 
@@ -210,7 +211,7 @@ class OpBuilder {
   OpBuilder& cpu(void (*kernel)(const P&, KernelContext&),
                  bool (*accepts)(const P&, const Signature&) = nullptr,
                  const char* name = "plain") {
-    op_.kernels_.push_back({name, DeviceType::kCPU, accepts, kernel});
+    add_kernel(op_.kernels_, {name, DeviceType::kCPU, accepts, kernel});
     return *this;
   }
   OpBuilder& grad(Gradients (*rule)(const P&, Grad&)) {

@@ -129,8 +129,8 @@ void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
     }
     if (mask != nullptr) {
       dispatch_dtype(mask->dtype, "topk", [&]<class T>(TypeTag<T>) {
-        each_taken(rows,
-                   [&](int64_t i) { mask->as<T>()[from + at[i] * rows.inner] = convert<T>(1); });
+        for (int64_t i = 0; i < rows.k; ++i)
+          mask->as<T>()[from + at[i] * rows.inner] = convert<T>(1);
       });
     }
   });
