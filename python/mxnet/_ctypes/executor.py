@@ -14,12 +14,28 @@ from .symbol import SymbolBase, owned
 __all__ = ["ExecutorBase", "bind", "simple_bind"]
 
 
+class _Monitor:
+    """What the library calls as long as the executor lives: the newest callback, whichever the library was told last."""
+
+    def __init__(self) -> None:
+        self.newest: Any = None
+
+        # It must not keep the executor, whose end frees what calls it.
+        @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
+        def call(name: bytes, array: int, _: Any) -> None:
+            value, callback = wrap(NDArrayHandle(array)), self.newest
+            if callback is not None:
+                callback(name.decode(), value)
+
+        self.call = call
+
+
 class ExecutorBase:
     """Owns an executor of the library."""
 
     def __init__(self, handle: ExecutorHandle) -> None:
         self.handle = handle
-        self._monitor: Any = None
+        self._monitor = _Monitor()
 
     def __del__(self) -> None:
         if getattr(self, "handle", None):
@@ -53,14 +69,9 @@ class ExecutorBase:
 
     def set_monitor(self, callback: Any, every: bool) -> None:
         """callback(name, array) sees values; None ends it."""
-
-        @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
-        def monitor(name: bytes, array: int, _: Any) -> None:
-            callback(name.decode(), wrap(NDArrayHandle(array)))
-
-        given = None if callback is None else monitor
+        self._monitor.newest = callback
+        given = None if callback is None else self._monitor.call
         check_call(_LIB.MXExecutorSetMonitorCallbackEX(self.handle, given, None, ctypes.c_bool(every)))
-        self._monitor = given  # as long as it is set
 
     def reshape(self, partial_shaping: bool, allow_up_sizing: bool, device: Tuple[int, int], groups: Dict[str, Any], shapes: Dict[str, Any]) -> Tuple[Any, ...]:
         """The executor for other shapes, its arguments, gradients and states."""
