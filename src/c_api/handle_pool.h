@@ -212,7 +212,7 @@ class HandlePool {
         return index;
     }
     const std::size_t index = used_.fetch_add(1, std::memory_order_release);
-    const uint32_t capacity = capacity_.load(std::memory_order_relaxed);  // ordered by base_
+    const std::size_t capacity = Range::unpacked(reserved_.load(std::memory_order_relaxed)).slots();
     if (index >= capacity) {
       used_.fetch_sub(1, std::memory_order_relaxed);
       throw Error(ErrorCode::kOutOfMemory, "handle",
@@ -235,17 +235,14 @@ class HandlePool {
         ::munmap(mine.first, std::size_t{1} << mine.log2_bytes);
       }
     }
-    // All of them write the same.
-    const auto range = Range::unpacked(reserved);
-    capacity_.store(static_cast<uint32_t>((std::size_t{1} << range.log2_bytes) / kStride),
-                    std::memory_order_relaxed);
-    base_.store(range.first, std::memory_order_release);
+    base_.store(Range::unpacked(reserved).first, std::memory_order_release);  // all write the same
   }
   // Of a power of two of bytes, whose exponent fits beside an address of pages.
   struct Range {
     static constexpr std::uintptr_t kLog2 = 63;
     char* first;
     unsigned log2_bytes;
+    std::size_t slots() const { return (std::size_t{1} << log2_bytes) / kStride; }
     std::uintptr_t packed() const { return reinterpret_cast<std::uintptr_t>(first) | log2_bytes; }
     static Range unpacked(std::uintptr_t packed) {
       return {reinterpret_cast<char*>(packed & ~kLog2), static_cast<unsigned>(packed & kLog2)};
@@ -284,8 +281,7 @@ class HandlePool {
 
   const char* const kind_;
   std::atomic<char*> base_{nullptr};         // null before the first handle
-  std::atomic<uint32_t> capacity_{0};        // written before base_
-  std::atomic<std::uintptr_t> reserved_{0};  // a Range, packed; written before both
+  std::atomic<std::uintptr_t> reserved_{0};  // a Range, packed; written before base_
   std::atomic<std::size_t> used_{0};         // slots ever taken
   std::atomic<uint64_t> free_{0};            // changes << 32 | index + 1
 };

@@ -85,11 +85,11 @@ void watch_main_thread() {
 [[gnu::noinline]] engine::DependencyEngine& make_process_engine() {
   const MutexLock lock(first_use_mutex());
   if (engine::DependencyEngine* made = engine_if_made()) return *made;
-  auto made = std::make_unique<engine::DependencyEngine>(config().engine, &config().engine.info);
-  g_engine.store(made.get(), std::memory_order_release);
+  auto* made = new engine::DependencyEngine(config().engine, &config().engine.info);
+  g_engine.store(made, std::memory_order_release);
   std::atexit(at_exit);
   watch_main_thread();
-  return *made.release();
+  return *made;
 }
 
 engine::DependencyEngine& process_engine() {

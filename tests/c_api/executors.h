@@ -45,5 +45,17 @@ inline Sym product() {
   const Sym x = var("x"), w = var("w");
   return call_symbol("elemwise_mul", "y", {x.get(), w.get()});
 }
+// It, or what is like it, with arrays for its gradients.
+inline Bound bind(const Sym& net, const Array& x, const Array& w, const Array& dx,
+                  const Array& dw) {
+  NDArrayHandle arguments[] = {x.get(), w.get()}, gradients[] = {dx.get(), dw.get()};
+  uint32_t writes[] = {1, 1};
+  Bound executor;
+  EXPECT_EQ(
+      MXExecutorBind(net.get(), 1, 0, 2, arguments, gradients, writes, 0, nullptr, executor.out()),
+      0)
+      << MXGetLastError();
+  return executor;
+}
 
 }  // namespace mxnet::c_test

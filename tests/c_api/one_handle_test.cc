@@ -142,13 +142,7 @@ TEST(OneHandle, StoreIsNotFreedByItsOwnUpdater) {
 TEST(OneHandle, ExecutorOfManyThreadsComputesWhole) {
   const Sym net = product();
   const Array x(Values{1, 2}), w(Values{3, 4}), dx(Values{0, 0}), dw(Values{0, 0});
-  NDArrayHandle arguments[] = {x.get(), w.get()}, gradients[] = {dx.get(), dw.get()};
-  uint32_t requests[] = {1, 1};
-  Bound executor;
-  ASSERT_EQ(MXExecutorBind(net.get(), 1, 0, 2, arguments, gradients, requests, 0, nullptr,
-                           executor.out()),
-            0)
-      << MXGetLastError();
+  const Bound executor = bind(net, x, w, dx, dw);
   const Array head(Values{1, 1});
   std::atomic<int> seen{0};
   at_once([&](int thread) {

@@ -127,15 +127,7 @@ void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<
   template void values_of(const SortKey<T>*, T*, int64_t, SortKey<T>);       \
   template void sort_values(const T*, T*, SortKey<T>*, int64_t, SortKey<T>); \
   template void select_keyed(const T*, int64_t, int64_t, SortKey<T>, Keyed<SortKey<T>>*);
-MX_INSTANTIATE(float)
-MX_INSTANTIATE(double)
-MX_INSTANTIATE(float16)
-MX_INSTANTIATE(bfloat16)
-MX_INSTANTIATE(uint8_t)
-MX_INSTANTIATE(int8_t)
-MX_INSTANTIATE(int32_t)
-MX_INSTANTIATE(int64_t)
-MX_INSTANTIATE(bool)
+MX_EACH_SORTED_TYPE(MX_INSTANTIATE)
 #undef MX_INSTANTIATE
 #define MX_INSTANTIATE(T)                                  \
   template KeyRange range_of(const T*, int64_t, uint64_t); \

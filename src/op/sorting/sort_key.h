@@ -9,6 +9,11 @@
 #include "base/half.h"
 #include "base/host_device.h"
 
+// X(T) for each type whose rows are sorted.
+#define MX_EACH_SORTED_TYPE(X) \
+  X(float)                     \
+  X(double) X(float16) X(bfloat16) X(uint8_t) X(int8_t) X(int32_t) X(int64_t) X(bool)
+
 namespace mxnet {
 
 template <class T>

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <mutex>
 #include <vector>
 
+#include "base/lock.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 
@@ -90,10 +90,10 @@ void sort_all_runs(uint64_t* items, uint64_t* spare, int64_t n, int bits, const 
 template <class T>
 KeyRange whole_range(const T* values, int64_t n, uint64_t flip) {
   KeyRange whole = range_of(values, 1, flip);
-  std::mutex mutex;
+  Mutex mutex;
   parallel_for(n, cost_of_moving(sizeof(T)), [&](int64_t first, int64_t last) {
     const KeyRange part = range_of(values + first, last - first, flip);
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     whole.join(part);
   });
   return whole;
@@ -141,15 +141,7 @@ const uint32_t* sorted_positions(const T* values, int64_t n, SortKey<T> flip,
 
 #define MX_INSTANTIATE(T) \
   template const uint32_t* sorted_positions(const T*, int64_t, SortKey<T>, Keyed<SortKey<T>>*);
-MX_INSTANTIATE(float)
-MX_INSTANTIATE(double)
-MX_INSTANTIATE(float16)
-MX_INSTANTIATE(bfloat16)
-MX_INSTANTIATE(uint8_t)
-MX_INSTANTIATE(int8_t)
-MX_INSTANTIATE(int32_t)
-MX_INSTANTIATE(int64_t)
-MX_INSTANTIATE(bool)
+MX_EACH_SORTED_TYPE(MX_INSTANTIATE)
 #undef MX_INSTANTIATE
 
 }  // namespace mxnet
