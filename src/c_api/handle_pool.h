@@ -225,11 +225,13 @@ class HandlePool {
   // Throws where there are no addresses for even one slot. Without a lock: an operation may make
   // the first handle of a kind while a fork, which holds locks, waits for the operation's end.
   void reserve() {
-    std::uintptr_t reserved = reserved_.load(std::memory_order_relaxed);
+    // Acquire pairs with the first one's release: whoever hands its range on comes after its mmap.
+    std::uintptr_t reserved = reserved_.load(std::memory_order_acquire);
     if (reserved == 0) {
       const Range mine = map_range();
       // Of threads that come at once the first one's is taken.
-      if (reserved_.compare_exchange_strong(reserved, mine.packed(), std::memory_order_relaxed)) {
+      if (reserved_.compare_exchange_strong(reserved, mine.packed(), std::memory_order_acq_rel,
+                                            std::memory_order_acquire)) {
         reserved = mine.packed();
       } else {
         ::munmap(mine.first, std::size_t{1} << mine.log2_bytes);
