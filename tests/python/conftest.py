@@ -55,6 +55,17 @@ def mx():
     library.close()
 
 
+@pytest.fixture(autouse=True)
+def predicting(request):
+    """A test that trains leaves nothing of it to the next one of its process, whichever that is."""
+    if "mx" in request.fixturenames and hasattr(library := request.getfixturevalue("mx"), "training"):
+        library.training(False)
+        yield
+        library.training(False)
+    else:
+        yield
+
+
 @pytest.fixture
 def rng(request):
     """Random numbers of the test's own, from its name and the module's SEED, or MXNET_TEST_SEED instead of that."""

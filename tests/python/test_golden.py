@@ -32,7 +32,6 @@ def all_cases():
 def mx():
     library = Library()
     yield library
-    library.training(False)
     library.close()
 
 

@@ -2,18 +2,10 @@
 """What tests of normalisation, softmax and losses have in common: numbers, bounds and gradients by differences."""
 
 import numpy as np
-import pytest
 
 from op_calls import ADD
 
 TOLERANCE = {"float16": 4e-3, "float32": 4e-6, "float64": 1e-12}
-
-
-@pytest.fixture(autouse=True)
-def predicting(mx):
-    mx.training(False)
-    yield
-    mx.training(False)
 
 
 def agree(got, want, dtype="float64", scale=1.0):

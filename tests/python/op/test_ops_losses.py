@@ -6,7 +6,7 @@ Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_lo
 import numpy as np
 import pytest
 
-from layer_checks import agree, check_gradients, normal, predicting, softmax  # noqa: F401  (fixtures)
+from layer_checks import agree, check_gradients, normal, softmax
 from op_calls import Failure
 
 SEED = 20250117

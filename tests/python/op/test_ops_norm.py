@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from layer_checks import TOLERANCE, agree, check_gradients, normal, predicting, softmax  # noqa: F401  (fixtures)
+from layer_checks import TOLERANCE, agree, check_gradients, normal, softmax
 from op_calls import Failure
 
 SEED = 20250117
