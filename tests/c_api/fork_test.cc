@@ -50,15 +50,15 @@ TEST(Fork, AChildWorksWhateverOtherThreadsWereDoing) {
   constexpr int kForks = 100, kThreads = 3;
   const auto settle = [] { EXPECT_EQ(MXNDArrayWaitAll(), 0) << MXGetLastError(); };
   std::atomic<bool> stop{false};
-  ForkBesideSteps beside;
+  ForkBesideSteps load;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
-      while (!stop) beside.step(work);
+      while (!stop) load.step(work);
     });
   }
   for (int i = 0, status = 0; i < kForks && status == 0; ++i) {
-    status = status_of_child([&] { return beside.fork(settle); });
+    status = status_of_child([&] { return load.fork(settle); });
     EXPECT_EQ(status, 0) << "child " << i;
   }
   stop = true;

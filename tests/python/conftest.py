@@ -58,12 +58,10 @@ def mx():
 @pytest.fixture(autouse=True)
 def predicting(request):
     """A test that trains leaves nothing of it to the next one of its process, whichever that is."""
-    if "mx" in request.fixturenames and hasattr(library := request.getfixturevalue("mx"), "training"):
+    library = request.getfixturevalue("mx") if "mx" in request.fixturenames else None
+    yield
+    if hasattr(library, "training"):  # else the package, whose scopes end what they begin
         library.training(False)
-        yield
-        library.training(False)
-    else:
-        yield
 
 
 @pytest.fixture
