@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from .lib import _LIB, NDArrayHandle, c_array, c_str, c_str_array, check_call
@@ -38,13 +39,19 @@ def _same_length(keys: Sequence[Any], arrays: Sequence[Any]) -> Any:
     return handles_of(arrays)
 
 
+class _UnderWay(threading.local):
+    """Of the call that is under way on a thread: what a callback of it has raised."""
+
+    raised: Optional[BaseException] = None
+
+
 class KVStoreHandle:
     """Owns a store of the library."""
 
     def __init__(self, type: str) -> None:
         self._handle = _Handle()
         self._serving = False
-        self._raised: Optional[BaseException] = None
+        self._under_way = _UnderWay()
         self._callbacks: List[Any] = []  # of all updaters: servers have one for each of the workers' stores
         check_call(_LIB.MXKVStoreCreate(c_str(type), ctypes.byref(self._handle)))
 
@@ -188,16 +195,16 @@ class KVStoreHandle:
 
     def _guarded(self, call: Callable[[], Any]) -> None:
         """For callbacks: what they raise comes out of the call that led to them."""
-        if self._raised is not None:
+        if self._under_way.raised is not None:
             return
         try:
             call()
         except BaseException as error:  # noqa: BLE001  (nothing may pass through the library)
             _LIB.MXKVStoreFailUpdate(c_str(f"{type(error).__name__}: {error}"))
-            self._raised = None if self._serving else error
+            self._under_way.raised = None if self._serving else error
 
     def _check(self, result: int) -> None:
-        raised, self._raised = self._raised, None
+        raised, self._under_way.raised = self._under_way.raised, None
         if raised is not None:
             raise raised
         check_call(result)
