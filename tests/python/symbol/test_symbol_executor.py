@@ -198,22 +198,28 @@ def test_monitors_that_threads_set_while_others_run_live_as_long_as_one_is_calle
     running.set()
     seen = set()
 
+    def set_monitor():
+        own = [0]
+        executor.set_monitor_callback(lambda name, array: seen.add((name, len(own))))
+
     def set_monitors():
-        for number in range(40000):
-            own = [number]
-            executor.set_monitor_callback(lambda name, array: seen.add((name, len(own))))
-        running.clear()
+        while running.is_set():
+            set_monitor()
 
     def run():
-        while running.is_set():
+        for _ in range(5000):
             executor.forward()
 
-    threads = [threading.Thread(target=work) for work in [set_monitors] * 3 + [run] * 2]
+    set_monitor()  # whichever thread comes first, each run has one to call
+    setters, runners = ([threading.Thread(target=work) for _ in range(n)] for work, n in ((set_monitors, 3), (run, 2)))
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    for thread in threads:
+    for thread in setters + runners:
         thread.start()
-    for thread in threads:
+    for thread in runners:
+        thread.join()
+    running.clear()
+    for thread in setters:
         thread.join()
     sys.setswitchinterval(interval)
     assert seen == {("fc_output", 1), ("act_output", 1)}
