@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four functions on arrays that are older than operators. Each is the operator of the same name
-// by now; this file keeps their descriptions and their way of passing arguments.
+// The four functions on arrays that are older than operators. Three are the operators of the same
+// names by now; this file keeps their descriptions and their way of passing arguments. A call of
+// _imdecode is an error, as it always was: its image is a string, which ends at its first zero
+// byte.
 #include <array>
 #include <cstring>
 

@@ -11,6 +11,7 @@ from .. import _core
 from .._core import NDArrayBase
 from . import _generate
 from ._integers import ints
+from .creation import _from_numpy
 from .ndarray import NDArray
 
 __all__ = ["concatenate", "histogram", "imdecode", "moveaxis", "onehot_encode", "split_v2", "waitall"]
@@ -66,12 +67,27 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 
 
 def imdecode(str_img: bytes, clip_rect: Any = (0, 0, 0, 0), out: Any = None, index: int = 0, channels: int = 3, mean: Any = None) -> NDArray:
-    """An encoded image as an array of (1, channels, height, width), a part of it, or one row of `out`."""
-    given = {} if mean is None else {"mean": mean}
-    x0, y0, x1, y1 = clip_rect
-    return _op("_imdecode")(
-        *given.values(), index, x0, y0, x1, y1, channels, len(str_img), str_img=str_img, out=out
-    )
+    """An encoded image as float32 of (1, channels, height, width), or row `index` of `out`. `clip_rect` is the left, top,
+    right and bottom of the part to keep, all zeros for the whole; `mean`, of the part's shape, is subtracted."""
+    if channels not in (1, 3):
+        raise ValueError(f"imdecode: channels: given {channels}, expected 1 or 3")
+    given = _from_numpy(np.frombuffer(str_img, dtype=np.uint8), None, np.uint8)
+    image = _op("_cvimdecode")(given, flag=int(channels == 3), to_rgb=True)
+    height, width = image.shape[:2]
+    x0, y0, x1, y1 = clip_rect if any(clip_rect) else (0, 0, width, height)
+    if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
+        raise ValueError(f"imdecode: clip_rect: given {tuple(clip_rect)}, expected a part of an image {width} wide and {height} high")
+    part = image[y0:y1, x0:x1].transpose((2, 0, 1)).astype("float32")
+    if mean is not None:
+        if mean.shape != part.shape:
+            raise ValueError(f"imdecode: mean: given shape {mean.shape}, expected that of the part, {part.shape}")
+        part = part - mean
+    if out is None:
+        return part.expand_dims(0)
+    if out.ndim != 4 or out.shape[1:] != part.shape or not 0 <= index < out.shape[0]:
+        raise ValueError(f"imdecode: out, index: given shape {out.shape} and {index}, expected a row for {part.shape}")
+    out[index] = part
+    return out
 
 
 def waitall() -> None:

@@ -310,3 +310,25 @@ def test_the_iterator_of_objects_fills_missing_labels_with_minus_one(folder):
     assert (drawn == [1, 2, 3]).all(axis=2).any()
     with pytest.raises(ValueError, match="label_shape"):
         iterator.reshape(label_shape=(1, 5))
+
+
+def test_the_old_imdecode_cuts_subtracts_and_fills_a_row():
+    pixels = picture()
+    whole = pixels.transpose(2, 0, 1).astype(np.float32)
+    np.testing.assert_array_equal(mx.nd.imdecode(png(pixels)).asnumpy(), whole[None])
+    assert mx.nd.imdecode(png(pixels)).dtype == np.float32
+    assert mx.nd.imdecode(png(pixels), channels=1).shape == (1, 1, 24, 32)
+    mean, out = mx.nd.full((3, 5, 6), 2), mx.nd.zeros((2, 3, 5, 6))
+    assert mx.nd.imdecode(png(pixels), clip_rect=(1, 2, 7, 7), out=out, index=1, mean=mean) is out
+    np.testing.assert_array_equal(out.asnumpy(), [np.zeros((3, 5, 6)), whole[:, 2:7, 1:7] - 2])
+
+
+@pytest.mark.parametrize(
+    "name, given",
+    [("clip_rect", {"clip_rect": (0, 0, 33, 4)}), ("clip_rect", {"clip_rect": (4, 0, 4, 4)}), ("channels", {"channels": 2}),
+     ("mean", {"mean": mx.nd.zeros((3, 24, 31))}), ("out", {"out": mx.nd.zeros((2, 3, 24, 31))}),
+     ("index", {"out": mx.nd.zeros((2, 3, 24, 32)), "index": 2})],
+)  # fmt: skip
+def test_the_old_imdecode_says_what_does_not_fit(name, given):
+    with pytest.raises(ValueError, match=f"imdecode: .*{name}.*given .*expected"):
+        mx.nd.imdecode(png(picture()), **given)
