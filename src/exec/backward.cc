@@ -13,6 +13,7 @@
 #include "exec/chunk_set.h"
 #include "exec/grad_sum.h"
 #include "exec/imperative.h"
+#include "graph/gradient.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
@@ -274,6 +275,11 @@ class Backward {
     }
   }
 
+  static bool starts_gradients(const TapeNode& node) {
+    return node.kind() == TapeNode::Kind::kOperation &&
+           mxnet::starts_gradients(static_cast<const OperationNode&>(node).parsed->op());
+  }
+
   void step(const Visit& visit) {
     const TapeNode& node = *visit.node;
     std::vector<NDArray> douts(outputs_of(node));
@@ -282,7 +288,7 @@ class Backward {
       douts[o] = sums_[visit.first_sum + o].take();
       any |= !douts[o].is_none();
     }
-    if (!any) return;
+    if (!any && !starts_gradients(node)) return;
     std::vector<InputGrad> grads = node.kind() == TapeNode::Kind::kOperation
                                        ? differentiate(node, douts)
                                        : call_function(node, std::move(douts));

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <iterator>
 #include <span>
+#include <string_view>
 
 #include "base/error.h"
 #include "graph/indexed_graph.h"
@@ -69,7 +71,7 @@ class GradientBuilder {
       douts[o] = total({node, static_cast<int32_t>(o), 0});
       any_given |= static_cast<bool>(douts[o]);
     }
-    if (!any_wanted || !any_given) return;
+    if (!any_wanted || (!any_given && !starts_gradients(*node->op))) return;
     if (!node->op->has_gradient()) {
       throw Error(ErrorCode::kValue, title_of(*node),
                   "given a gradient to pass on, expected a differentiable operator: this one has "
@@ -120,6 +122,13 @@ class GradientBuilder {
 };
 
 }  // namespace
+
+bool starts_gradients(const OpDef& op) {
+  static constexpr std::string_view kLosses[] = {
+      "SoftmaxOutput",       "SVMOutput", "LinearRegressionOutput", "LogisticRegressionOutput",
+      "MAERegressionOutput", "MakeLoss",  "make_loss"};
+  return std::find(std::begin(kLosses), std::end(kLosses), op.name()) != std::end(kLosses);
+}
 
 std::vector<ir::Entry> gradient(const ir::Graph& forward, std::span<const ir::Entry> head_grads,
                                 std::span<const ir::Entry> wrt, const GradientOptions& options) {

@@ -8,6 +8,12 @@
 
 namespace mxnet {
 
+class OpDef;
+
+// Whether gradients start at an operator, whatever comes from above, even nothing: a loss of which
+// only BlockGrad or argmax reads the result trains all the same.
+bool starts_gradients(const OpDef& op);
+
 struct GradientOptions {
   // Gradients with at most this many terms are summed by one operator, longer ones by a chain of
   // additions in place (MXNET_EXEC_INPLACE_GRAD_SUM_CAP).

@@ -102,6 +102,49 @@ def test_detach_and_pause_stop_gradients():
     assert x.grad.asnumpy().tolist() == [2]
 
 
+LOSSES = {
+    "SoftmaxOutput": lambda F, x, y: F.SoftmaxOutput(x, y, name="loss"),
+    "SVMOutput": lambda F, x, y: F.SVMOutput(x, y, name="loss"),
+    "LinearRegressionOutput": lambda F, x, y: F.LinearRegressionOutput(F.sum(x, axis=1), y, name="loss"),
+    "LogisticRegressionOutput": lambda F, x, y: F.LogisticRegressionOutput(F.sum(x, axis=1), y, name="loss"),
+    "MAERegressionOutput": lambda F, x, y: F.MAERegressionOutput(F.sum(x, axis=1), y, name="loss"),
+    "MakeLoss": lambda F, x, y: F.MakeLoss(x, grad_scale=0.5, name="loss"),
+    "make_loss": lambda F, x, y: F.make_loss(x, name="loss"),
+}
+READERS = {
+    "BlockGrad": lambda F, loss: F.BlockGrad(loss),
+    "BlockGrad of tanh": lambda F, loss: F.BlockGrad(F.tanh(loss)),
+    "ones_like": lambda F, loss: F.ones_like(loss),
+    "comparison": lambda F, loss: loss > 0.5,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_loss_trains_whoever_reads_it(loss, reader):
+    # Its gradient is what it is whatever comes from above, nothing too.
+    numbers, labels = np.array([[1.0, 2, 3], [3, 1, 0.5]], "float32"), np.array([1.0, 2], "float32")
+    x, y = leaf(numbers), mx.nd.array(labels)
+    with autograd.record():
+        result = LOSSES[loss](mx.nd, x, y)
+    result.backward()
+    expected = x.grad.asnumpy()
+    assert np.abs(expected).max() > 0
+
+    for others in (0, 1):  # beside a result with a gradient of its own, too
+        with autograd.record():
+            read = READERS[reader](mx.nd, LOSSES[loss](mx.nd, x, y)).sum() + others * x.sum()
+        read.backward()
+        np.testing.assert_allclose(x.grad.asnumpy(), expected + others, rtol=1e-6)
+
+        a, b = mx.sym.Variable("x"), mx.sym.Variable("y")
+        symbol = mx.sym.Group([READERS[reader](mx.sym, LOSSES[loss](mx.sym, a, b)), a * others])
+        bound = symbol.bind(mx.cpu(), {"x": x, "y": y}, args_grad={"x": mx.nd.full(x.shape, 7)}, grad_req={"x": "write", "y": "null"})
+        bound.forward(is_train=True)
+        bound.backward([mx.nd.ones(out.shape) for out in bound.outputs])
+        np.testing.assert_allclose(bound.grad_dict["x"].asnumpy(), expected + others, rtol=1e-6)
+
+
 def test_gradients_are_added_to_the_buffer_that_a_variable_is_marked_with():
     x, grad = mx.nd.array([1.0]), mx.nd.array([7.0])
     autograd.mark_variables(x, grad, "add")
