@@ -275,9 +275,10 @@ class Backward {
     }
   }
 
-  static bool starts_gradients(const TapeNode& node) {
-    return node.kind() == TapeNode::Kind::kOperation &&
-           mxnet::starts_gradients(static_cast<const OperationNode&>(node).parsed->op());
+  static Unasked unasked_of(const TapeNode& node) {
+    return node.kind() == TapeNode::Kind::kOperation
+               ? unasked(static_cast<const OperationNode&>(node).parsed->op())
+               : Unasked::kNothing;
   }
 
   void step(const Visit& visit) {
@@ -288,13 +289,17 @@ class Backward {
       douts[o] = sums_[visit.first_sum + o].take();
       any |= !douts[o].is_none();
     }
-    if (!any && !starts_gradients(node)) return;
+    const Unasked alone = any ? Unasked::kNothing : unasked_of(node);
+    if (!any && alone == Unasked::kNothing) return;
     std::vector<InputGrad> grads = node.kind() == TapeNode::Kind::kOperation
                                        ? differentiate(node, douts)
                                        : call_function(node, std::move(douts));
     for (std::size_t i = 0; i < grads.size(); ++i) {
-      if (grads[i].array.is_none()) continue;
       const ir::Entry& input = node.inputs[i];
+      if (grads[i].array.is_none()) continue;
+      if (alone == Unasked::kStates &&  // zeros: the node has run, which was all
+          static_cast<const TapeNode*>(input.node.get())->kind() != TapeNode::Kind::kLeaf)
+        continue;
       deliver(*static_cast<const TapeNode*>(input.node.get()), input.index, std::move(grads[i]));
     }
   }

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from mxnet import autograd
 
+SEED = 20261126
+
 
 def leaf(values, **kwargs):
     x = mx.nd.array(values)
@@ -143,6 +145,43 @@ def test_a_loss_trains_whoever_reads_it(loss, reader):
         bound.forward(is_train=True)
         bound.backward([mx.nd.ones(out.shape) for out in bound.outputs])
         np.testing.assert_allclose(bound.grad_dict["x"].asnumpy(), expected + others, rtol=1e-6)
+
+
+@pytest.mark.parametrize("requests", [("write", "write"), ("null", "write"), ("write", "null")])
+def test_averages_move_behind_what_blocks_gradients(requests, rng):
+    # A frozen part of a network that trains keeps averages for the time when it predicts.
+    numbers = rng.uniform(0, 4, size=(5, 3)).astype("float32")
+    data, gamma = requests
+    mean, variance = 0.1 * numbers.mean(axis=0), 0.9 + 0.1 * numbers.var(axis=0)
+
+    arrays = [leaf(numbers, grad_req=data), leaf(np.ones(3), grad_req=gamma), leaf(np.zeros(3), grad_req=gamma)]
+    states = [mx.nd.zeros(3), mx.nd.ones(3)]
+    other = leaf([2.0])
+    with autograd.record():
+        result = mx.nd.BlockGrad(mx.nd.BatchNorm(*arrays, *states, fix_gamma=False, momentum=0.9)).sum() * other
+    result.backward()
+    for state, expected in zip(states, (mean, variance)):
+        np.testing.assert_allclose(state.asnumpy(), expected, rtol=1e-4, atol=1e-6)
+
+    x = mx.sym.Variable("x")
+    first = mx.sym.BatchNorm(x * 2, fix_gamma=False, momentum=0.9, name="first")
+    second = mx.sym.BatchNorm(mx.sym.relu(first), fix_gamma=False, momentum=0.9, name="second")
+    top = mx.sym.FullyConnected(mx.sym.BlockGrad(second), num_hidden=2, name="top")
+    names = top.list_arguments()
+    wanted = {name: "write" if name.startswith("top") else data if name == "x" else gamma for name in names}
+    bound = top.simple_bind(mx.cpu(), x=numbers.shape, grad_req=wanted)
+    bound.arg_dict["x"][:] = numbers
+    for name in names:
+        if not name.startswith(("x", "top")):
+            bound.arg_dict[name][:] = 1
+    for name, state in bound.aux_dict.items():
+        state[:] = name.endswith("var")
+    hidden = bound.forward(is_train=True)
+    bound.backward([mx.nd.ones(hidden[0].shape)])
+    moved = {name: state.asnumpy() for name, state in bound.aux_dict.items()}
+    np.testing.assert_allclose(moved["first_moving_mean"], 2 * mean, rtol=1e-4)
+    np.testing.assert_allclose(moved["first_moving_var"], 0.9 + 0.4 * numbers.var(axis=0), rtol=1e-4)
+    assert (moved["second_moving_mean"] > 0.01).all() and (moved["second_moving_var"] != 1).all()
 
 
 def test_gradients_are_added_to_the_buffer_that_a_variable_is_marked_with():
