@@ -13,6 +13,7 @@
 #include "exec/chunk_set.h"
 #include "exec/grad_sum.h"
 #include "exec/imperative.h"
+#include "graph/gradient.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
@@ -274,6 +275,12 @@ class Backward {
     }
   }
 
+  static Unasked unasked_of(const TapeNode& node) {
+    return node.kind() == TapeNode::Kind::kOperation
+               ? unasked(static_cast<const OperationNode&>(node).parsed->op())
+               : Unasked::kNothing;
+  }
+
   void step(const Visit& visit) {
     const TapeNode& node = *visit.node;
     std::vector<NDArray> douts(outputs_of(node));
@@ -282,13 +289,17 @@ class Backward {
       douts[o] = sums_[visit.first_sum + o].take();
       any |= !douts[o].is_none();
     }
-    if (!any) return;
+    const Unasked alone = any ? Unasked::kNothing : unasked_of(node);
+    if (!any && alone == Unasked::kNothing) return;
     std::vector<InputGrad> grads = node.kind() == TapeNode::Kind::kOperation
                                        ? differentiate(node, douts)
                                        : call_function(node, std::move(douts));
     for (std::size_t i = 0; i < grads.size(); ++i) {
-      if (grads[i].array.is_none()) continue;
       const ir::Entry& input = node.inputs[i];
+      if (grads[i].array.is_none()) continue;
+      if (alone == Unasked::kStates &&  // zeros: the node has run, which was all
+          static_cast<const TapeNode*>(input.node.get())->kind() != TapeNode::Kind::kLeaf)
+        continue;
       deliver(*static_cast<const TapeNode*>(input.node.get()), input.index, std::move(grads[i]));
     }
   }

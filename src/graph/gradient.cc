@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/indexed_graph.h"
@@ -69,7 +71,8 @@ class GradientBuilder {
       douts[o] = total({node, static_cast<int32_t>(o), 0});
       any_given |= static_cast<bool>(douts[o]);
     }
-    if (!any_wanted || !any_given) return;
+    const Unasked alone = any_given ? Unasked::kNothing : unasked(*node->op);
+    if (!any_wanted || (!any_given && alone == Unasked::kNothing)) return;
     if (!node->op->has_gradient()) {
       throw Error(ErrorCode::kValue, title_of(*node),
                   "given a gradient to pass on, expected a differentiable operator: this one has "
@@ -79,8 +82,15 @@ class GradientBuilder {
               {wants.get(), node->inputs.size()}, options_.differentiable);
     Gradients gradients =
         told_by(*node->op, [&] { return node->op->gradient(node->params.get(), grad); });
+    // Zeros go no further than they must for the node to run.
+    const auto stays = [&](std::size_t i) {
+      return wants[i] && node->inputs[i].node->is_variable();
+    };
+    bool any_stays = false;
+    for (std::size_t i = 0; alone == Unasked::kStates && i < gradients.size(); ++i)
+      any_stays |= gradients[i] && stays(i);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
-      if (!gradients[i] || !wants[i]) continue;
+      if (!gradients[i] || !wants[i] || (any_stays && !stays(i))) continue;
       name_new_nodes(gradients[i].entry(), node->name + "_backward");
       add(node->inputs[i], std::move(gradients[i]));
     }
@@ -120,6 +130,24 @@ class GradientBuilder {
 };
 
 }  // namespace
+
+Unasked unasked(const OpDef& op) {
+  static constexpr std::pair<std::string_view, Unasked> kRows[] = {
+      {"SoftmaxOutput", Unasked::kLoss},
+      {"SVMOutput", Unasked::kLoss},
+      {"LinearRegressionOutput", Unasked::kLoss},
+      {"LogisticRegressionOutput", Unasked::kLoss},
+      {"MAERegressionOutput", Unasked::kLoss},
+      {"MakeLoss", Unasked::kLoss},
+      {"make_loss", Unasked::kLoss},
+      {"BatchNorm", Unasked::kStates},
+      {"BatchNorm_v1", Unasked::kStates},
+      {"_contrib_BatchNormWithReLU", Unasked::kStates},
+      {"_contrib_SyncBatchNorm", Unasked::kStates}};
+  for (const auto& [name, does] : kRows)
+    if (op.name() == name) return does;
+  return Unasked::kNothing;
+}
 
 std::vector<ir::Entry> gradient(const ir::Graph& forward, std::span<const ir::Entry> head_grads,
                                 std::span<const ir::Entry> wrt, const GradientOptions& options) {

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from mxnet import autograd
 
+SEED = 20261126
+
 
 def leaf(values, **kwargs):
     x = mx.nd.array(values)
@@ -100,6 +102,86 @@ def test_detach_and_pause_stop_gradients():
         z = y + constant
     z.backward()
     assert x.grad.asnumpy().tolist() == [2]
+
+
+LOSSES = {
+    "SoftmaxOutput": lambda F, x, y: F.SoftmaxOutput(x, y, name="loss"),
+    "SVMOutput": lambda F, x, y: F.SVMOutput(x, y, name="loss"),
+    "LinearRegressionOutput": lambda F, x, y: F.LinearRegressionOutput(F.sum(x, axis=1), y, name="loss"),
+    "LogisticRegressionOutput": lambda F, x, y: F.LogisticRegressionOutput(F.sum(x, axis=1), y, name="loss"),
+    "MAERegressionOutput": lambda F, x, y: F.MAERegressionOutput(F.sum(x, axis=1), y, name="loss"),
+    "MakeLoss": lambda F, x, y: F.MakeLoss(x, grad_scale=0.5, name="loss"),
+    "make_loss": lambda F, x, y: F.make_loss(x, name="loss"),
+}
+READERS = {
+    "BlockGrad": lambda F, loss: F.BlockGrad(loss),
+    "BlockGrad of tanh": lambda F, loss: F.BlockGrad(F.tanh(loss)),
+    "ones_like": lambda F, loss: F.ones_like(loss),
+    "comparison": lambda F, loss: loss > 0.5,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_loss_trains_whoever_reads_it(loss, reader):
+    # Its gradient is what it is whatever comes from above, nothing too.
+    numbers, labels = np.array([[1.0, 2, 3], [3, 1, 0.5]], "float32"), np.array([1.0, 2], "float32")
+    x, y = leaf(numbers), mx.nd.array(labels)
+    with autograd.record():
+        result = LOSSES[loss](mx.nd, x, y)
+    result.backward()
+    expected = x.grad.asnumpy()
+    assert np.abs(expected).max() > 0
+
+    for others in (0, 1):  # beside a result with a gradient of its own, too
+        with autograd.record():
+            read = READERS[reader](mx.nd, LOSSES[loss](mx.nd, x, y)).sum() + others * x.sum()
+        read.backward()
+        np.testing.assert_allclose(x.grad.asnumpy(), expected + others, rtol=1e-6)
+
+        a, b = mx.sym.Variable("x"), mx.sym.Variable("y")
+        symbol = mx.sym.Group([READERS[reader](mx.sym, LOSSES[loss](mx.sym, a, b)), a * others])
+        bound = symbol.bind(mx.cpu(), {"x": x, "y": y}, args_grad={"x": mx.nd.full(x.shape, 7)}, grad_req={"x": "write", "y": "null"})
+        bound.forward(is_train=True)
+        bound.backward([mx.nd.ones(out.shape) for out in bound.outputs])
+        np.testing.assert_allclose(bound.grad_dict["x"].asnumpy(), expected + others, rtol=1e-6)
+
+
+@pytest.mark.parametrize("requests", [("write", "write"), ("null", "write"), ("write", "null")])
+def test_averages_move_behind_what_blocks_gradients(requests, rng):
+    # A frozen part of a network that trains keeps averages for the time when it predicts.
+    numbers = rng.uniform(0, 4, size=(5, 3)).astype("float32")
+    data, gamma = requests
+    mean, variance = 0.1 * numbers.mean(axis=0), 0.9 + 0.1 * numbers.var(axis=0)
+
+    arrays = [leaf(numbers, grad_req=data), leaf(np.ones(3), grad_req=gamma), leaf(np.zeros(3), grad_req=gamma)]
+    states = [mx.nd.zeros(3), mx.nd.ones(3)]
+    other = leaf([2.0])
+    with autograd.record():
+        result = mx.nd.BlockGrad(mx.nd.BatchNorm(*arrays, *states, fix_gamma=False, momentum=0.9)).sum() * other
+    result.backward()
+    for state, expected in zip(states, (mean, variance)):
+        np.testing.assert_allclose(state.asnumpy(), expected, rtol=1e-4, atol=1e-6)
+
+    x = mx.sym.Variable("x")
+    first = mx.sym.BatchNorm(x * 2, fix_gamma=False, momentum=0.9, name="first")
+    second = mx.sym.BatchNorm(mx.sym.relu(first), fix_gamma=False, momentum=0.9, name="second")
+    top = mx.sym.FullyConnected(mx.sym.BlockGrad(second), num_hidden=2, name="top")
+    names = top.list_arguments()
+    wanted = {name: "write" if name.startswith("top") else data if name == "x" else gamma for name in names}
+    bound = top.simple_bind(mx.cpu(), x=numbers.shape, grad_req=wanted)
+    bound.arg_dict["x"][:] = numbers
+    for name in names:
+        if not name.startswith(("x", "top")):
+            bound.arg_dict[name][:] = 1
+    for name, state in bound.aux_dict.items():
+        state[:] = name.endswith("var")
+    hidden = bound.forward(is_train=True)
+    bound.backward([mx.nd.ones(hidden[0].shape)])
+    moved = {name: state.asnumpy() for name, state in bound.aux_dict.items()}
+    np.testing.assert_allclose(moved["first_moving_mean"], 2 * mean, rtol=1e-4)
+    np.testing.assert_allclose(moved["first_moving_var"], 0.9 + 0.4 * numbers.var(axis=0), rtol=1e-4)
+    assert (moved["second_moving_mean"] > 0.01).all() and (moved["second_moving_var"] != 1).all()
 
 
 def test_gradients_are_added_to_the_buffer_that_a_variable_is_marked_with():

@@ -161,6 +161,7 @@ void infer_deformable(const DeformablePsRoiParams& p, Infer& infer, InferArg dat
                            kMostSamples));
   }
   data.set_shape(Shape{-1, int64_t{p.output_dim} * p.group_size * p.group_size, -1, -1});
+  if (data.dim(2) == 0 || data.dim(3) == 0) data.fail("images of one pixel or more");
   rois.set_shape(Shape{-1, 5});
   out.set_shape(Shape{rois.dim(0), p.output_dim, p.pooled_size, p.pooled_size});
   if (p.no_trans) return;

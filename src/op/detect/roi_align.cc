@@ -73,6 +73,9 @@ void infer_regions(const RoiAlignParams& params, Infer& infer, InferArg data, In
   if (params.pooled_size.ndim() != 2 || params.pooled_size[0] <= 0 || params.pooled_size[1] <= 0)
     infer.fail("given pooled_size " + to_string(params.pooled_size) +
                ", expected two positive numbers");
+  // Upright regions of nothing are zeros; a rotated one's samples are moved onto the image.
+  if (numbers == 6 && (data.dim(2) == 0 || data.dim(3) == 0))
+    data.fail("images of one pixel or more");
   int64_t channels = data.dim(1);
   if (channels >= 0 && params.position_sensitive) {
     if (channels % params.bins() != 0)

@@ -91,7 +91,7 @@ void row_gradient(const NormLoops<C>& loops, const C* dy, const C* x, C* dx, int
     sums[1] += block[1];
   }
   const double n = static_cast<double>(length), r = moments.inverse_std;
-  const double a = factor * r;
+  const double a = length == 1 ? 0 : factor * r;  // one number is its own mean: exactly no slope
   const C b = static_cast<C>(-a * r * r * sums[1] / n), c = static_cast<C>(-a * sums[0] / n);
   if (gamma != nullptr) {
     loops.affine_grad_each(dy, gamma, x, dx, length, mean, static_cast<C>(a), b, c);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <numeric>
 #include <type_traits>
 
 #include "op/math/elementary_math.h"
@@ -158,16 +159,14 @@ T scale_by_power(T a, T b) {
     return static_cast<T>(
         static_cast<int64_t>(static_cast<double>(a) * std::exp2(static_cast<double>(b))));
 }
+// Sizes are unsigned: that of the smallest number is none of its type, and dividing it by -1 traps.
 template <class T>
 T common_multiple(T a, T b) {
-  const T size_a = a < T(0) ? negate(a) : a, size_b = b < T(0) ? negate(b) : b;
-  T x = size_a, y = size_b;
-  while (y != T(0)) {
-    const T rest = static_cast<T>(x % y);
-    x = y;
-    y = rest;
-  }
-  return x == T(0) ? T(0) : multiply(static_cast<T>(size_a / x), size_b);
+  using Size = Unsigned<T>;
+  const auto size_a = static_cast<Size>(a < T(0) ? negate(a) : a);
+  const auto size_b = static_cast<Size>(b < T(0) ? negate(b) : b);
+  const auto divisor = std::gcd(size_a, size_b);
+  return divisor == 0 ? T(0) : multiply(static_cast<T>(size_a / divisor), static_cast<T>(size_b));
 }
 template <class T>
 constexpr T absolute(T x) {

@@ -42,6 +42,7 @@ void infer_resize(const ResizeParams& params, Infer& infer, InferArg data, Infer
   data.set_shape(Shape{-1, -1, -1, -1});
   if (!data.known()) return;
   const Shape& shape = data.shape();
+  if (shape[2] == 0 || shape[3] == 0) data.fail("images of one pixel or more");
   int64_t height = resized(params.mode, shape[2], params.height, params.scale_height);
   int64_t width = resized(params.mode, shape[3], params.width, params.scale_width);
   if (params.mode == ResizeMode::kLike) {

@@ -162,11 +162,11 @@ MX_DEVICE T common_multiple(T a, T b) {
   const T size_a = absolute(a), size_b = absolute(b);
   T x = size_a, y = size_b;
   while (y != T(0)) {
-    const T rest = static_cast<T>(x % y);
+    const T rest = modulo(x, y);
     x = y;
     y = rest;
   }
-  return x == T(0) ? T(0) : multiply(static_cast<T>(size_a / x), size_b);
+  return multiply(quotient(size_a, absolute(x)), size_b);  // x is negative of the smallest number
 }
 // Zero for NaN.
 template <class T>

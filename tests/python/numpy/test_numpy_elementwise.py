@@ -2,6 +2,7 @@
 """mx.np's functions of each element give what NumPy's give, for types and shapes of all kinds."""
 
 import json
+import math
 
 import mxnet as mx
 import numpy as onp
@@ -76,6 +77,19 @@ def test_functions_of_integers(name, dtype, rng):
     actual = getattr(np, name)(np.array(x), np.array(y))
     assert actual.dtype == onp.dtype(dtype)
     onp.testing.assert_array_equal(actual.asnumpy(), getattr(onp, name)(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_multiples_of_the_smallest_integer_wrap(dtype):
+    # Its size is none of the type: dividing what is left of it by -1 stopped the process.
+    smallest = int(onp.iinfo(dtype).min)
+    bits = 8 * onp.dtype(dtype).itemsize
+    others = [7, -7, 1, -1, 0, smallest, smallest + 1, 6]
+    expected = [math.lcm(smallest, other) for other in others]
+    wrapped = [(n + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1) for n in expected]
+    x, y = np.array([smallest] * len(others), dtype=dtype), np.array(others, dtype=dtype)
+    assert np.lcm(x, y).asnumpy().tolist() == np.lcm(y, x).asnumpy().tolist() == wrapped
+    assert np.lcm(x, 7).asnumpy().tolist() == wrapped[:1] * len(others)
 
 
 def test_rounding_goes_to_the_even_neighbour():

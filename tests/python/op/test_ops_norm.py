@@ -214,6 +214,13 @@ def test_gradients_of_normalised_rows(mx, rng, name, shape, parameters, attrs):
     check_gradients(mx, rng, name, arrays, [0, 1, 2], **attrs)
 
 
+@pytest.mark.parametrize("shape,axis", [((7, 1), -1), ((5, 1, 3), 1), ((1, 4), 0)])
+def test_one_number_is_its_own_mean(mx, rng, shape, axis):
+    # Standardised it is 0 whatever it is: no gradient, to the bit, though 1 / sqrt(eps) is large.
+    x, gamma, beta, head = (normal(rng, s).astype("float32") for s in (shape, (1,), (1,), shape))
+    np.testing.assert_array_equal(mx.gradients("LayerNorm", [x, gamma, beta], [head], wanted=[0], axis=axis, eps=1e-5)[0], np.zeros(shape))
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_group_and_instance_norm(mx, rng, dtype):
     x = normal(rng, (2, 6, 5, 7), dtype)

@@ -173,6 +173,18 @@ def test_roi_pooling_takes_the_largest_of_each_part(mx, rng):
     check_gradients(mx, rng, "ROIPooling", [data, rois], wanted=[0], pooled_size=(2, 2), spatial_scale=1.0)
 
 
+@pytest.mark.parametrize("size", [(0, 3), (3, 0), (0, 0)])
+@pytest.mark.parametrize("name,others,attrs", [
+    ("_contrib_BilinearResize2D", [], dict(height=2, width=2)),
+    ("_contrib_BilinearResize2D", [(1, 1, 2, 2)], dict(mode="like")),
+    ("_contrib_RROIAlign", [(1, 6)], dict(pooled_size="(2, 2)", spatial_scale=1.0)),
+    ("_contrib_DeformablePSROIPooling", [(1, 5)], dict(pooled_size=1, output_dim=2, group_size=1, spatial_scale=1.0, no_trans=True)),
+])
+def test_images_without_pixels_have_none_to_give(mx, name, others, attrs, size):
+    with pytest.raises(Failure, match="images of one pixel or more"):
+        mx.run(name, np.zeros((1, 2, *size), "float32"), *[np.zeros(shape, "float32") for shape in others], **attrs)
+
+
 def test_a_region_of_an_image_that_is_not_there_is_an_error(mx, rng):
     with pytest.raises(Failure, match="rois"):
         mx.run("ROIPooling", rng.standard_normal((2, 3, 8, 9)), np.array([[2.0, 0, 0, 1, 1]]), pooled_size=(2, 2), spatial_scale=1.0)
