@@ -24,9 +24,10 @@ typedef void(MXKVStoreServerController)(int head, const char* body, void* contro
  * environment; before the first store is made. */
 MXNET_DLL int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals);
 
-/* Types: docs/kvstore.md. Threads use a store in turns; while one waits at the barrier, or serves,
- * others may call. Functions without Ex take integer keys, those with Ex texts; a store keeps to
- * one kind. A key that is given several times stands for one array a device. */
+/* Types: docs/kvstore.md. Threads use a store in turns; while one waits at the barrier or for what
+ * servers answer, or serves, others may call. Functions without Ex take integer keys, those with Ex
+ * texts; a store keeps to one kind. A key that is given several times stands for one array a
+ * device. */
 MXNET_DLL int MXKVStoreCreate(const char* type, KVStoreHandle* out);
 MXNET_DLL int MXKVStoreFree(KVStoreHandle handle);
 MXNET_DLL int MXKVStoreGetType(KVStoreHandle handle, const char** type);

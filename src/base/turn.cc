@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a turn, and what ends it when nobody will give it back.
+// Waiting for a turn, what ends it when nobody will give it back, and how long others come first.
 #include "base/turn.h"
 
 #include <chrono>
@@ -8,13 +8,34 @@
 #include "base/error.h"
 
 namespace mxnet {
+namespace {
 
-void Turn::wait(const char* tag) {
+// A few times what it takes to wake a thread, so that most of the time somebody is at work.
+constexpr uint32_t kPatience = 100;
+
+// It wraps within 72 minutes: a turn may then be promised early, or kPatience late.
+uint32_t microseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+}  // namespace
+
+bool Turn::take_again() {
+  const uint64_t owner = owner_.load(std::memory_order_relaxed);  // changes if it is another's
+  if (owner != self() || !is_of_this_process(owner)) return false;
+  ++depth_;
+  return true;
+}
+
+void Turn::take_again_or_wait(const char* tag) {
+  if (take_again()) return;
   constexpr auto kLook = std::chrono::milliseconds(1);
   // Between taking a turn and writing down whose it is lies no such time.
   constexpr int kLooks = 1000;
   for (int looks = 0; !is_of_this_process(owner_.load(std::memory_order_relaxed)); ++looks) {
-    if (take_if_free()) return;
+    // What was promised in the parent nobody here has waited for.
+    if (take_from(kFree) || take_from(kPromised)) return;
     if (looks == kLooks) {
       throw Error(ErrorCode::kGeneric, tag,
                   "given a handle that another thread of the parent process was using when this "
@@ -22,12 +43,46 @@ void Turn::wait(const char* tag) {
     }
     std::this_thread::sleep_for(kLook);
   }
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
-  while (!take_if_free()) {
-    if (const uint64_t owner = owner_.load(std::memory_order_seq_cst); owner != 0)
-      owner_.wait(owner, std::memory_order_seq_cst);
+  // A turn is promised to those who had entered by then: they know by a wake that came later.
+  const uint32_t before = wakes_.load(std::memory_order_seq_cst);
+  enter();
+  for (;;) {
+    const uint32_t wakes = wakes_.load(std::memory_order_seq_cst);
+    waking_.store(false, std::memory_order_seq_cst);
+    if (take_from(kFree) || (wakes != before && take_from(kPromised))) break;
+    wakes_.wait(wakes, std::memory_order_seq_cst);
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Turn::enter() {
+  const auto process = static_cast<uint64_t>(process_id()) << 32;
+  uint64_t waiters = waiters_.load(std::memory_order_relaxed);
+  uint64_t entered;
+  do {
+    entered = (waiters >> 32 << 32 == process ? waiters : process) + 1;
+  } while (!waiters_.compare_exchange_weak(waiters, entered, std::memory_order_seq_cst));
+}
+
+bool Turn::is_awaited() const {
+  const uint64_t waiters = waiters_.load(std::memory_order_seq_cst);
+  return number_of(waiters) > 0 && waiters >> 32 == static_cast<uint64_t>(process_id());
+}
+
+void Turn::give_to_waiters() {
+  const uint32_t now = microseconds();
+  const bool promises = now - promised_ >= kPatience && is_awaited();
+  if (promises) promised_ = now;
+  owner_.exchange(promises ? kPromised : kFree, std::memory_order_seq_cst);
+  wake();
+}
+
+// Who is on its way looks after this, and finds the turn as it was given: another need not be
+// woken. It entered before it was woken, so that a promise is to it as well.
+void Turn::wake() {
+  if (waking_.exchange(true, std::memory_order_seq_cst)) return;
+  wakes_.fetch_add(1, std::memory_order_seq_cst);
+  wakes_.notify_one();
 }
 
 }  // namespace mxnet

@@ -12,51 +12,68 @@ namespace mxnet {
 
 // A lock that its owner may take again, of one word and two operations on it where nobody waits: a
 // small record is read in less time than a mutex takes. Zeros are a free one.
+//
+// Whoever comes while it is free has it, before threads that are still waking up: handing each turn
+// over would make threads with short calls wait for the scheduler at every one. But once in
+// kPatience a turn that others wait for is promised to them, and their wait is that and the call
+// under way.
 class Turn {
  public:
   // Waits for it. Throws Error(kGeneric, tag) where the thread that has it is one of the process
   // that this one was forked from, and will never give it back.
   void take(const char* tag) {
-    if (!take_if_free()) wait(tag);
+    if (!take_from(kFree)) take_again_or_wait(tag);
   }
-  bool take_if_free() {
-    const auto self = static_cast<uint64_t>(::pthread_self());
-    uint64_t owner = 0;
-    // Acquire pairs with give's release: what the last owner did to the object is seen.
-    if (!owner_.compare_exchange_strong(owner, self, std::memory_order_acquire)) {
-      if (owner != self || !is_of_this_process(owner)) return false;
-      ++depth_;
-      return true;
-    }
-    process_.store(process_id(), std::memory_order_relaxed);  // only compared with one's own
-    return true;
-  }
+  bool take_if_free() { return take_from(kFree) || take_again(); }
   void give() {
     if (depth_ > 0) {
       --depth_;
-      return;
+    } else if (number_of(waiters_.load(std::memory_order_relaxed)) > 0) {
+      give_to_waiters();
+    } else {
+      // Sequentially consistent, as a waiter's entry before its look at the owner: one of the two
+      // sees the other.
+      owner_.exchange(kFree, std::memory_order_seq_cst);
+      if (number_of(waiters_.load(std::memory_order_seq_cst)) > 0) wake();
     }
-    // Sequentially consistent, as the waiter's count before its look at the owner: one of the two
-    // sees the other.
-    owner_.exchange(0, std::memory_order_seq_cst);
-    if (waiters_.load(std::memory_order_seq_cst) > 0) owner_.notify_one();
   }
   // REQUIRES: it is this thread's. Whether it had it before it took it last.
   bool is_nested() const { return depth_ > 0; }
+  // Whether threads wait for it.
+  bool is_awaited() const;
 
  private:
-  void wait(const char* tag);
+  // pthread_self() is an address, and neither.
+  static constexpr uint64_t kFree = 0, kPromised = 1;
+
+  static uint64_t self() { return static_cast<uint64_t>(::pthread_self()); }
+  bool take_from(uint64_t expected) {
+    // Sequentially consistent where it fails, see give(); acquire pairs with the exchange there:
+    // what the last owner did to the object is seen.
+    if (!owner_.compare_exchange_strong(expected, self(), std::memory_order_seq_cst)) return false;
+    process_.store(process_id(), std::memory_order_relaxed);  // only compared with one's own
+    return true;
+  }
+  bool take_again();
+  void take_again_or_wait(const char* tag);
+  void give_to_waiters();
+  void wake();
+  void enter();
   // Whether an owner is a thread of this process. A child has the memory of its parent, and of its
   // threads only the one that forked; a new one may have the name of one that is gone.
   bool is_of_this_process(uint64_t owner) const {
     return process_.load(std::memory_order_relaxed) == process_id() ||
            owner == static_cast<uint64_t>(thread_of_fork());
   }
+  static uint32_t number_of(uint64_t waiters) { return static_cast<uint32_t>(waiters); }
 
-  std::atomic<uint64_t> owner_;  // pthread_self(), which is never 0; 0 = nobody
-  uint32_t depth_;               // of the owner; how often more than once
-  std::atomic<uint32_t> waiters_;
-  std::atomic<int> process_;  // in which it was taken last while free
+  std::atomic<uint64_t> owner_;  // kFree, kPromised to those who have waited, or a thread's self()
+  std::atomic<uint64_t> waiters_;  // process << 32 | number: a child has none of its parent's
+  uint32_t depth_;                 // of the owner; how often more than once
+  std::atomic<int> process_;       // in which it was taken last while free
+  uint32_t promised_;              // of the owner: when it was promised last, in microseconds
+  std::atomic<uint32_t> wakes_;    // of waiters, who sleep until it changes
+  std::atomic<bool> waking_;       // one is on its way and has yet to look whose turn it is
 };
 
 }  // namespace mxnet

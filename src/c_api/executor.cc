@@ -18,68 +18,64 @@ namespace mxnet::c_api {
 ExecutorReturns& executor_returns() { return of_thread<ExecutorReturns>(); }
 
 template <class Dim>
-std::map<std::string, Shape> named_shapes(const char* function, uint32_t count, const char** names,
-                                          const Dim* data, const uint32_t* index) {
+std::map<std::string, Shape> named_shapes(const char* function, const ShapeList<Dim>& list) {
   std::map<std::string, Shape> shapes;
-  if (count == 0) return shapes;
-  require(names, function, "the names of shapes");
-  require(index, function, "the index of shapes");
+  if (list.count == 0) return shapes;
+  require(list.names, function, "the names of shapes");
+  require(list.index, function, "the index of shapes");
   const int64_t unknown = is_numpy_shape() ? -1 : 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    require(names[i], function, "a name");
-    const int64_t ndim = int64_t{index[i + 1]} - int64_t{index[i]};
+  for (uint32_t i = 0; i < list.count; ++i) {
+    const char* const name = list.names[i];
+    require(name, function, "a name");
+    const int64_t ndim = int64_t{list.index[i + 1]} - int64_t{list.index[i]};
     if (ndim < 0 || ndim > Shape::kMaxDims) {
       throw Error(ErrorCode::kValue, function,
-                  fmt::format("given {} dimensions for '{}', expected 0 to {}", ndim, names[i],
+                  fmt::format("given {} dimensions for '{}', expected 0 to {}", ndim, name,
                               Shape::kMaxDims));
     }
-    if (ndim > 0) require(data, function, "the dimensions of shapes");
+    if (ndim > 0) require(list.data, function, "the dimensions of shapes");
     Shape shape(static_cast<int>(ndim), 0);
     for (int d = 0; d < shape.ndim(); ++d) {
-      const auto dim = static_cast<int64_t>(data[index[i] + static_cast<uint32_t>(d)]);
+      const auto dim = static_cast<int64_t>(list.data[list.index[i] + static_cast<uint32_t>(d)]);
       shape[d] = dim == unknown || dim < 0 ? Shape::kUnknownDim : dim;
     }
     // Without NumPy semantics a shape without dimensions is one that nobody knows.
-    shapes[names[i]] = ndim == 0 && !is_numpy_shape() ? Shape() : shape;
+    shapes[name] = ndim == 0 && !is_numpy_shape() ? Shape() : shape;
   }
   return shapes;
 }
-template std::map<std::string, Shape> named_shapes(const char*, uint32_t, const char**,
-                                                   const uint32_t*, const uint32_t*);
-template std::map<std::string, Shape> named_shapes(const char*, uint32_t, const char**, const int*,
-                                                   const uint32_t*);
-template std::map<std::string, Shape> named_shapes(const char*, uint32_t, const char**,
-                                                   const int64_t*, const uint32_t*);
+template std::map<std::string, Shape> named_shapes(const char*, const ShapeList<uint32_t>&);
+template std::map<std::string, Shape> named_shapes(const char*, const ShapeList<int>&);
+template std::map<std::string, Shape> named_shapes(const char*, const ShapeList<int64_t>&);
 
-void return_arrays_of(const Executor& executor, uint32_t* num_args, NDArrayHandle** args,
-                      NDArrayHandle** grads, uint32_t* num_aux, NDArrayHandle** aux) {
+DeviceGroups device_groups(const char* function, const DeviceList& list) {
+  DeviceGroups groups;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    require(list.names, function, "map_keys");
+    require(list.names[i], function, "a name");
+    require(list.types, function, "map_dev_types");
+    require(list.ids, function, "map_dev_ids");
+    groups[list.names[i]] = checked_device(function, list.types[i], list.ids[i]);
+  }
+  return groups;
+}
+
+void return_executor(std::unique_ptr<Executor> executor, const ExecutorResults& results) {
   ExecutorReturns& returns = executor_returns();
   const auto fill = [](const std::vector<NDArray>& arrays, std::vector<NDArrayHandle>* handles) {
     handles->clear();
     for (const NDArray& array : arrays)
       handles->push_back(array.is_none() ? nullptr : new_handle(array));
   };
-  fill(executor.arrays().args, &returns.args);
-  fill(executor.arrays().grads, &returns.grads);
-  fill(executor.arrays().aux, &returns.aux);
-  *num_args = static_cast<uint32_t>(returns.args.size());
-  *args = returns.args.data();
-  *grads = returns.grads.data();
-  *num_aux = static_cast<uint32_t>(returns.aux.size());
-  *aux = returns.aux.data();
-}
-
-DeviceGroups device_groups(const char* function, uint32_t count, const char** keys,
-                           const int* types, const int* ids) {
-  DeviceGroups groups;
-  for (uint32_t i = 0; i < count; ++i) {
-    require(keys, function, "map_keys");
-    require(keys[i], function, "a name");
-    require(types, function, "map_dev_types");
-    require(ids, function, "map_dev_ids");
-    groups[keys[i]] = checked_device(function, types[i], ids[i]);
-  }
-  return groups;
+  fill(executor->arrays().args, &returns.args);
+  fill(executor->arrays().grads, &returns.grads);
+  fill(executor->arrays().aux, &returns.aux);
+  *results.num_args = static_cast<uint32_t>(returns.args.size());
+  *results.args = returns.args.data();
+  *results.grads = returns.grads.data();
+  *results.num_aux = static_cast<uint32_t>(returns.aux.size());
+  *results.aux = returns.aux.data();
+  *results.executor = executor_pool().create(std::move(executor));
 }
 
 }  // namespace mxnet::c_api
@@ -107,23 +103,29 @@ Request checked_request(const char* function, uint32_t number) {
   return number == 2 ? Request::kWrite : static_cast<Request>(number);
 }
 
-void bind(const char* function, SymbolHandle symbol, int dev_type, int dev_id,
-          uint32_t num_map_keys, const char** map_keys, const int* map_dev_types,
-          const int* map_dev_ids, uint32_t len, NDArrayHandle* in_args,
-          NDArrayHandle* arg_grad_store, uint32_t* grad_req_type, uint32_t aux_states_len,
-          NDArrayHandle* aux_states, ExecutorHandle shared_exec, ExecutorHandle* out) {
+// The arrays to bind to, as they came; of the gradients any may be null, and all.
+struct GivenArrays {
+  uint32_t num_args;
+  NDArrayHandle *args, *grads;
+  uint32_t* requests;
+  uint32_t num_aux;
+  NDArrayHandle* aux;
+};
+
+void bind(const char* function, SymbolHandle symbol, DeviceNumbers at, const DeviceList& map,
+          const GivenArrays& given, ExecutorHandle shared_exec, ExecutorHandle* out) {
   require(out, function, "out");
-  const Device device = checked_device(function, dev_type, dev_id);
-  DeviceGroups groups = device_groups(function, num_map_keys, map_keys, map_dev_types, map_dev_ids);
+  const Device device = checked_device(function, at.type, at.id);
+  DeviceGroups groups = device_groups(function, map);
   ExecutorArrays arrays;
-  arrays.args = arrays_of(function, len, in_args, false);
-  arrays.aux = arrays_of(function, aux_states_len, aux_states, false);
-  arrays.grads = arg_grad_store == nullptr ? std::vector<NDArray>(len)
-                                           : arrays_of(function, len, arg_grad_store, true);
-  for (uint32_t i = 0; i < len; ++i) {
-    require(grad_req_type, function, "grad_req_type");
+  arrays.args = arrays_of(function, given.num_args, given.args, false);
+  arrays.aux = arrays_of(function, given.num_aux, given.aux, false);
+  arrays.grads = given.grads == nullptr ? std::vector<NDArray>(given.num_args)
+                                        : arrays_of(function, given.num_args, given.grads, true);
+  for (uint32_t i = 0; i < given.num_args; ++i) {
+    require(given.requests, function, "grad_req_type");
     arrays.requests.push_back(
-        arrays.grads[i].is_none() ? Request::kNull : checked_request(function, grad_req_type[i]));
+        arrays.grads[i].is_none() ? Request::kNull : checked_request(function, given.requests[i]));
   }
   const Executor* shared = optional_executor(shared_exec, function);
   auto executor =
@@ -162,8 +164,8 @@ int MXExecutorBind(SymbolHandle symbol_handle, int dev_type, int dev_id, uint32_
                    NDArrayHandle* in_args, NDArrayHandle* arg_grad_store, uint32_t* grad_req_type,
                    uint32_t aux_states_len, NDArrayHandle* aux_states, ExecutorHandle* out) {
   return guarded([&] {
-    bind("MXExecutorBind", symbol_handle, dev_type, dev_id, 0, nullptr, nullptr, nullptr, len,
-         in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states, nullptr, out);
+    bind("MXExecutorBind", symbol_handle, {dev_type, dev_id}, {},
+         {len, in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states}, nullptr, out);
   });
 }
 
@@ -173,9 +175,9 @@ int MXExecutorBindX(SymbolHandle symbol_handle, int dev_type, int dev_id, uint32
                     uint32_t* grad_req_type, uint32_t aux_states_len, NDArrayHandle* aux_states,
                     ExecutorHandle* out) {
   return guarded([&] {
-    bind("MXExecutorBindX", symbol_handle, dev_type, dev_id, num_map_keys, map_keys, map_dev_types,
-         map_dev_ids, len, in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states,
-         nullptr, out);
+    bind("MXExecutorBindX", symbol_handle, {dev_type, dev_id},
+         {num_map_keys, map_keys, map_dev_types, map_dev_ids},
+         {len, in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states}, nullptr, out);
   });
 }
 
@@ -185,9 +187,10 @@ int MXExecutorBindEX(SymbolHandle symbol_handle, int dev_type, int dev_id, uint3
                      uint32_t* grad_req_type, uint32_t aux_states_len, NDArrayHandle* aux_states,
                      ExecutorHandle shared_exec, ExecutorHandle* out) {
   return guarded([&] {
-    bind("MXExecutorBindEX", symbol_handle, dev_type, dev_id, num_map_keys, map_keys, map_dev_types,
-         map_dev_ids, len, in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states,
-         shared_exec, out);
+    bind("MXExecutorBindEX", symbol_handle, {dev_type, dev_id},
+         {num_map_keys, map_keys, map_dev_types, map_dev_ids},
+         {len, in_args, arg_grad_store, grad_req_type, aux_states_len, aux_states}, shared_exec,
+         out);
   });
 }
 

@@ -39,18 +39,38 @@ struct ExecutorReturns {
 };
 ExecutorReturns& executor_returns();
 
-// Shapes by name out of the ABI's flat lists. With NumPy semantics -1 is an unknown dimension, else
-// 0 is.
+// Parameters of the ABI that belong together, as they came: `count` says how many there are of
+// each, and nothing of them has been checked.
 template <class Dim>
-std::map<std::string, Shape> named_shapes(const char* function, uint32_t count, const char** names,
-                                          const Dim* data, const uint32_t* index);
+struct ShapeList {
+  uint32_t count;
+  const char** names;
+  const Dim* data;
+  const uint32_t* index;
+};
+struct DeviceList {  // a context map: devices by the names of groups
+  uint32_t count;
+  const char** names;
+  const int *types, *ids;
+};
+struct DeviceNumbers {
+  int type, id;
+};
+struct ExecutorResults {
+  uint32_t* num_args;
+  NDArrayHandle **args, **grads;
+  uint32_t* num_aux;
+  NDArrayHandle** aux;
+  ExecutorHandle* executor;
+};
 
-// New handles for the arrays of an executor; null for gradients that there are none of.
-void return_arrays_of(const Executor& executor, uint32_t* num_args, NDArrayHandle** args,
-                      NDArrayHandle** grads, uint32_t* num_aux, NDArrayHandle** aux);
+// With NumPy semantics -1 is an unknown dimension, else 0 is.
+template <class Dim>
+std::map<std::string, Shape> named_shapes(const char* function, const ShapeList<Dim>& list);
 
-// A context map: devices by the names of groups.
-DeviceGroups device_groups(const char* function, uint32_t count, const char** keys,
-                           const int* types, const int* ids);
+DeviceGroups device_groups(const char* function, const DeviceList& list);
+
+// A new handle, and new ones for the executor's arrays; null for gradients that there are none of.
+void return_executor(std::unique_ptr<Executor> executor, const ExecutorResults& results);
 
 }  // namespace mxnet::c_api

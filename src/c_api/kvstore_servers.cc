@@ -23,6 +23,18 @@ int is_role(const char* role, int* ret, const char* function) {
       function);
 }
 
+// Without a turn while it waits for the answers, as hold_store().
+std::vector<std::string> send_command(KVStoreHandle handle, int head, std::string_view body,
+                                      const char* function) {
+  std::shared_ptr<KVStore> store;
+  {
+    const StorePool::Use use = use_store(handle, function);
+    (*use)->serve();
+    store = *use;
+  }
+  return store->send_command(head, body);
+}
+
 }  // namespace
 
 int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals) {
@@ -91,9 +103,10 @@ int MXKVStoreServe(KVStoreHandle handle, MXKVStoreResponder responder, void* sta
 
 int MXKVStoreSendCommmandToServers(KVStoreHandle handle, int cmd_id, const char* cmd_body) {
   return guarded([&] {
-    const StorePool::Use store = use_store(handle, "MXKVStoreSendCommmandToServers");
-    require(cmd_body, "MXKVStoreSendCommmandToServers", "cmd_body");
-    (*store)->send_command(cmd_id, cmd_body);
+    constexpr const char* kFunction = "MXKVStoreSendCommmandToServers";
+    store_of(handle, kFunction);  // of two wrong arguments the handle is named
+    require(cmd_body, kFunction, "cmd_body");
+    send_command(handle, cmd_id, cmd_body, kFunction);
   });
 }
 
@@ -101,7 +114,7 @@ int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size
                         uint32_t* out_num, const char*** out_replies, const size_t** out_sizes) {
   return guarded([&] {
     constexpr const char* kFunction = "MXKVStoreAskServers";
-    const StorePool::Use store = use_store(handle, kFunction);
+    store_of(handle, kFunction);  // of two wrong arguments the handle is named
     require(body, kFunction, "body");
     require(out_num, kFunction, "out_num");
     require(out_replies, kFunction, "out_replies");
@@ -113,7 +126,7 @@ int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size
     };
     Returns& returns = of_thread<Returns>();
     returns = {};
-    returns.replies = (*store)->send_command(cmd_id, {body, size});
+    returns.replies = send_command(handle, cmd_id, {body, size}, kFunction);
     for (const std::string& reply : returns.replies) {
       returns.texts.push_back(reply.data());
       returns.sizes.push_back(reply.size());

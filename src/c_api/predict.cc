@@ -32,6 +32,18 @@ PredictorPool::Use use_predictor(PredictorHandle handle, const char* function) {
   return predictor_pool().use(handle, function);
 }
 
+// Parameters of the ABI that belong together, as they came: nothing of them has been checked.
+struct GivenModel {
+  const char* json;
+  const void* param_bytes;
+  int param_size, dev_type, dev_id;
+};
+struct PredictInputs {
+  uint32_t count;
+  const char** keys;
+  const uint32_t *indptr, *data;
+};
+
 // "arg:fc1_weight" and "aux:bn_moving_mean"; names without prefix are taken as they are.
 std::map<std::string, NDArray> load_parameters(const char* function, const void* bytes, int size,
                                                Device device) {
@@ -51,17 +63,16 @@ std::map<std::string, NDArray> load_parameters(const char* function, const void*
   return parameters;
 }
 
-std::map<std::string, Shape> input_shapes(const char* function, uint32_t count, const char** keys,
-                                          const uint32_t* indptr, const uint32_t* data) {
+std::map<std::string, Shape> input_shapes(const char* function, const PredictInputs& list) {
   std::map<std::string, Shape> shapes;
-  if (count == 0) return shapes;
-  require(keys, function, "input_keys");
-  require(indptr, function, "input_shape_indptr");
-  for (uint32_t i = 0; i < count; ++i) {
-    require(keys[i], function, "a key");
-    const int64_t ndim = int64_t{indptr[i + 1]} - int64_t{indptr[i]};
-    const uint32_t* dims = data == nullptr ? nullptr : data + indptr[i];
-    shapes[keys[i]] = checked_shape(function, dims, ndim);
+  if (list.count == 0) return shapes;
+  require(list.keys, function, "input_keys");
+  require(list.indptr, function, "input_shape_indptr");
+  for (uint32_t i = 0; i < list.count; ++i) {
+    require(list.keys[i], function, "a key");
+    const int64_t ndim = int64_t{list.indptr[i + 1]} - int64_t{list.indptr[i]};
+    const uint32_t* dims = list.data == nullptr ? nullptr : list.data + list.indptr[i];
+    shapes[list.keys[i]] = checked_shape(function, dims, ndim);
   }
   return shapes;
 }
@@ -73,21 +84,20 @@ std::set<std::string, std::less<>> variables_of(const ir::Graph& graph) {
   return names;
 }
 
-std::vector<PredictorHandle> create(const char* function, const char* json, const void* param_bytes,
-                                    int param_size, int dev_type, int dev_id,
+std::vector<PredictorHandle> create(const char* function, const GivenModel& given,
                                     const std::vector<std::string>& output_keys,
                                     const std::map<std::string, Shape>& shapes,
                                     const std::map<std::string, DType>& dtypes, int count) {
-  require(json, function, "symbol_json_str");
+  require(given.json, function, "symbol_json_str");
   auto model = std::make_shared<PredictModel>();
-  model->device = checked_device(function, dev_type, dev_id);
-  model->graph = load_symbol(json).graph();
+  model->device = checked_device(function, given.dev_type, given.dev_id);
+  model->graph = load_symbol(given.json).graph();
   if (!output_keys.empty()) {
     model->left_out = variables_of(model->graph);
     model->graph = partial_graph(model->graph, output_keys);
     for (const std::string& name : variables_of(model->graph)) model->left_out.erase(name);
   }
-  model->parameters = load_parameters(function, param_bytes, param_size, model->device);
+  model->parameters = load_parameters(function, given.param_bytes, given.param_size, model->device);
   std::vector<std::unique_ptr<Predictor>> made;
   made.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
@@ -114,9 +124,7 @@ std::vector<uint32_t>& shape_returns() {
   return of_thread<std::vector<uint32_t>, struct PredictedShapes>();
 }
 
-int create_with_outputs(const char* function, const char* json, const void* param_bytes,
-                        int param_size, int dev_type, int dev_id, uint32_t num_inputs,
-                        const char** input_keys, const uint32_t* indptr, const uint32_t* sizes,
+int create_with_outputs(const char* function, const GivenModel& given, const PredictInputs& inputs,
                         uint32_t num_outputs, const char** output_keys, PredictorHandle* out) {
   return guarded(
       [&] {
@@ -127,8 +135,7 @@ int create_with_outputs(const char* function, const char* json, const void* para
           require(output_keys[i], function, "a key");
           outputs.emplace_back(output_keys[i]);
         }
-        *out = create(function, json, param_bytes, param_size, dev_type, dev_id, outputs,
-                      input_shapes(function, num_inputs, input_keys, indptr, sizes), {}, 1)[0];
+        *out = create(function, given, outputs, input_shapes(function, inputs), {}, 1)[0];
       },
       function);
 }
@@ -152,8 +159,8 @@ int MXPredCreateEx(const char* symbol_json_str, const void* param_bytes, int par
       dtypes[provided_arg_dtype_names[i]] = checked_dtype(function, provided_arg_dtypes[i]);
     }
     *out = create(
-        function, symbol_json_str, param_bytes, param_size, dev_type, dev_id, {},
-        input_shapes(function, num_input_nodes, input_keys, input_shape_indptr, input_shape_data),
+        function, {symbol_json_str, param_bytes, param_size, dev_type, dev_id}, {},
+        input_shapes(function, {num_input_nodes, input_keys, input_shape_indptr, input_shape_data}),
         dtypes, 1)[0];
   });
 }
@@ -162,9 +169,9 @@ int MXPredCreate(const char* symbol_json_str, const void* param_bytes, int param
                  int dev_id, uint32_t num_input_nodes, const char** input_keys,
                  const uint32_t* input_shape_indptr, const uint32_t* input_shape_data,
                  PredictorHandle* out) {
-  return create_with_outputs("MXPredCreate", symbol_json_str, param_bytes, param_size, dev_type,
-                             dev_id, num_input_nodes, input_keys, input_shape_indptr,
-                             input_shape_data, 0, nullptr, out);
+  return create_with_outputs(
+      "MXPredCreate", {symbol_json_str, param_bytes, param_size, dev_type, dev_id},
+      {num_input_nodes, input_keys, input_shape_indptr, input_shape_data}, 0, nullptr, out);
 }
 
 int MXPredCreatePartialOut(const char* symbol_json_str, const void* param_bytes, int param_size,
@@ -172,9 +179,10 @@ int MXPredCreatePartialOut(const char* symbol_json_str, const void* param_bytes,
                            const char** input_keys, const uint32_t* input_shape_indptr,
                            const uint32_t* input_shape_data, uint32_t num_output_nodes,
                            const char** output_keys, PredictorHandle* out) {
-  return create_with_outputs("MXPredCreatePartialOut", symbol_json_str, param_bytes, param_size,
-                             dev_type, dev_id, num_input_nodes, input_keys, input_shape_indptr,
-                             input_shape_data, num_output_nodes, output_keys, out);
+  return create_with_outputs("MXPredCreatePartialOut",
+                             {symbol_json_str, param_bytes, param_size, dev_type, dev_id},
+                             {num_input_nodes, input_keys, input_shape_indptr, input_shape_data},
+                             num_output_nodes, output_keys, out);
 }
 
 int MXPredCreateMultiThread(const char* symbol_json_str, const void* param_bytes, int param_size,
@@ -189,8 +197,8 @@ int MXPredCreateMultiThread(const char* symbol_json_str, const void* param_bytes
       throw Error(ErrorCode::kValue, function,
                   fmt::format("given {} threads, expected at least 1", num_threads));
     const std::vector<PredictorHandle> handles = create(
-        function, symbol_json_str, param_bytes, param_size, dev_type, dev_id, {},
-        input_shapes(function, num_input_nodes, input_keys, input_shape_indptr, input_shape_data),
+        function, {symbol_json_str, param_bytes, param_size, dev_type, dev_id}, {},
+        input_shapes(function, {num_input_nodes, input_keys, input_shape_indptr, input_shape_data}),
         {}, num_threads);
     std::copy(handles.begin(), handles.end(), out);
   });
@@ -206,7 +214,7 @@ int MXPredReshape(uint32_t num_input_nodes, const char** input_keys,
     const Predictor& from = **use;
     *out = predictor_pool().create(std::make_unique<Predictor>(
         from.model(),
-        input_shapes(function, num_input_nodes, input_keys, input_shape_indptr, input_shape_data),
+        input_shapes(function, {num_input_nodes, input_keys, input_shape_indptr, input_shape_data}),
         from.dtypes()));
   });
 }

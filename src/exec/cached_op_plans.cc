@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/of_thread.h"
-#include "exec/plan_graph.h"
 #include "graph/infer.h"
 
 namespace mxnet {
@@ -81,45 +80,64 @@ int CachedOpPlans::size() const {
   return static_cast<int>(plans_.size());
 }
 
-CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
-  std::map<const ir::Node*, int> source_of;
+// Of the graph itself: they name the node where something does not fit.
+std::vector<ArrayType> CachedOpPlans::types_of_entries(const CachedOpKey& key) const {
+  std::vector<ArrayType> types(static_cast<std::size_t>(graph_.num_entries()));
   const std::span<const int> variables = graph_.variables();
   for (std::size_t v = 0; v < variables.size(); ++v)
-    source_of[&graph_.node(variables[v])] = static_cast<int>(v);
-  // Types of the graph itself: they name the node where something does not fit.
-  std::vector<ArrayType> forward_types(static_cast<std::size_t>(graph_.num_entries()));
-  for (std::size_t v = 0; v < variables.size(); ++v)
-    forward_types[static_cast<std::size_t>(graph_.first_entry(variables[v]))] = key.types[v];
-  if (!infer_graph(graph_, &forward_types)) {
+    types[static_cast<std::size_t>(graph_.first_entry(variables[v]))] = key.types[v];
+  if (!infer_graph(graph_, &types)) {
     throw Error(ErrorCode::kValue, "CachedOp",
                 "given inputs from which not all shapes and types follow, expected complete ones");
   }
+  return types;
+}
 
-  std::map<const ir::Node*, ArrayType> known;
-  for (const auto& [node, source] : source_of)
-    known[node] = key.types[static_cast<std::size_t>(source)];
+PlanOptions CachedOpPlans::options_of(const CachedOpKey& key) const {
   PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
   options.training = key.training;
   options.replay = flags_.static_alloc && flags_.static_shape;
+  if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
+  if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
+  return options;
+}
+
+// `forward` with gradients of the inputs that are wanted.
+TrainingGraph CachedOpPlans::with_gradients(const ir::Graph& forward,
+                                            const std::vector<bool>& wants) const {
+  std::map<const ir::Node*, Ref<ir::Node>> owners;
+  for (ir::Node* node : ir::topological_order(graph_.graph().outputs))
+    owners.emplace(node, Ref<ir::Node>(node));
+  const std::span<const int> variables = graph_.variables();
+  std::vector<ir::Entry> wrt;
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (wants[v]) wrt.push_back({owners.at(&graph_.node(variables[v])), 0, 0});
+  return training_graph(forward, wrt);
+}
+
+CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
+  const std::vector<ArrayType> entry_types = types_of_entries(key);
+  // Of inputs, then of gradients of outputs, in the order in which callers give them.
+  std::map<const ir::Node*, int> source_of;
+  std::map<const ir::Node*, ArrayType> known;
+  const std::span<const int> variables = graph_.variables();
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    const ir::Node* const variable = &graph_.node(variables[v]);
+    source_of[variable] = static_cast<int>(v);
+    known[variable] = key.types[v];
+  }
+  PlanOptions options = options_of(key);
   const ir::Graph forward = compiled_graph(graph_.graph(), known, options);
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   if (!key.wants.empty()) {
-    std::map<const ir::Node*, Ref<ir::Node>> owners;
-    for (ir::Node* node : ir::topological_order(graph_.graph().outputs))
-      owners.emplace(node, Ref<ir::Node>(node));
-    std::vector<ir::Entry> wrt;
-    for (std::size_t v = 0; v < variables.size(); ++v)
-      if (key.wants[v]) wrt.push_back({owners.at(&graph_.node(variables[v])), 0, 0});
-    training = training_graph(forward, wrt);
+    training = with_gradients(forward, key.wants);
     for (std::size_t o = 0; o < training.head_grads.size(); ++o) {
       const ir::Node* head = training.head_grads[o].node.get();
       source_of[head] = static_cast<int>(variables.size() + o);
-      known[head] = forward_types[static_cast<std::size_t>(graph_.outputs()[o])];
+      known[head] = entry_types[static_cast<std::size_t>(graph_.outputs()[o])];
     }
   }
   options.forward_outputs = training.forward_outputs;
-  if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
-  if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;
   TypedGraph typed = typed_graph(std::move(training.graph), known, options);
   std::vector<int> sources;
   sources.reserve(typed.graph.variables().size());

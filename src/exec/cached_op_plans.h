@@ -7,6 +7,7 @@
 
 #include "base/lock.h"
 #include "exec/cached_op.h"
+#include "exec/plan_graph.h"
 #include "exec/plan_pool.h"
 
 namespace mxnet {
@@ -47,6 +48,9 @@ class CachedOpPlans {
   static constexpr std::size_t kMost = 256;  // plans kept; the least recently used goes
 
   CachedOpPlanRef compile(CachedOpKey key) const;
+  std::vector<ArrayType> types_of_entries(const CachedOpKey& key) const;
+  PlanOptions options_of(const CachedOpKey& key) const;
+  TrainingGraph with_gradients(const ir::Graph& forward, const std::vector<bool>& wants) const;
 
   const IndexedGraph& graph_;
   const CachedOpFlags& flags_;

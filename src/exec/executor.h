@@ -82,6 +82,8 @@ class Executor {
   // Of any type: programs give a float16 network float32 gradients, which are converted.
   static void check_head_grad(std::size_t o, const NDArray& given, const NDArray& output);
   void set_head_grads(InputRefs head_grads);
+  std::vector<NDArray> detached_arrays(bool records) const;
+  EagerGraph::Observer monitoring(bool records);
   void forward_eagerly(bool training, bool records);
   void watch_backward(const ir::Node& node, const NDArray& output);
   // `training`: the mode of the forward pass.

@@ -13,7 +13,8 @@ void Executor::set_monitor(Monitor monitor, bool all) {
   monitor_all_ = all;
 }
 
-void Executor::forward_eagerly(bool training, bool records) {
+// Of each variable, in the places of the nodes; with history from here on, where that is recorded.
+std::vector<NDArray> Executor::detached_arrays(bool records) const {
   std::vector<NDArray> handles(static_cast<std::size_t>(graph().num_nodes()));
   for (std::size_t i = 0; i < arrays_.args.size(); ++i) {
     NDArray& handle = handles[static_cast<std::size_t>(graph().arguments()[i])];
@@ -23,27 +24,33 @@ void Executor::forward_eagerly(bool training, bool records) {
   }
   for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
     handles[static_cast<std::size_t>(graph().auxiliary()[i])] = arrays_.aux[i].detach();
+  return handles;
+}
+
+EagerGraph::Observer Executor::monitoring(bool records) {
+  EagerGraph::Observer observer;
+  observer.output = [this, records](const ir::Node& node, int o, const NDArray& value) {
+    monitor_(node.name + "_" + node.op->output_name(node.params.get(), o), value);
+    if (records && o == 0) watch_backward(node, value);
+  };
+  if (!monitor_all_) return observer;
+  observer.input = [this](const ir::Node& node, int i, const NDArray& value) {
+    // A variable goes by its own name as well, as 1.x shows it.
+    const ir::Node& source = *node.inputs[static_cast<std::size_t>(i)].node;
+    if (source.is_variable()) monitor_(source.name, value);
+    monitor_(node.name + "_" + node.op->input_name(node.params.get(), i), value);
+  };
+  return observer;
+}
+
+void Executor::forward_eagerly(bool training, bool records) {
+  std::vector<NDArray> handles = detached_arrays(records);
   std::vector<NDArray*> variables;
   const IndexedGraph& whole = eager_.graph();
   variables.reserve(whole.variables().size());
   for (int n : whole.variables())
     variables.push_back(&handles[static_cast<std::size_t>(graph().index_of(whole.node(n)))]);
-
-  EagerGraph::Observer observer;
-  if (monitor_) {
-    observer.output = [&](const ir::Node& node, int o, const NDArray& value) {
-      monitor_(node.name + "_" + node.op->output_name(node.params.get(), o), value);
-      if (records && o == 0) watch_backward(node, value);
-    };
-    if (monitor_all_) {
-      observer.input = [&](const ir::Node& node, int i, const NDArray& value) {
-        // A variable goes by its own name as well, as 1.x shows it.
-        const ir::Node& source = *node.inputs[static_cast<std::size_t>(i)].node;
-        if (source.is_variable()) monitor_(source.name, value);
-        monitor_(node.name + "_" + node.op->input_name(node.params.get(), i), value);
-      };
-    }
-  }
+  const EagerGraph::Observer observer = monitor_ ? monitoring(records) : EagerGraph::Observer();
   const AutogradScope scope({.recording = records, .training = training});
   std::vector<NDArray> results =
       eager_.run(variables, device_, monitor_ ? &observer : nullptr, crosses_ ? &groups_ : nullptr);

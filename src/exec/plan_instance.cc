@@ -124,7 +124,7 @@ void PlanInstance::ensure_placed() {
   // Acquire: the addresses are seen.
   if (placed_.load(std::memory_order_acquire)) [[likely]]
     return;
-  const std::scoped_lock lock(placing_);
+  const MutexLock lock(placing_);
   if (placed_.load(std::memory_order_relaxed)) return;
   place_tensors();
   placed_.store(true, std::memory_order_release);

@@ -4,10 +4,10 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/lock.h"
 #include "exec/graph_replay.h"
 #include "exec/kept_results.h"
 #include "exec/plan.h"
@@ -59,8 +59,8 @@ class PlanInstance : public RefCounted {
 
  private:
   void ensure_placed();
-  void place_tensors();
-  void place_constant(std::size_t t, const NDArray& value);
+  void place_tensors() MX_REQUIRES(placing_);
+  void place_constant(std::size_t t, const NDArray& value) MX_REQUIRES(placing_);
   void bind(const Plan::Segment& segment, Externals externals);
   void bind_arrays(const Plan::Segment& segment, Externals externals);
   void run_steps(const Plan::Segment& segment, Externals externals, const RunContext& context);
@@ -74,7 +74,7 @@ class PlanInstance : public RefCounted {
   const std::shared_ptr<const Plan> plan_;
   const std::shared_ptr<Arena> arena_;
   std::vector<Ref<Chunk>> chunks_;  // per arena
-  std::mutex placing_;
+  Mutex placing_;
   std::atomic<bool> placed_{false};      // tensors in arenas have their addresses
   std::vector<Tensor> tensors_;          // as in the plan; host kernels take these
   std::vector<NDArray> arrays_;          // the same for kernels of devices; empty on the CPU

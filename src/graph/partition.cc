@@ -208,55 +208,62 @@ class Partition {
     for (int o = 0; o < graph_.num_outputs(n); ++o) now(graph_.first_entry(n) + o) = {node, o, 0};
   }
 
-  void make_part(const std::vector<int>& members) {
-    ir::Graph inner;
-    std::vector<ir::Entry> outer;
-    std::map<int, ir::Entry> inside;   // by entry: values of the part
-    std::map<std::string, int> named;  // by name: how many variables begin with it
+  // A group as a graph of its own, and which entries of the whole its values and results are.
+  struct Part {
+    ir::Graph graph;
+    std::map<int, ir::Entry> values;  // by entry
     std::vector<int> results;
+  };
+  Part copy_of(const std::vector<int>& members) {
+    Part part;
+    std::map<std::string, int> named;  // by name: how many variables begin with it
     for (int n : members) {
       Ref<ir::Node> node = copy_node(graph_.node(n));
       for (std::size_t i = 0; i < node->inputs.size(); ++i) {
         const int e = graph_.inputs(n)[i];
-        if (inside.count(e) == 0) {
+        if (part.values.count(e) == 0) {
           Ref<ir::Node> variable(new VariableNode);
           const std::string name = entry_name(graph_.node(n).inputs[i]);
           variable->name = fmt::format("{}{}", name, named[name]++);
-          inside[e] = {std::move(variable), 0, 0};
-          outer.push_back(now(e));
+          part.values[e] = {std::move(variable), 0, 0};
         }
-        node->inputs[i] = inside[e];
+        node->inputs[i] = part.values[e];
       }
       for (int o = 0; o < graph_.num_outputs(n); ++o) {
         const int e = graph_.first_entry(n) + o;
-        inside[e] = {node, o, 0};
+        part.values[e] = {node, o, 0};
         if (!is_result_[static_cast<std::size_t>(e)]) continue;
-        inner.outputs.push_back({node, o, 0});
-        results.push_back(e);
+        part.graph.outputs.push_back({node, o, 0});
+        part.results.push_back(e);
       }
     }
+    return part;
+  }
+
+  void make_part(const std::vector<int>& members) {
+    Part inner = copy_of(members);
     Attrs attrs;
-    if (!partitioner_.takes(inner, seen_++, &attrs)) {
+    if (!partitioner_.takes(inner.graph, seen_++, &attrs)) {
       for (const int n : members) keep(n);
       return;
     }
     // The graph's variables are listed in the order of its own walk.
     std::map<const ir::Node*, ir::Entry> outer_of;
-    for (const auto& [e, entry] : inside)
+    for (const auto& [e, entry] : inner.values)
       if (entry.node->is_variable()) outer_of[entry.node.get()] = now(e);
     Ref<ir::Node> part(new ir::Node);
     part->op = &op_;
     part->name = fmt::format("{}{}", op_.name(), parts_++);
     part->attrs = std::move(attrs);
-    for (const ir::Node* variable : list_inputs(inner).nodes)
+    for (const ir::Node* variable : list_inputs(inner.graph).nodes)
       part->inputs.push_back(outer_of.at(variable));
     auto extras = std::make_shared<ir::NodeExtras>();
-    extras->subgraphs.push_back(shared(std::move(inner)));
+    extras->subgraphs.push_back(shared(std::move(inner.graph)));
     part->extras = std::move(extras);
     parse_node(part.get());
     describe(part->name, members);
-    for (std::size_t o = 0; o < results.size(); ++o)
-      now(results[o]) = {part, static_cast<int32_t>(o), 0};
+    for (std::size_t o = 0; o < inner.results.size(); ++o)
+      now(inner.results[o]) = {part, static_cast<int32_t>(o), 0};
   }
 
   std::shared_ptr<const ir::Graph> shared(ir::Graph part) {

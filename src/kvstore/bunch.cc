@@ -299,62 +299,64 @@ void Bunch::take_memory(Known& known) {
   move_sums(contents, known.packed);
 }
 
-void Bunch::prepare(Known& known, int priority) {
-  const std::shared_ptr<const Contents> contents = known.contents;
-  take_memory(known);
-  const NDArray packed = known.packed;
-  const std::array<Var*, 1> between{packed.var()};
-  const bool broadcast = contents->kind == CollectiveKind::kBroadcast;
-  known.priority = priority;
-  known.overwritten = {packed.var()};
-  for (Var* var : writes_)
-    if (!used_[var].read) known.overwritten.push_back(var);
-  known.collect = Engine::get().prepare(
-      [contents, packed, order = order_](const RunContext&) {
-        gather(*contents, order, packed.data_as<char>());
-      },
-      {.device = Device::cpu(),
-       .reads = reads_,
-       .writes = between,
-       .property = FnProperty::kCPUPrioritized,
-       .priority = priority,
-       .name = "KVStoreCollect"});
-  known.sum = Engine::get().prepare_async(
-      [contents, list = known.list, packed, place = known.place, priority, group = &group_,
+// All processes add up, or copy, what is packed.
+PreparedRef Bunch::prepare_exchange(const Known& known, const OpSpec& spec) const {
+  return Engine::get().prepare_async(
+      [contents = known.contents, list = known.list, packed = known.packed, place = known.place,
+       priority = known.priority, group = &group_,
        store = store_](const RunContext&, OnComplete complete) {
+        const std::vector<std::string>& names = list->names;
         CollectiveRequest request;
         request.kind = contents->kind;
-        request.name = list->names.size() == 1 ? list->names.front()
-                                               : fmt::format("{} and {} more", list->names.front(),
-                                                             list->names.size() - 1);
+        request.name = names.size() == 1
+                           ? names.front()
+                           : fmt::format("{} and {} more", names.front(), names.size() - 1);
         request.store = store;
         request.data = packed.data();
         request.count = contents->count;
         request.dtype = contents->dtype;
         request.priority = priority;
-        if (list->names.size() > 1) request.list = list;
+        if (names.size() > 1) request.list = list;
         request.place = place;
         request.done = [complete, packed](std::exception_ptr error) {
           error ? complete.fail(std::move(error)) : complete();
         };
         group->submit(std::move(request));
       },
-      {.device = Device::cpu(),
-       .reads = {},
-       .writes = between,
-       .property = FnProperty::kCPUPrioritized,
-       .priority = priority,
-       .name = broadcast ? "KVStoreBroadcast" : "KVStoreAllReduce"});
+      spec);
+}
+
+void Bunch::prepare(Known& known, int priority) {
+  take_memory(known);
+  const std::shared_ptr<const Contents> contents = known.contents;
+  const NDArray packed = known.packed;
+  const std::array<Var*, 1> between{packed.var()};
+  known.priority = priority;
+  known.overwritten = {packed.var()};
+  for (Var* var : writes_)
+    if (!used_[var].read) known.overwritten.push_back(var);
+  const auto spec = [=](std::span<Var* const> reads, std::span<Var* const> writes,
+                        const char* name) {
+    return OpSpec{.device = Device::cpu(),
+                  .reads = reads,
+                  .writes = writes,
+                  .property = FnProperty::kCPUPrioritized,
+                  .priority = priority,
+                  .name = name};
+  };
+  known.collect = Engine::get().prepare(
+      [contents, packed, order = order_](const RunContext&) {
+        gather(*contents, order, packed.data_as<char>());
+      },
+      spec(reads_, between, "KVStoreCollect"));
+  const bool broadcast = contents->kind == CollectiveKind::kBroadcast;
+  known.sum = prepare_exchange(
+      known, spec({}, between, broadcast ? "KVStoreBroadcast" : "KVStoreAllReduce"));
   known.take = nullptr;
   if (writes_.empty()) return;
   known.take = Engine::get().prepare(
       [contents, packed](const RunContext&) { scatter(*contents, packed.data_as<char>()); },
-      {.device = Device::cpu(),
-       .reads = between,
-       .writes = writes_,
-       .property = FnProperty::kCPUPrioritized,
-       .priority = priority,
-       .name = "KVStoreTake"});
+      spec(between, writes_, "KVStoreTake"));
 }
 
 // What is only written is written whole: what failed there before is of no interest.

@@ -95,6 +95,7 @@ class Bunch {
   void fill_from_matched();
   static void move_sums(const Contents& contents, const NDArray& packed);
   void take_memory(Known& known);
+  PreparedRef prepare_exchange(const Known& known, const OpSpec& spec) const;
   void prepare(Known& known, int priority);
   void push(const Known& known);
   static std::shared_ptr<const RequestList> make_list(const Contents& contents);

@@ -263,7 +263,6 @@ void DistStore::barrier() {
 }
 
 std::vector<std::string> DistStore::send_command(int head, std::string_view body) {
-  serve();
   return servers_->command(head, body);
 }
 

@@ -30,6 +30,7 @@ class DistStore final : public LocalStore {
   void barrier() override;
   int num_servers() const override { return group_.servers(); }
   int num_dead_nodes(int groups) const override { return count_dead(group_, groups); }
+  void serve() override;
   std::vector<std::string> send_command(int head, std::string_view body) override;
   void set_updater(Updater updater) override;
 
@@ -56,7 +57,6 @@ class DistStore final : public LocalStore {
   bool collects(const NDArray& sum) const;
   void broadcast_first(const Key& key, bool one_of_many);
   void sum_compressed(const Key& key, const NDArray& sum, int priority);
-  void serve();
   void serve_key(const Key& key);
 
   const KvstoreConfig& config_;

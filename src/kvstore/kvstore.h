@@ -29,10 +29,11 @@ using TextPairs = std::span<const std::pair<std::string_view, std::string_view>>
 // What servers call for each command that workers send; its result, or what it throws, goes back.
 using ServerController = std::function<std::string(int head, const std::string& body)>;
 
-// One thread at a time, but for barrier() and run_server(), beside which others may call: they wait
-// for other processes. All calls on arrays only push engine operations, unless they say otherwise;
-// what fails there is thrown by a wait on an array that depends on it. Throws Error(kValue) for
-// unknown keys, for different numbers of keys and arrays, and for shapes that do not match.
+// One thread at a time, but for barrier(), send_command() and run_server(), beside which others may
+// call: they wait for other processes. All calls on arrays only push engine operations, unless they
+// say otherwise; what fails there is thrown by a wait on an array that depends on it. Throws
+// Error(kValue) for unknown keys, for different numbers of keys and arrays, and for shapes that do
+// not match.
 class KVStore {
  public:
   // A store of the named type. Throws Error(kValue) for unknown names, Error(kNotImplemented) for
@@ -75,7 +76,9 @@ class KVStore {
   virtual void set_barrier_before_exit(bool) {}
   virtual int num_dead_nodes(int) const { return 0; }
   virtual int num_servers() const { return 0; }
-  // Has the controller of every server called, and waits; what they answered.
+  // From now on servers hold the keys. Throws Error(kValue) where there are none.
+  virtual void serve() {}
+  // REQUIRES: serve(). Has the controller of every server called, and waits; what they answered.
   virtual std::vector<std::string> send_command(int head, std::string_view body);
   // Returns when the workers have finished.
   virtual void run_server(const ServerController& controller);

@@ -12,10 +12,10 @@
 
 namespace mxnet::kvstore {
 
-// One thread at a time; pushes engine operations. `mirror` is this worker's array of a key, dense
-// or row_sparse, in host memory: it gives form, receives what is pulled, and puts the requests of a
-// key in order. Dense arrays of MXNET_KVSTORE_BIGARRAY_BOUND elements lie in equal parts on all
-// servers, others on one.
+// One thread at a time, but for command(), beside which others may call; pushes engine operations.
+// `mirror` is this worker's array of a key, dense or row_sparse, in host memory: it gives form,
+// receives what is pulled, and puts the requests of a key in order. Dense arrays of
+// MXNET_KVSTORE_BIGARRAY_BOUND elements lie in equal parts on all servers, others on one.
 class Servers {
  public:
   // `config` must outlive it, `group` also what it has pushed. `store`: its number, equal in all

@@ -262,7 +262,7 @@ TEST(DistStore, AFailureOfTheGroupIsThrownByAWait) {
 
 TEST(DistStore, WhatItLacksIsAnErrorThatSaysSo) {
   Job job(1);
-  EXPECT_NE(error_of([&] { job.stores[0]->send_command(0, ""); }).find("-s 1"), std::string::npos);
+  EXPECT_NE(error_of([&] { job.stores[0]->serve(); }).find("-s 1"), std::string::npos);
   EXPECT_NE(error_of([] { Job asynchronous(1, "dist_async"); }).find("-s 1"), std::string::npos);
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import about_the_cpu
+import package_state
 import pytest
 
 
@@ -34,15 +35,6 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=why))
 
 
-@pytest.fixture(autouse=True)
-def default_context(request):
-    """gpu(0) where the run asks for it; each test starts with it, whatever the one before has set."""
-    if on_gpu(request.config):
-        import mxnet
-
-        mxnet.Context.default_ctx = mxnet.gpu(0)
-
-
 @pytest.fixture(scope="module")
 def mx():
     """Operators of the library at MXNET_LIBRARY_PATH, without the package."""
@@ -56,12 +48,16 @@ def mx():
 
 
 @pytest.fixture(autouse=True)
-def predicting(request):
-    """A test that trains leaves nothing of it to the next one of its process, whichever that is."""
+def leaves_nothing(request):
+    """What a test sets is gone at its end, and each draws the same numbers, whichever were before it; arrays are made on
+    gpu(0) where the run asks for it."""
     library = request.getfixturevalue("mx") if "mx" in request.fixturenames else None
-    yield
-    if hasattr(library, "training"):  # else the package, whose scopes end what they begin
-        library.training(False)
+    if on_gpu(request.config):
+        import mxnet
+
+        mxnet.Context.default_ctx = mxnet.gpu(0)
+    with package_state.kept(getattr(library, "lib", None)):  # a module's own `mx` may be the package
+        yield
 
 
 @pytest.fixture

@@ -189,6 +189,23 @@ def flat(array: Any) -> Any:
     return array._view((-1,), False)
 
 
+def _get_advanced(array: Any, key: Any) -> Any:
+    """A copy of what masks and arrays of integers select."""
+    shape = array.shape
+    mask = mask_of(array, key)
+    if mask is not None:
+        lines = array if mask.ndim == 1 else array._view((mask.size, *shape[mask.ndim :]), False)
+        return _generate.operator("_contrib_boolean_mask")(lines, flat(mask))
+    taken = rows(array, key)
+    if taken is not None:
+        _check_size(array, taken.shape + shape[1:])
+        return _generate.operator("take")(array, taken, axis=0)
+    where = positions(key, shape)
+    _check_size(array, where.shape)
+    picked = _generate.operator("take")(flat(array), array._index_array(where.reshape(-1)), axis=0)
+    return array._of_shape(picked, where.shape)
+
+
 def get(array: Any, key: Any) -> Any:
     """array[key]."""
     shape = array.shape
@@ -207,18 +224,7 @@ def get(array: Any, key: Any) -> Any:
     if made is not NotImplemented:
         return made
     if is_advanced(key):
-        mask = mask_of(array, key)
-        if mask is not None:
-            lines = array if mask.ndim == 1 else array._view((mask.size, *shape[mask.ndim :]), False)
-            return _generate.operator("_contrib_boolean_mask")(lines, flat(mask))
-        taken = rows(array, key)
-        if taken is not None:
-            _check_size(array, taken.shape + shape[1:])
-            return _generate.operator("take")(array, taken, axis=0)
-        where = positions(key, shape)
-        _check_size(array, where.shape)
-        picked = _generate.operator("take")(flat(array), array._index_array(where.reshape(-1)), axis=0)
-        return array._of_shape(picked, where.shape)
+        return _get_advanced(array, key)
     index = basic(key, shape)
     if index.shape and index.shape[0] == 0 and not array._is_np:  # no rows are an array, as in 1.9.1
         return array._index_array(np.empty(index.shape), array.dtype)
@@ -288,6 +294,25 @@ def _rows_in_place(array: Any, key: Any, shape: Shape) -> Any:
     return None
 
 
+def _put_advanced(array: Any, key: Any, value: Any, number: bool) -> None:
+    """Writes to what masks and arrays of integers select."""
+    mask = mask_of(array, key) if number else None
+    if mask is not None:
+        element = float(_elements(array, value))
+        if element != element or element == float(np.float32(element)):  # what a parameter can be
+            _generate.operator("_npi_boolean_mask_assign_scalar")(array, mask, value=element, out=array)
+            return
+    where = positions(key, array.shape)
+    if where.size == 0:
+        _values(array, value, where.shape)
+        return
+    target = flat(array)
+    scatter = _generate.operator("_scatter_set_nd")
+    places = array._index_array(where.reshape(1, -1))
+    values = flat(_values(array, value, where.shape or (1,)))
+    scatter(target, values, places, shape=target.shape, out=target)
+
+
 def put(array: Any, key: Any, value: Any) -> None:
     """array[key] = value."""
     shape = array.shape
@@ -299,21 +324,7 @@ def put(array: Any, key: Any, value: Any) -> None:
             _generate.operator("_set_value")(src=number_of(value), out=view)
             return
     if is_advanced(key):
-        mask = mask_of(array, key) if number else None
-        if mask is not None:
-            element = float(_elements(array, value))
-            if element != element or element == float(np.float32(element)):  # what a parameter can be
-                _generate.operator("_npi_boolean_mask_assign_scalar")(array, mask, value=element, out=array)
-                return
-        where = positions(key, shape)
-        if where.size == 0:
-            _values(array, value, where.shape)
-            return
-        target = flat(array)
-        scatter = _generate.operator("_scatter_set_nd")
-        places = array._index_array(where.reshape(1, -1))
-        values = flat(_values(array, value, where.shape or (1,)))
-        scatter(target, values, places, shape=target.shape, out=target)
+        _put_advanced(array, key, value, number)
         return
     index = basic(key, shape)
     if 0 in index.kept:

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
+#include "base/lock.h"
 #include "op/op_builder.h"
 #include "op/quantize/byte_loops.h"
 #include "op/quantize/channels_last.h"
@@ -35,7 +35,7 @@ std::pair<T, T> extremes(const T* x, int64_t n) {
   constexpr int64_t kLanes = 16;  // independent of each other, so that they become vectors
   if (n == 0) return {T{0}, T{0}};
   std::pair<T, T> result{x[0], x[0]};
-  std::mutex mutex;
+  Mutex mutex;
   parallel_for(n, 1.0, [&](int64_t first, int64_t last) {
     std::array<T, kLanes> low, high;
     low.fill(x[first]);
@@ -52,7 +52,7 @@ std::pair<T, T> extremes(const T* x, int64_t n) {
       low[0] = std::min(low[0], x[i]);
       high[0] = std::max(high[0], x[i]);
     }
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     result.first = std::min(result.first, *std::min_element(low.begin(), low.end()));
     result.second = std::max(result.second, *std::max_element(high.begin(), high.end()));
   });

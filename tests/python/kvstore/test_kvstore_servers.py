@@ -124,3 +124,50 @@ def test_a_custom_optimizer_needs_consent():
         STORE="dist_async",
     )
     assert lines == {0: ["True"]}, done.stderr
+
+
+# Imported by the server before it serves.
+ANSWERS_LATE = """
+import os
+import time
+from mxnet.kvstore import KVStoreServer
+
+control = KVStoreServer._control
+
+def when_there_is_a_file(*arguments):
+    while not os.path.exists(os.environ["WAITED_FOR"]):
+        time.sleep(0.01)
+    return control(*arguments)
+
+KVStoreServer._control = when_there_is_a_file
+"""
+
+
+@needs_mpi
+def test_a_thread_pushes_while_another_one_waits_for_the_answer_of_a_server(tmp_path):
+    (tmp_path / "answers_late.py").write_text(ANSWERS_LATE)
+    lines, done = run(
+        1,
+        """
+        import threading
+        store.init("w", mx.nd.zeros((2,)))
+        asker = threading.Thread(target=lambda: store.set_optimizer(mx.optimizer.SGD(learning_rate=1)), daemon=True)
+        asker.start()
+        time.sleep(0.5)
+        pusher = threading.Thread(target=lambda: store.push("w", mx.nd.ones((2,))), daemon=True)
+        pusher.start()
+        pusher.join(timeout=20)
+        say("pushed", not pusher.is_alive(), "while it waits", asker.is_alive())
+        open(os.environ["WAITED_FOR"], "w").close()
+        asker.join()
+        store.push("w", mx.nd.ones((2,)))
+        say("goes on", pulled("w", (2,)).shape)
+        """,
+        servers=1,
+        launch=["--server-import", "answers_late"],
+        STORE="dist_async",
+        WAITED_FOR=str(tmp_path / "waited-for"),
+        PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}",
+    )
+    assert lines == {0: ["pushed True while it waits True", "goes on (2,)"]}, done.stderr
+    assert done.returncode == 0, done.stderr
