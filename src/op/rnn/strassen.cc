@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of Strassen's sums and products: by columns, so that the products of a tile's quarters
+// The order of sums and products: by columns, so that the products of a tile's quarters
 // are summed while they are in the first-level cache.
 #include "op/rnn/strassen.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "op/products/packed_gemm.h"
 #include "op/products/strassen_sums.h"
@@ -28,7 +27,7 @@ int64_t wide_columns() { return std::max(columns(), kWide); }
 
 int64_t columns() { return packed_gemm::panel_columns<float>(); }
 
-int64_t input_rows() { return has_wide_panels() ? 64 : 256; }
+int64_t input_rows() { return has_wide_panels() ? 64 : kMostRows; }
 
 bool gains_on_state() { return has_wide_panels(); }
 
@@ -74,7 +73,7 @@ void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, i
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = r % kTile * k;
     pair_sums::sum_left(tile(0, r / kTile).from + at, tile(1, r / kTile).from + at, quarter,
-                         left + r * quarter, factor);
+                        left + r * quarter, factor);
   }
   const float* const end = sums + state_sums(k, hidden);
   const float* right = sums;
@@ -88,7 +87,7 @@ void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, i
     const int64_t at = unit / width * apart;
     for (int64_t t = 0; t < pairs; ++t)
       pair_sums::add_products(products + t * kTile * width, product, kTile, tile(0, t).to + at,
-                               tile(1, t).to + at, kGates * width);
+                              tile(1, t).to + at, kGates * width);
   }
 }
 
