@@ -12,19 +12,15 @@ inline constexpr int kOnce = 7, kTwice = kOnce * kOnce;
 // quarter of all.
 inline constexpr int64_t kPiece = 8;
 
-// The left factors, `apart` numbers from each other.
-void sum_left(const float* const (&quarters)[4], int64_t count, float* to, int64_t apart);
-// Those of one row of each quarter of the rows, of four times `quarter` numbers, for twice.
-// `between` is room for 28 quarters.
+// The left factors for twice, `apart` numbers from each other: of one row of each quarter of the
+// rows, of four times `quarter` numbers. `between` is room for 28 quarters.
 void sum_left_twice(const float* const (&rows)[4], int64_t quarter, float* between, float* to,
                     int64_t apart);
 
-// The right factors of a piece of up to kPiece rows of 32 columns. They go past the caches
+// The right factors for twice, of four packed panels of `width` columns, one after the other, of
+// `panel` numbers each: a quarter of a panel each, one after the other. They go past the caches
 // (base/stream_copy.h): other cores still have what was there before, and taking the lines back
 // from them one by one takes longer than memory does.
-void sum_right(const float* const (&quarters)[4], int64_t piece, float* to, int64_t apart);
-// Those of four packed panels of `width` columns, one after the other, of `panel` numbers each, for
-// twice: a quarter of a panel each, one after the other.
 void sum_right_twice(const float* panels, int64_t panel, int64_t width, float* to);
 
 // Seven products, each of `rows` rows of `count` numbers, become the quarters of the result, whose

@@ -5,7 +5,9 @@
 #include "op/rnn/forward_strassen.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,14 @@ constexpr int64_t kLeastRows = 512;
 int64_t chunk_of(int64_t samples) {
   return std::max<int64_t>(1, strassen::input_rows() / 2 / samples) * 2;
 }
+
+// Those of a chunk of steps, or of a step.
+struct Tiles {
+  void add(const strassen::Tile& tile) { at[count++] = tile; }
+  std::span<const strassen::Tile> all() const { return {at.data(), count}; }
+  std::array<strassen::Tile, strassen::kMostRows / kTile> at;
+  std::size_t count = 0;
+};
 
 class StrassenDirection {
  public:
@@ -225,32 +235,32 @@ class StrassenDirection {
     const int64_t samples = last - first, chunk = chunk_of(samples);
     float* gates = gates_ + slot * slot_gates_;
     float* scratch = scratch_ + slot * slot_scratch_;
-    std::vector<strassen::Tile> tiles;
+    Tiles tiles;
     const int64_t apart = samples * kGates * columns_;
     const int64_t step_size = samples * kGates * hidden_;
     for (int64_t s = 0; s < steps_; s += chunk) {
       const int64_t count = std::min(chunk, steps_ - s);
       // Steps are paired; the last one of an odd number with itself, and nobody reads that.
-      tiles.clear();
+      tiles.count = 0;
       for (int64_t odd = 0; odd < 2; ++odd) {
         for (int64_t half = 0; half < 2; ++half) {
           for (int64_t pair = 0; pair < count; pair += 2) {
             const int64_t time = time_of(s + std::min(pair + odd, count - 1));
             for (int64_t r = half * kTile; r < samples; r += kGroup)
-              tiles.push_back({x_ + (time * batch_ + first + r) * inputs_,
-                               gates + (pair + odd) * step_size + r * kGates * columns_});
+              tiles.add({x_ + (time * batch_ + first + r) * inputs_,
+                         gates + (pair + odd) * step_size + r * kGates * columns_});
           }
         }
       }
-      strassen::multiply_input(tiles, inputs_, sums_, hidden_, apart, scratch);
+      strassen::multiply_input(tiles.all(), inputs_, sums_, hidden_, apart, scratch);
       for (int64_t i = 0; i < count; ++i)
         run_step(s + i, first, samples, gates + i * step_size, tiles, scratch);
     }
   }
 
   // Samples [first, first + samples) in a step.
-  void run_step(int64_t step, int64_t first, int64_t samples, float* gates,
-                std::vector<strassen::Tile>& tiles, float* scratch) {
+  void run_step(int64_t step, int64_t first, int64_t samples, float* gates, Tiles& tiles,
+                float* scratch) {
     const int64_t width = kGates * columns_, apart = samples * width;
     multiply_state(states_[step % 2] + first * hidden_, samples, gates, tiles, scratch);
     for (int64_t unit = 0; unit < hidden_; unit += columns_)
@@ -259,17 +269,17 @@ class StrassenDirection {
   }
 
   // The products of some samples' state are added to their gates.
-  void multiply_state(const float* before, int64_t samples, float* gates,
-                      std::vector<strassen::Tile>& tiles, float* scratch) const {
+  void multiply_state(const float* before, int64_t samples, float* gates, Tiles& tiles,
+                      float* scratch) const {
     const float* const factors = sums_ + strassen::input_sums(inputs_, hidden_);
     const int64_t width = kGates * columns_, apart = samples * width;
     if (strassen::gains_on_state()) {
-      tiles.clear();
+      tiles.count = 0;
       for (int64_t half = 0; half < 2; ++half) {
         for (int64_t r = half * kTile; r < samples; r += kGroup)
-          tiles.push_back({before + r * hidden_, gates + r * width});
+          tiles.add({before + r * hidden_, gates + r * width});
       }
-      strassen::multiply_state(tiles, hidden_, factors, hidden_, apart, scratch);
+      strassen::multiply_state(tiles.all(), hidden_, factors, hidden_, apart, scratch);
       return;
     }
     const int64_t panel = hidden_ * columns_, panels = kGates * hidden_ / columns_;

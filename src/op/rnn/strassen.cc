@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of Strassen's sums and products: by columns, so that the products of a tile's quarters
+// The order of sums and products: by columns, so that the products of a tile's quarters
 // are summed while they are in the first-level cache.
 #include "op/rnn/strassen.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "op/products/packed_gemm.h"
 #include "op/products/strassen_sums.h"
+#include "op/rnn/pair_sums.h"
 
 namespace mxnet::rnn::strassen {
 namespace {
@@ -27,7 +27,7 @@ int64_t wide_columns() { return std::max(columns(), kWide); }
 
 int64_t columns() { return packed_gemm::panel_columns<float>(); }
 
-int64_t input_rows() { return has_wide_panels() ? 64 : 256; }
+int64_t input_rows() { return has_wide_panels() ? 64 : kMostRows; }
 
 bool gains_on_state() { return has_wide_panels(); }
 
@@ -39,7 +39,7 @@ bool divides(int64_t batch, int64_t input_size, int64_t hidden) {
 }
 
 int64_t input_sums(int64_t k, int64_t units) { return kTwice * (k / 4) * units; }
-int64_t state_sums(int64_t k, int64_t units) { return kOnce * (k / 2) * 2 * units; }
+int64_t state_sums(int64_t k, int64_t units) { return pair_sums::kProducts * (k / 4) * units; }
 
 void sum_input_weights(const float* panels, int64_t k, float* to) {
   // Quarters are the halves of halves of k, and gates: pairs of gates are halves, and in a pair
@@ -48,56 +48,46 @@ void sum_input_weights(const float* panels, int64_t k, float* to) {
 }
 
 void sum_state_weights(const float* panels, int64_t k, float* to) {
-  const int64_t panel = k * columns(), half = panel / 2;
-  for (int gate = 0; gate < 2; ++gate, to += kOnce * half) {
-    const float* first = panels + gate * panel;
-    for (int64_t at = 0; at < half; at += kPiece * columns()) {
-      const float* const blocks[4] = {first + at, first + 2 * panel + at, first + half + at,
-                                      first + 2 * panel + half + at};
-      sum_right(blocks, kPiece * columns(), to + at, half);
-    }
-  }
+  pair_sums::sum_right(panels, k, to);
 }
 
 int64_t input_scratch(int64_t rows, int64_t k) {
   // Sums of the rows and, of one row, those between; products, and quarters of their sums.
   return (kTwice * rows / 4 + 4 * kOnce) * k / 4 + 5 * kOnce * rows / 4 * wide_columns();
 }
-int64_t state_scratch(int64_t rows, int64_t k) { return kOnce * rows / 2 * (k / 2 + columns()); }
+int64_t state_scratch(int64_t rows, int64_t k) {
+  return pair_sums::kProducts * rows / 2 * (k / 4 + columns());
+}
 
 void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
                     int64_t apart, float* scratch) {
-  const int64_t width = columns(), half = k / 2;
+  constexpr int kProducts = pair_sums::kProducts;
+  const int64_t width = columns(), quarter = k / 4;
   const auto pairs = static_cast<int64_t>(tiles.size()) / 2, rows = pairs * kTile;
+  const int64_t factor = rows * quarter, product = rows * width;
   float* left = scratch;
-  float* products = left + kOnce * rows * half;
-  const auto tile = [&](int64_t quarter, int64_t t) -> const Tile& {
-    return tiles[static_cast<std::size_t>(quarter * pairs + t)];
+  float* products = left + kProducts * factor;
+  const auto tile = [&](int64_t half, int64_t t) -> const Tile& {
+    return tiles[static_cast<std::size_t>(half * pairs + t)];
   };
   for (int64_t r = 0; r < rows; ++r) {
-    const float *a = tile(0, r / kTile).from + r % kTile * k,
-                *b = tile(1, r / kTile).from + r % kTile * k;
-    sum_left({a, a + half, b, b + half}, half, left + r * half, rows * half);
+    const int64_t at = r % kTile * k;
+    pair_sums::sum_left(tile(0, r / kTile).from + at, tile(1, r / kTile).from + at, quarter,
+                        left + r * quarter, factor);
   }
   const float* const end = sums + state_sums(k, hidden);
   const float* right = sums;
   for (int64_t unit = 0; unit < hidden; unit += width) {
-    for (int gate = 0; gate < 2; ++gate) {
-      for (int p = 0; p < kOnce; ++p) {
-        const float* next = right + half * width;
-        packed_gemm::multiply_panel(rows, half, left + p * rows * half, half, right,
-                                    next == end ? sums : next, products + p * rows * width, width,
-                                    false);
-        right = next;
-      }
-      for (int64_t t = 0; t < pairs; ++t) {
-        const int64_t at = unit / width * apart + gate * width;
-        float *a = tile(0, t).to + at, *b = tile(1, t).to + at;
-        float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
-        sum_products(products + t * kTile * width, rows * width, kTile, width, to, kGates * width,
-                     true);
-      }
+    for (int p = 0; p < kProducts; ++p) {
+      const float* next = right + quarter * width;
+      packed_gemm::multiply_panel(rows, quarter, left + p * factor, quarter, right,
+                                  next == end ? sums : next, products + p * product, width, false);
+      right = next;
     }
+    const int64_t at = unit / width * apart;
+    for (int64_t t = 0; t < pairs; ++t)
+      pair_sums::add_products(products + t * kTile * width, product, kTile, tile(0, t).to + at,
+                              tile(1, t).to + at, kGates * width);
   }
 }
 

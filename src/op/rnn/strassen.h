@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows with the weights of an LSTM's four gates in fewer multiplications, by Strassen's
-// method: seven products of halves instead of eight. Those with the input do it twice (49 instead
-// of 64), those with the state, of which there are few rows at a time, once. Sums of the weights
-// are made before; sums of rows and of products stay in the caches, and are lost in the time of the
-// products. Rows and features are mixed in the sums, so that a number's error is one of the largest
-// numbers (small_enough()), and what is not finite would reach others. All of it runs on the
-// calling thread.
+// Products of rows with the weights of an LSTM's four gates in fewer multiplications. Those with
+// the input are Strassen's, twice: seven products of halves instead of eight, of halves of halves
+// (49 instead of 64). Those with the state, of which there are few rows at a time, are Hopcroft and
+// Kerr's: 26 products of half of the rows and a quarter of the features instead of 32. Sums of the
+// weights are made before; sums of rows and of products stay in the caches, and are lost in the
+// time of the products. Rows and features are mixed in the sums, so that a number's error is one of
+// the largest numbers (small_enough()), and what is not finite would reach others. All of it runs
+// on the calling thread.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -24,9 +25,11 @@ int64_t columns();
 // of 1 MiB; where it is half as large, neither those of the rows nor those of the weights would,
 // and of more rows the latter are read less often.
 int64_t input_rows();
-// Whether products with the state, of few rows, gain too. With 16 registers they do not: half of 16
-// rows are two tiles of four, a tenth slower than higher ones, and the sums, which come from the
-// third-level cache at each step, are seven quarters of the weights.
+inline constexpr int64_t kMostRows = 256;  // of an input that are multiplied at once
+// Whether products with the state, of few rows, gain too; what follows about the state is for where
+// they do. With 16 registers they do not: half of 16 rows are two tiles of four, a tenth slower
+// than higher ones, and the sums, which come from the third-level cache at each step, are 13
+// eighths of the weights.
 bool gains_on_state();
 
 // Numbers that the sums of the weights of some units take; of all units in turn they are what the
