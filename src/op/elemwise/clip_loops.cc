@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops of clip for each instruction set.
+// Compiles the loops of clip and hard_sigmoid for each instruction set.
 #include "op/elemwise/clip_loops.h"
 
+#include <type_traits>
+
 #include "base/simd.h"
+#include "op/elemwise/parametric_functions.h"
 
 namespace mxnet {
 namespace {
@@ -14,7 +17,10 @@ namespace {
 
 template <class T>
 ClipLoops<T> clip_loops() {
-  return {MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>)};
+  ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>),
+                     nullptr};
+  if constexpr (std::is_floating_point_v<T>) loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
+  return loops;
 }
 
 template ClipLoops<float> clip_loops();

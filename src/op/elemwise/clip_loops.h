@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled loops of clip and its gradient.
+// The compiled loops of clip and its gradient, and of hard_sigmoid, which clips a line.
 #pragma once
 #include <cstdint>
 
@@ -11,6 +11,8 @@ struct ClipLoops {
   void (*clip)(const T* x, T low, T high, T* y, int64_t n);
   // dx[i] is dy[i] where x[i] is within the limits, else 0.
   void (*slope)(const T* dy, const T* x, T low, T high, T* dx, int64_t n);
+  // y[i] is alpha * x[i] + beta within [0, 1]. Null for integers.
+  void (*line)(const T* x, T alpha, T beta, T* y, int64_t n);
 };
 
 // T: float, double and the integers.

@@ -56,6 +56,20 @@ C limit(float value) {
   return convert<C>(value);
 }
 
+// loop(x, y, n) along an array, of the half types in float.
+template <class T, class Loop>
+void along(const Tensor& in, const Tensor& out, const Loop& loop) {
+  parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
+    const T* x = in.as<T>() + first;
+    T* y = out.as<T>() + first;
+    if constexpr (kIsHalf<T>) {
+      through_float(loop, y, last - first, x);
+    } else {
+      loop(x, y, last - first);
+    }
+  });
+}
+
 // NaN passes through.
 void clip_cpu(const ClipParams& p, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
@@ -65,16 +79,7 @@ void clip_cpu(const ClipParams& p, KernelContext& context) {
     using C = ComputeType<T>;
     const auto loop = clip_loops<C>().clip;
     const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
-    parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-      const T* x = in.as<T>() + first;
-      T* y = out.as<T>() + first;
-      if constexpr (kIsHalf<T>) {
-        through_float([&](const float* v, float* to, int64_t n) { loop(v, low, high, to, n); }, y,
-                      last - first, x);
-      } else {
-        loop(x, low, high, y, last - first);
-      }
-    });
+    along<T>(in, out, [=](const C* x, C* y, int64_t n) { loop(x, low, high, y, n); });
   });
 }
 
@@ -159,8 +164,12 @@ void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
         .cpu(smooth_l1_backward_cpu);
 
 void hard_sigmoid_cpu(const HardSigmoidParams& p, KernelContext& context) {
-  map_elements<kFloating>("hard_sigmoid", context.in(0), context.out(0), [p]<class C>(C x) {
-    return parametric::hard_sigmoid(x, static_cast<C>(p.alpha), static_cast<C>(p.beta));
+  const Tensor &in = context.in(0), &out = context.out(0);
+  dispatch_dtype<kFloating>(in.dtype, "hard_sigmoid", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const auto loop = clip_loops<C>().line;
+    const C alpha = p.alpha, beta = p.beta;
+    along<T>(in, out, [=](const C* x, C* y, int64_t n) { loop(x, alpha, beta, y, n); });
   });
 }
 

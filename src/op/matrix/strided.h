@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "op/loops/convert.h"
+#include "op/reducing/reduce_loops.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {
@@ -17,12 +19,14 @@ struct Walk {
   int64_t count, from, to;
 };
 
-// Drops dimensions of one, puts the longest steps outside (as `to` has them, then as `from`) and
-// joins those that run through in both.
-inline std::vector<Walk> plan_walk(std::vector<Walk> dims) {
+// Drops dimensions of one, puts the longest steps outside (as `to` has them, then as `from`; of
+// sums, which write less than they read, the other way round) and joins those that run through in
+// both.
+inline std::vector<Walk> plan_walk(std::vector<Walk> dims, bool add) {
   std::erase_if(dims, [](const Walk& d) { return d.count == 1; });
-  std::stable_sort(dims.begin(), dims.end(), [](const Walk& a, const Walk& b) {
-    return a.to != b.to ? a.to > b.to : a.from > b.from;
+  std::stable_sort(dims.begin(), dims.end(), [add](const Walk& a, const Walk& b) {
+    const bool by_from = a.to == b.to || (add && a.from != b.from);
+    return by_from ? a.from > b.from : a.to > b.to;
   });
   std::vector<Walk> joined;
   for (const Walk& d : dims) {
@@ -36,8 +40,25 @@ inline std::vector<Walk> plan_walk(std::vector<Walk> dims) {
   return joined;
 }
 
+// The sum of numbers that follow each other, by the loops of reductions: of floats several dozen
+// sums side by side. Integers wrap.
+template <class T>
+T sum_of_run(const T* x, int64_t n) {
+  using Whole = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  using Element = std::conditional_t<std::is_floating_point_v<T>, T, Whole>;
+  using Sum = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
+  const auto* run = reinterpret_cast<const Element*>(x);
+  return static_cast<T>(reduce_loops<Element, Sum>(Reduction::sum).row(run, n, Sum{0}));
+}
+
 template <bool add, class To, class From>
 void walk_row(const From* from, To* to, const Walk& d) {
+  if constexpr (add && std::is_same_v<To, From>) {
+    if (d.to == 0 && d.from == 1) {
+      *to += sum_of_run(from, d.count);
+      return;
+    }
+  }
   if (add && d.to == 0) {  // one sum, which need not go through memory
     To sum = *to;
     for (int64_t i = 0; i < d.count; ++i) sum = convert<To>(sum + convert<To>(from[i * d.from]));
@@ -77,20 +98,28 @@ inline int64_t count_of(const std::vector<Walk>& dims) {
 inline constexpr int64_t kTile = 32;
 
 // to = from, or to += from, over all positions of `dims`. Dimensions with to == 0 are summed, which
-// only `add` makes sense for.
+// only `add` makes sense for. By itself: contractions call it in many places.
 template <bool add, class To, class From>
-void walk(const std::vector<Walk>& unplanned, const From* from, To* to) {
-  std::vector<Walk> dims = plan_walk(unplanned);
+[[gnu::noinline]] void walk(const std::vector<Walk>& unplanned, const From* from, To* to) {
+  std::vector<Walk> dims = plan_walk(unplanned, add);
   for (const Walk& d : dims) {
     if (d.count == 0) return;
   }
   if (dims.empty()) return walk_row<add>(from, to, Walk{1, 0, 0});
   const Walk inner = dims.back();
   dims.pop_back();
-  if (add) {  // in one thread: two rows may meet in one element
-    each_row(dims, 0, count_of(dims), [&](int64_t at_from, int64_t at_to) {
-      walk_row<true>(from + at_from, to + at_to, inner);
-    });
+  if constexpr (add) {
+    // In one thread where rows meet in one element.
+    const bool apart =
+        std::all_of(dims.begin(), dims.end(), [](const Walk& d) { return d.to > 0; });
+    parallel_for(
+        count_of(dims), apart ? static_cast<double>(inner.count) : 0.0,
+        [&](int64_t first, int64_t last) {
+          each_row(dims, first, last, [&](int64_t at_from, int64_t at_to) {
+            walk_row<true>(from + at_from, to + at_to, inner);
+          });
+        },
+        1);
     return;
   }
   // A transpose goes tile by tile, so that each line of `from` is read once.

@@ -2,7 +2,6 @@
 // Maxima, sums, means and norms of windows of images whose channels lie last, as they lie: turning
 // such images would take longer than their sums.
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "op/nn/pooling_lines.h"
@@ -36,12 +35,6 @@ double window_cost(const PoolGeometry& g) {
   return static_cast<double>(g.channels * g.kernel[0] * g.kernel[1] * g.kernel[2]);
 }
 
-// What a window without pixels has.
-template <class T>
-T start(const PoolGeometry& g) {
-  return g.type == PoolKind::kMax ? -std::numeric_limits<T>::infinity() : T{0};
-}
-
 // to[c] += what the pixel counts for, or becomes the larger of both.
 template <class T>
 void join_pixel(const PoolGeometry& g, T* to, const T* pixel) {
@@ -51,16 +44,11 @@ void join_pixel(const PoolGeometry& g, T* to, const T* pixel) {
   loops.add(to, pixel, 1, g.channels);
 }
 
-// What becomes of the maxima of the window at (z, y, x): padding may be zeros, and a window that
-// sees nothing has the lowest number.
+// What becomes of the maxima of the window at (z, y, x): padding may be zeros.
 template <class T>
-void settle_maxima(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T lowest, T* maxima) {
-  if (g.sees_zero(z, y, x)) {
-    for (int64_t c = 0; c < g.channels; ++c) maxima[c] = std::max(maxima[c], T{0});
-  } else if (g.window(0, z).size() == 0 || g.window(1, y).size() == 0 ||
-             g.window(2, x).size() == 0) {
-    std::fill_n(maxima, g.channels, lowest);
-  }
+void settle_maxima(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T* maxima) {
+  if (!g.sees_zero(z, y, x)) return;
+  for (int64_t c = 0; c < g.channels; ++c) maxima[c] = std::max(maxima[c], T{0});
 }
 
 // The same of sums.
@@ -78,6 +66,8 @@ void settle(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T* sums) {
 template <class T>
 void pool_pixels(const PoolGeometry& g, const T* image, T lowest, T* map) {
   const int64_t channels = g.channels, lines = g.map[0] * g.map[1];
+  const bool is_max = g.type == PoolKind::kMax;
+  const T start = is_max ? lowest : T{0};
   parallel_for(
       g.batch * lines, window_cost(g) * static_cast<double>(g.map[2]),
       [&](int64_t first, int64_t last) {
@@ -86,11 +76,10 @@ void pool_pixels(const PoolGeometry& g, const T* image, T lowest, T* map) {
           const int64_t z = line % lines / g.map[1], y = line % g.map[1];
           const T* const from = image + line / lines * g.image_size() * channels;
           for (int64_t x = 0; x < g.map[2]; ++x, to += channels) {
-            std::fill_n(to, channels, start<T>(g));
+            std::fill_n(to, channels, start);
             for_each_pixel(g, z, y, x,
                            [&](int64_t pixel) { join_pixel(g, to, from + pixel * channels); });
-            g.type == PoolKind::kMax ? settle_maxima(g, z, y, x, lowest, to)
-                                     : settle(g, z, y, x, to);
+            is_max ? settle_maxima(g, z, y, x, to) : settle(g, z, y, x, to);
           }
         }
       },

@@ -3,7 +3,6 @@
 #include "op/nn/pooling_plain.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "op/nn/pooling_lines.h"
@@ -32,13 +31,9 @@ void for_each_tap(const PoolGeometry& g, const Visit& visit) {
   }
 }
 
-// How the numbers of a window become one: `start`, then join() with lines of the image (step 1),
-// and along them (step of the windows).
+// How the numbers of a window become one: what it starts from, then join() with lines of the image
+// (step 1), and along them (step of the windows).
 struct Max {
-  template <class T>
-  static T start() {
-    return -std::numeric_limits<T>::infinity();
-  }
   template <class T>
   static void join_pixels(T* to, const T* from, int64_t n) {
     pool_lines<T>().raise(to, from, 1, n);
@@ -53,10 +48,6 @@ struct Max {
 template <int kPower>
 struct Sum {
   template <class T>
-  static T start() {
-    return T{0};
-  }
-  template <class T>
   static void join_pixels(T* to, const T* from, int64_t n) {
     if constexpr (kPower == 1) return pool_lines<T>().add(to, from, 1, n);
     if constexpr (kPower == 2) return pool_lines<T>().add_squares(to, from, n);
@@ -69,18 +60,18 @@ struct Sum {
 };
 
 template <class How, class T>
-void reduce_windows(const PoolGeometry& g, const T* image, T* map) {
+void reduce_windows(const PoolGeometry& g, const T* image, T* map, T start = T{0}) {
   const int64_t width = g.image[2];
   for_each_plane(g, plane_cost(g), [&](int64_t plane) {
     const T* from = image + plane * g.image_size();
     std::vector<T> column(static_cast<std::size_t>(width));
     T* line = column.data();
     for_each_line(g, [&](int64_t place, int64_t, int64_t, auto planes, auto lines) {
-      std::fill_n(line, width, How::template start<T>());
+      std::fill_n(line, width, start);
       for_each_seen(g, planes, lines,
                     [&](int64_t pixel) { How::join_pixels(line, from + pixel, width); });
       T* to = map + plane * g.map_size() + place;
-      std::fill_n(to, g.map[2], How::template start<T>());
+      std::fill_n(to, g.map[2], start);
       for_each_tap(g, [&](int64_t first, int64_t last, int64_t pixel) {
         How::join(to + first, line + pixel, g.stride[2], last - first);
       });
@@ -100,21 +91,15 @@ void for_each_place(const PoolGeometry& g, T* map, const F& fn) {
   });
 }
 
-// Windows that see nothing have the lowest number as maximum; padding may be zeros.
+// Padding as zeros.
 template <class T>
-void settle_maxima(const PoolGeometry& g, T lowest, T* map) {
-  const auto blind = [&](int i, int64_t at) { return g.window(i, at).size() == 0; };
-  const bool any_blind = blind(0, g.map[0] - 1) || blind(1, g.map[1] - 1) || blind(2, g.map[2] - 1);
-  if (!any_blind && !g.zero_padding) return;
+void settle_maxima(const PoolGeometry& g, T* map) {
+  if (!g.zero_padding) return;
   for_each_plane(g, static_cast<double>(g.map_size()), [&](int64_t plane) {
     for_each_line(g, [&](int64_t place, int64_t z, int64_t y, auto, auto) {
       for (int64_t x = 0; x < g.map[2]; ++x) {
         T& value = map[plane * g.map_size() + place + x];
-        if (g.sees_zero(z, y, x)) {
-          value = std::max(value, T{0});
-        } else if (blind(0, z) || blind(1, y) || blind(2, x)) {
-          value = lowest;
-        }
+        if (g.sees_zero(z, y, x)) value = std::max(value, T{0});
       }
     });
   });
@@ -149,8 +134,8 @@ template <class T>
 void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map) {
   switch (g.type) {
     case PoolKind::kMax:
-      reduce_windows<Max>(g, image, map);
-      return settle_maxima(g, lowest, map);
+      reduce_windows<Max>(g, image, map, lowest);
+      return settle_maxima(g, map);
     case PoolKind::kSum:
       return reduce_windows<Sum<1>>(g, image, map);
     case PoolKind::kAvg:

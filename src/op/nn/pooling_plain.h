@@ -7,7 +7,8 @@
 namespace mxnet {
 
 // image (batch * channels, pixels), map (batch * channels, places). T is float or double.
-// `lowest`: the maximum of windows that see nothing.
+// `lowest`: what maxima start from, and so the maximum of windows that see nothing or nothing else
+// than NaN and -inf.
 template <class T>
 void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map);
 // Gradient of averages and sums.

@@ -191,12 +191,12 @@ struct Forward {
   Pool g;
   const T* image;
   T* map;
-  C lowest;
+  C lowest;  // of all maxima
 
   MX_DEVICE C part(int64_t i, int lane, int lanes) const {
     const Pool::Place at = g.place(i, g.map);
     const Pool::Plane from = g.plane(at.plane, g.image_size());
-    C value = g.type == PoolKind::kMax ? -static_cast<C>(INFINITY) : C(0);
+    C value = g.type == PoolKind::kMax ? lowest : C(0);
     g.window(at).each(lane, lanes, [&](int64_t z, int64_t y, int64_t x) {
       value = merge(value, raised(widen(image[from.first + g.pixel(z, y, x) * from.step])));
     });
@@ -209,17 +209,17 @@ struct Forward {
   }
   MX_DEVICE void finish(int64_t i, C value) const {
     const Pool::Place at = g.place(i, g.map);
-    map[i] = narrow<T>(ended(value, g.window(at).empty(), at));
+    map[i] = narrow<T>(ended(value, at));
   }
   MX_DEVICE C raised(C pixel) const {
     if (g.type != PoolKind::kLp || g.power == 1) return pixel;
     return g.power == 2 ? pixel * pixel : pixel * pixel * pixel;
   }
-  MX_DEVICE C ended(C value, bool blind, const Pool::Place& at) const {
+  MX_DEVICE C ended(C value, const Pool::Place& at) const {
     switch (g.type) {
       case PoolKind::kMax:
         if (g.sees_zero(at.z, at.y, at.x)) return value > C(0) ? value : C(0);
-        return blind ? lowest : value;
+        return value;
       case PoolKind::kAvg:
         return value / static_cast<C>(g.counted(at.z, at.y, at.x));
       case PoolKind::kSum:

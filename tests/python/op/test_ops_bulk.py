@@ -207,3 +207,25 @@ def test_arange_of_whole_numbers_that_float32_rounds(mx, start, step):
     expected = (float(np.float32(start)) + np.arange(len(result)) * float(step)).astype("float32")
     np.testing.assert_array_equal(result, expected)
     np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 33, 50001, 900001])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_hard_sigmoid_rounds_twice_with_every_instruction_set(mx, rng, dtype, count):
+    values = with_specials(rng, dtype, count) if count else np.zeros(0, dtype)
+    values += rng.standard_normal(count).astype(dtype) * np.finfo(dtype).eps
+    alpha, beta = (np.float32(v).astype(dtype) for v in (0.2, 0.5))
+    want = np.clip(values * alpha + beta, 0, 1)
+    np.testing.assert_array_equal(mx.run("hard_sigmoid", values)[0], want)
+
+
+@pytest.mark.parametrize("subscripts", ["ij->i", "ij->j", "ij->", "ijk->j", "ijk->ik", "ijk->k", "ijk->ij", "ijk->ki"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int32", "int64", "uint8"])
+def test_sums_of_einsum_over_one_array_are_exact_where_their_numbers_are_whole(mx, rng, subscripts, dtype):
+    shapes = [(3, 5, 7), (1, 33, 129), (70, 60, 100)] if "k" in subscripts else [(3, 5), (1, 40001), (513, 1025)]
+    for shape in shapes:
+        low = 0 if dtype == "uint8" else -3
+        x = rng.integers(low, 4, shape).astype(dtype)
+        want = np.einsum(subscripts, x.astype("float64" if dtype[:5] == "float" else dtype))
+        got = mx.run("_npi_einsum", x, num_args=1, subscripts=subscripts)[0]
+        np.testing.assert_array_equal(got, want.astype(dtype))

@@ -90,6 +90,34 @@ def test_maxima_of_channels_that_lie_last_are_those_of_the_other_layout(mx, rng,
     np.testing.assert_array_equal(got.transpose(0, 3, 1, 2), want)
 
 
+@pytest.mark.parametrize("layout", ["first", "last"])
+@pytest.mark.parametrize("channels", [3, 8, 33])
+@pytest.mark.parametrize("shape", [(9,), (7, 9), (5, 6, 7)])
+@pytest.mark.parametrize("zero_padding", [False, True])  # with which the plain kernels run
+@pytest.mark.parametrize("kernel, stride", [(2, 2), (3, 1)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_the_maximum_of_a_window_of_nan_and_minus_infinity_is_the_lowest_number(mx, shape, channels, layout, kernel, stride, zero_padding, dtype):
+    """Whichever kernel finds it, as in 1.9.1; a padding of zeros is 0."""
+    x = np.full((2, channels, *shape), np.nan, dtype)
+    x[1] = -np.inf
+    x[:, 1, ..., ::2] = -np.inf
+    x[0, 0, ..., -1] = 3
+    n = len(shape)
+    pad = 1 if zero_padding else 0
+    attrs = {"kernel": (kernel,) * n, "stride": (stride,) * n, "pad": (pad,) * n, "pool_type": "max", "zero_padding": zero_padding}
+    if layout == "last":
+        x = np.ascontiguousarray(np.moveaxis(x, 1, -1))
+        attrs["layout"] = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[n]
+    got = mx.run("Pooling", x, **attrs)[0]
+    got = np.moveaxis(got, -1, 1) if layout == "last" else got
+    places = [(size + 2 * pad - kernel) // stride + 1 for size in shape]
+    begins = np.meshgrid(*(np.arange(m) * stride - pad for m in places), indexing="ij")
+    in_padding = np.any([(b < 0) | (b + kernel > size) for b, size in zip(begins, shape)], axis=0)
+    want = np.broadcast_to(np.where(in_padding, 0, np.finfo(dtype).min).astype(dtype), got.shape).copy()
+    want[0, 0][begins[-1] + kernel >= shape[-1]] = 3
+    np.testing.assert_array_equal(got, want)
+
+
 @pytest.mark.parametrize("text, counted", [(" 1 ", 9), ("\ttrue", 9), ("None", 9), ("none ", 9), ("NONE", 9), ("0", 4), (" False\n", 4)])
 def test_optional_truth_values_are_read_in_any_case_and_between_blanks(mx, text, counted):
     """The mean of a corner's window is of its nine places or of the four that are not padding."""
