@@ -13,7 +13,6 @@
 #include "exec/chunk_set.h"
 #include "exec/grad_sum.h"
 #include "exec/imperative.h"
-#include "graph/gradient.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
@@ -277,7 +276,7 @@ class Backward {
 
   static Unasked unasked_of(const TapeNode& node) {
     return node.kind() == TapeNode::Kind::kOperation
-               ? unasked(static_cast<const OperationNode&>(node).parsed->op())
+               ? static_cast<const OperationNode&>(node).parsed->op().unasked()
                : Unasked::kNothing;
   }
 

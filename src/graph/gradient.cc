@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <span>
-#include <string_view>
-#include <utility>
 
 #include "base/error.h"
 #include "graph/indexed_graph.h"
@@ -71,7 +69,7 @@ class GradientBuilder {
       douts[o] = total({node, static_cast<int32_t>(o), 0});
       any_given |= static_cast<bool>(douts[o]);
     }
-    const Unasked alone = any_given ? Unasked::kNothing : unasked(*node->op);
+    const Unasked alone = any_given ? Unasked::kNothing : node->op->unasked();
     if (!any_wanted || (!any_given && alone == Unasked::kNothing)) return;
     if (!node->op->has_gradient()) {
       throw Error(ErrorCode::kValue, title_of(*node),
@@ -130,24 +128,6 @@ class GradientBuilder {
 };
 
 }  // namespace
-
-Unasked unasked(const OpDef& op) {
-  static constexpr std::pair<std::string_view, Unasked> kRows[] = {
-      {"SoftmaxOutput", Unasked::kLoss},
-      {"SVMOutput", Unasked::kLoss},
-      {"LinearRegressionOutput", Unasked::kLoss},
-      {"LogisticRegressionOutput", Unasked::kLoss},
-      {"MAERegressionOutput", Unasked::kLoss},
-      {"MakeLoss", Unasked::kLoss},
-      {"make_loss", Unasked::kLoss},
-      {"BatchNorm", Unasked::kStates},
-      {"BatchNorm_v1", Unasked::kStates},
-      {"_contrib_BatchNormWithReLU", Unasked::kStates},
-      {"_contrib_SyncBatchNorm", Unasked::kStates}};
-  for (const auto& [name, does] : kRows)
-    if (op.name() == name) return does;
-  return Unasked::kNothing;
-}
 
 std::vector<ir::Entry> gradient(const ir::Graph& forward, std::span<const ir::Entry> head_grads,
                                 std::span<const ir::Entry> wrt, const GradientOptions& options) {

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differentiation of graphs, with the rules that autograd uses.
 #pragma once
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "ir/graph.h"
 
 namespace mxnet {
-
-class OpDef;
-
-// What an operator does backward although no gradient arrives, as behind BlockGrad or argmax: a
-// loss passes on its own; a normalisation's passes on zeros, but moves the averages of its states.
-enum class Unasked : uint8_t { kNothing, kLoss, kStates };
-Unasked unasked(const OpDef& op);
 
 struct GradientOptions {
   // Gradients with at most this many terms are summed by one operator, longer ones by a chain of

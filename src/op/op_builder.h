@@ -218,6 +218,11 @@ class OpBuilder {
     op_.grad_ = rule;
     return *this;
   }
+  // The gradient is (also) the operator's own: there is one though none arrives.
+  OpBuilder& loss() {
+    op_.loss_ = true;
+    return *this;
+  }
   // The gradient is zero everywhere: differentiable, but nothing flows back.
   OpBuilder& zero_grad() {
     op_.grad_ = zero_gradients;

@@ -3,6 +3,7 @@
 // by everybody else.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ struct OpArg {
   std::string type;  // "NDArray-or-Symbol" or "NDArray-or-Symbol[]"
   std::string doc;
 };
+
+// What an operator does backward although no gradient arrives, as behind BlockGrad or argmax: a
+// loss passes on its own; what moves states there passes on zeros, and moves them.
+enum class Unasked : uint8_t { kNothing, kLoss, kStates };
 
 class OpDef {
  public:
@@ -87,6 +92,10 @@ class OpDef {
   const std::vector<KernelEntry>& kernels() const { return kernels_; }
   bool has_gradient() const { return static_cast<bool>(grad_); }
   Gradients gradient(const void* params, Grad& grad) const { return grad_(params, grad); }
+  Unasked unasked() const {
+    if (loss_) return Unasked::kLoss;
+    return states_.empty() || !has_gradient() ? Unasked::kNothing : Unasked::kStates;
+  }
   // Cheap on small arrays: may run on the caller's own thread.
   bool may_run_inline() const { return inline_; }
   // Whether a call draws random numbers; `training` as in KernelContext.
@@ -130,7 +139,7 @@ class OpDef {
   OfParams<Gradients(Grad&)> grad_;
   OfParams<bool(bool)> random_;
   uint64_t type_only_ = 0;  // bit per input
-  bool inline_ = true;
+  bool inline_ = true, loss_ = false;
 };
 
 // All operators, by name and alias. Filled before main by the files that define them; read-only

@@ -147,6 +147,23 @@ def test_a_loss_trains_whoever_reads_it(loss, reader):
         np.testing.assert_allclose(bound.grad_dict["x"].asnumpy(), expected + others, rtol=1e-6)
 
 
+def test_a_penalty_is_passed_on_behind_what_blocks_gradients():
+    numbers = np.array([[0.2, 0.4, 0.9], [0.3, 0.1, 0.5]], "float32")
+    a = mx.sym.Variable("x")
+    penalised = mx.sym.IdentityAttachKLSparseReg(a, penalty=0.1)
+    results = []
+    for symbol in (mx.sym.BlockGrad(penalised), penalised):
+        bound = symbol.simple_bind(mx.cpu(), x=numbers.shape)
+        bound.arg_dict["x"][:], bound.aux_arrays[0][:] = numbers, 0.3
+        bound.forward(is_train=True)
+        bound.backward([mx.nd.zeros(numbers.shape)])
+        results.append((bound.grad_dict["x"].asnumpy(), bound.aux_arrays[0].asnumpy()))
+    for blocked, plain in zip(*results):
+        np.testing.assert_array_equal(blocked, plain)
+    np.testing.assert_allclose(results[0][0], [[0.09376127, 0.09376127, 0.10695188]] * 2, rtol=1e-5)
+    np.testing.assert_allclose(results[0][1], [0.295, 0.295, 0.34], rtol=1e-5)
+
+
 @pytest.mark.parametrize("requests", [("write", "write"), ("null", "write"), ("write", "null")])
 def test_averages_move_behind_what_blocks_gradients(requests, rng):
     # A frozen part of a network that trains keeps averages for the time when it predicts.

@@ -52,6 +52,7 @@ Gradients pass(const NoParams&, Grad& grad) { return {grad.dout(0)}; }
         .alias("_sparse_make_loss")
         .output("loss")
         .lenient()
+        .loss()
         .grad([](const NoParams&, Grad& grad) {
           return Gradients{apply("ones_like", {grad.in(0)})};
         });
@@ -126,6 +127,7 @@ void make_loss_backward_cpu(const MakeLossParams& p, KernelContext& context) {
 [[maybe_unused]] const auto make_loss_layer =
     with_scale(define<MakeLossParams>("MakeLoss", "A loss with a scaled gradient."))
         .dtypes(kFloating)
+        .loss()
         .grad([](const MakeLossParams&, Grad& grad) {
           return Gradients{apply("_backward_MakeLoss", {grad.in(0)}, grad.attrs())};
         });

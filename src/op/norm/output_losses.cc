@@ -114,6 +114,7 @@ bool define(const char* name, const char* alias, const char* backward, const cha
                                     context);
         copy(context.in(0), context.out(0), context);
       })
+      .loss()
       .grad([](const RegressionParams&, Grad& grad) {
         const char* backward = kind == Regression::kLinear     ? "_backward_linear_reg_out"
                                : kind == Regression::kLogistic ? "_backward_logistic_reg_out"
@@ -201,6 +202,7 @@ bool define_svm() {
       .cpu([](const SvmParams&, KernelContext& context) {
         copy(context.in(0), context.out(0), context);
       })
+      .loss()
       .grad([](const SvmParams&, Grad& grad) {
         return Gradients{apply("_backward_SVMOutput", {grad.in(1), grad.out(0)}, grad.attrs()),
                          Value()};

@@ -203,6 +203,7 @@ bool define() {
         call.rows = class_rows(params, context.in(0).shape());
         softmax_forward(call, context.in(0), context.out(0), context);
       })
+      .loss()
       .grad([](const SoftmaxOutputParams&, Grad& grad) {
         return Gradients{apply("_backward_SoftmaxOutput", {grad.in(1), grad.out(0)}, grad.attrs()),
                          Value()};

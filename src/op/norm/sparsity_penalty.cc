@@ -94,6 +94,7 @@ bool define() {
         copy_memory(context, in.data, out.data,
                     static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
       })
+      .loss()
       .grad([](const PenaltyParams&, Grad& grad) {
         return Gradients{apply("_backward_IdentityAttachKLSparseReg",
                                {grad.dout(0), grad.in(0), grad.in(1)}, grad.attrs()),
