@@ -6,7 +6,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <numeric>
 #include <type_traits>
 
 #include "op/math/elementary_math.h"
@@ -165,8 +164,13 @@ T common_multiple(T a, T b) {
   using Size = Unsigned<T>;
   const auto size_a = static_cast<Size>(a < T(0) ? negate(a) : a);
   const auto size_b = static_cast<Size>(b < T(0) ? negate(b) : b);
-  const auto divisor = std::gcd(size_a, size_b);
-  return divisor == 0 ? T(0) : multiply(static_cast<T>(size_a / divisor), static_cast<T>(size_b));
+  Size x = size_a, y = size_b;
+  while (y != 0) {
+    const auto rest = static_cast<Size>(x % y);
+    x = y;
+    y = rest;
+  }
+  return x == 0 ? T(0) : multiply(static_cast<T>(size_a / x), static_cast<T>(size_b));
 }
 template <class T>
 constexpr T absolute(T x) {
