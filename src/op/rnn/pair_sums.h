@@ -9,7 +9,7 @@
 namespace mxnet::rnn::pair_sums {
 
 inline constexpr int kProducts = 26, kBlocks = 4;
-// Numbers of a row that make a block of the right factors, at most.
+// Columns of a block of the right factors: those of a panel of AVX-512.
 inline constexpr int64_t kWidth = 32;
 
 // The left factors, `apart` numbers from each other, of two rows of kBlocks * count numbers.
