@@ -30,10 +30,12 @@ namespace {
   return true;
 }();
 
-// Its integers have 32 bits.
-lapack_int narrow(int64_t value) {
-  if (value > std::numeric_limits<lapack_int>::max())
-    throw Error(ErrorCode::kValue, "linalg", "a matrix has more than 2^31 - 1 rows or columns");
+// Its integers have 32 bits. (What throws is by itself: products of 4 x 4 feel the questions.)
+[[noreturn, gnu::noinline, gnu::cold]] void fail_narrow() {
+  throw Error(ErrorCode::kValue, "linalg", "a matrix has more than 2^31 - 1 rows or columns");
+}
+inline lapack_int narrow(int64_t value) {
+  if (value > std::numeric_limits<lapack_int>::max()) fail_narrow();
   return static_cast<lapack_int>(value);
 }
 lapack_int leading(int64_t value) { return narrow(std::max<int64_t>(value, 1)); }
