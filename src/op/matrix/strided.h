@@ -19,15 +19,17 @@ struct Walk {
   int64_t count, from, to;
 };
 
-// Drops dimensions of one, puts the longest steps outside (as `to` has them, then as `from`; of
-// sums, which write less than they read, the other way round) and joins those that run through in
-// both.
-inline std::vector<Walk> plan_walk(std::vector<Walk> dims, bool add) {
+// Drops dimensions of one, puts the longest steps outside (as `to` has them, then as `from`, or the
+// other way round) and joins those that run through in both.
+inline std::vector<Walk> plan_walk(std::vector<Walk> dims, bool as_from) {
   std::erase_if(dims, [](const Walk& d) { return d.count == 1; });
-  std::stable_sort(dims.begin(), dims.end(), [add](const Walk& a, const Walk& b) {
-    const bool by_from = a.to == b.to || (add && a.from != b.from);
+  const auto before = [as_from](const Walk& a, const Walk& b) {
+    const bool by_from = a.to == b.to || (as_from && a.from != b.from);
     return by_from ? a.from > b.from : a.to > b.to;
-  });
+  };
+  // Of a few dimensions: std::stable_sort is 6 kB of code.
+  for (auto d = dims.begin(); d != dims.end(); ++d)
+    std::rotate(std::upper_bound(dims.begin(), d, *d, before), d, d + 1);
   std::vector<Walk> joined;
   for (const Walk& d : dims) {
     if (!joined.empty() && joined.back().from == d.from * d.count &&
@@ -39,6 +41,9 @@ inline std::vector<Walk> plan_walk(std::vector<Walk> dims, bool add) {
   }
   return joined;
 }
+
+// Numbers that follow each other: of fewer a call, and a row of its own, take longer than the sum.
+inline constexpr int64_t kShortRow = 16;
 
 // The sum of numbers that follow each other, by the loops of reductions: of floats several dozen
 // sums side by side. Integers wrap.
@@ -54,7 +59,7 @@ T sum_of_run(const T* x, int64_t n) {
 template <bool add, class To, class From>
 void walk_row(const From* from, To* to, const Walk& d) {
   if constexpr (add && std::is_same_v<To, From>) {
-    if (d.to == 0 && d.from == 1) {
+    if (d.to == 0 && d.from == 1 && d.count >= kShortRow) {
       *to += sum_of_run(from, d.count);
       return;
     }
@@ -101,7 +106,9 @@ inline constexpr int64_t kTile = 32;
 // only `add` makes sense for. By itself: contractions call it in many places.
 template <bool add, class To, class From>
 [[gnu::noinline]] void walk(const std::vector<Walk>& unplanned, const From* from, To* to) {
+  // Sums write less than they read, and go along `from`, unless its rows are too short for that.
   std::vector<Walk> dims = plan_walk(unplanned, add);
+  if (add && !dims.empty() && dims.back().count < kShortRow) dims = plan_walk(unplanned, false);
   for (const Walk& d : dims) {
     if (d.count == 0) return;
   }
