@@ -142,6 +142,8 @@ TEST(Strassen, TakesNumbersThatAreFiniteAndSmall) {
   EXPECT_FALSE(small_enough(NAN, 0, 512));
   EXPECT_FALSE(small_enough(kInfinity, 0, 512));  // infinity times zero
   EXPECT_FALSE(small_enough(0.1F, kInfinity, 512));
+  EXPECT_FALSE(small_enough(0, 3e38F, 512));  // two of them are infinite
+  EXPECT_FALSE(small_enough(3e38F, 0, 512));
 }
 
 }  // namespace

@@ -101,6 +101,17 @@ def test_strassen_keeps_what_is_not_finite_or_large_in_its_sample(mx, rng, where
         np.testing.assert_allclose(got[:, others], want[:, others], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("where", ["data", "state", "input weights"])
+def test_numbers_whose_sums_are_infinite_are_not_mixed(mx, rng, where):
+    """Times zero they are zero, which their sums are not."""
+    network = large(rng)
+    data, states, (weights, state_weights) = network.x, network.states[0], network.weights[0]
+    huge, zeros = {"data": (data, weights), "state": (states, state_weights), "input weights": (weights, data)}[where]
+    huge[:], zeros[:] = 3e38, 0
+    for got, want in zip(by_strassen_and_plainly(mx, network)[0], network.run()):
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-5)
+
+
 def test_strassen_keeps_a_bias_that_is_no_number_in_its_unit(mx, rng):
     """Of samples that have ended, backward: their states are numbers until they begin."""
     network = large(rng, lengths=[16, 3] * 16, bidirectional=True)
