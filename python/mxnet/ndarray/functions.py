@@ -67,8 +67,9 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 
 
 def imdecode(str_img: bytes, clip_rect: Any = (0, 0, 0, 0), out: Any = None, index: int = 0, channels: int = 3, mean: Any = None) -> NDArray:
-    """An encoded image as float32 of (1, channels, height, width), or row `index` of `out`. `clip_rect` is the left, top,
-    right and bottom of the part to keep, all zeros for the whole; `mean`, of the part's shape, is subtracted."""
+    """An encoded image as float32 of (1, channels, height, width), or in `out`: one of (channels, height, width), or row
+    `index` of several. `clip_rect` is the left, top, right and bottom of the part to keep, all zeros for the whole;
+    `mean`, of the part's shape, is subtracted."""
     if channels not in (1, 3):
         raise ValueError(f"imdecode: channels: given {channels}, expected 1 or 3")
     given = _from_numpy(np.frombuffer(str_img, dtype=np.uint8), None, np.uint8)
@@ -84,8 +85,11 @@ def imdecode(str_img: bytes, clip_rect: Any = (0, 0, 0, 0), out: Any = None, ind
         part = part - mean
     if out is None:
         return part.expand_dims(0)
+    if out.shape == part.shape:
+        out[:] = part
+        return out
     if out.ndim != 4 or out.shape[1:] != part.shape or not 0 <= index < out.shape[0]:
-        raise ValueError(f"imdecode: out, index: given shape {out.shape} and {index}, expected a row for {part.shape}")
+        raise ValueError(f"imdecode: out, index: given shape {out.shape} and {index}, expected {part.shape} or a row of such")
     out[index] = part
     return out
 

@@ -321,6 +321,9 @@ def test_the_old_imdecode_cuts_subtracts_and_fills_a_row():
     mean, out = mx.nd.full((3, 5, 6), 2), mx.nd.zeros((2, 3, 5, 6))
     assert mx.nd.imdecode(png(pixels), clip_rect=(1, 2, 7, 7), out=out, index=1, mean=mean) is out
     np.testing.assert_array_equal(out.asnumpy(), [np.zeros((3, 5, 6)), whole[:, 2:7, 1:7] - 2])
+    one = mx.nd.zeros(whole.shape)
+    assert mx.nd.imdecode(png(pixels), out=one) is one
+    np.testing.assert_array_equal(one.asnumpy(), whole)
 
 
 @pytest.mark.parametrize(
