@@ -213,6 +213,6 @@ int MXCustomFunctionRecord(int num_inputs, NDArrayHandle* inputs, int num_output
     auto function = std::make_shared<const UserFunction>(*callbacks, in);
     record_function([function](const std::vector<NDArray>& grads,
                                std::span<const NDArray>) { return function->gradient(grads); },
-                    in.span(), out.span());
+                    in.span(), out.span(), Unasked::kLoss);
   });
 }

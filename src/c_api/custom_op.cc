@@ -124,7 +124,7 @@ void record_call(const std::shared_ptr<const CustomProp>& prop,
   }
   record_function([call](const std::vector<NDArray>& grads,
                          std::span<const NDArray>) { return call->gradient(grads); },
-                  inputs, handles);
+                  inputs, handles, Unasked::kLoss);
 }
 
 void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,

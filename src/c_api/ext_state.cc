@@ -175,7 +175,7 @@ void run_ext_state(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
         RecordedCall{parsed, std::move(state), std::move(given), std::move(kept), training});
     record_function([call](const std::vector<NDArray>& grads,
                            std::span<const NDArray>) { return call->gradient(grads); },
-                    inputs, handles);
+                    inputs, handles, Unasked::kLoss);
   }
   for (std::size_t o = 0; o < outputs.size(); ++o)
     deliver_result(parsed->op(), o, std::move(results[o]), outputs[o]);

@@ -277,7 +277,7 @@ class Backward {
   static Unasked unasked_of(const TapeNode& node) {
     return node.kind() == TapeNode::Kind::kOperation
                ? static_cast<const OperationNode&>(node).parsed->op().unasked()
-               : Unasked::kNothing;
+               : static_cast<const FunctionNode&>(node).unasked;
   }
 
   void step(const Visit& visit) {

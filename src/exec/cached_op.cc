@@ -46,8 +46,14 @@ class CachedOp::Impl {
         if (i < 0 || i >= num_inputs)
           throw Error(ErrorCode::kValue, "CachedOp",
                       fmt::format("given index {}, expected one of {} inputs", i, num_inputs));
-    for (int n = 0; n < eager_.graph().num_nodes(); ++n)
-      num_operators_ += !eager_.graph().node(n).is_variable();
+    for (int n = 0; n < eager_.graph().num_nodes(); ++n) {
+      const ir::Node& node = eager_.graph().node(n);
+      if (node.is_variable()) continue;
+      ++num_operators_;
+      if (const Unasked alone = node.op->unasked();
+          alone != Unasked::kNothing && unasked_ != Unasked::kLoss)
+        unasked_ = alone;
+    }
   }
 
   void set_hook(Hook hook, bool all) {
@@ -186,7 +192,9 @@ class CachedOp::Impl {
             return self->differentiable_backward(plan->key, handles, std::move(output_grads));
           return recorded->backward(std::move(output_grads), targets);
         },
-        inputs, outputs);
+        inputs, outputs,
+        // States move in training alone.
+        plan->key.training || unasked_ == Unasked::kLoss ? unasked_ : Unasked::kNothing);
   }
 
   // Gradients as eager calls that go onto the tape themselves. What the call computed is computed
@@ -285,6 +293,7 @@ class CachedOp::Impl {
   const EagerGraph eager_;  // of the same without parts
   CachedOpPlans plans_;
   int num_operators_ = 0;
+  Unasked unasked_ = Unasked::kNothing;  // of its operators together
   // Relaxed: a call that comes beside set_hook() is one before or one after it.
   std::atomic<bool> is_watched_{false};
   mutable Mutex hook_mutex_;

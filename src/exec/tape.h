@@ -83,10 +83,11 @@ using GradientFunction = std::function<std::vector<NDArray>(std::vector<NDArray>
 
 class FunctionNode final : public TapeNode {
  public:
-  explicit FunctionNode(GradientFunction gradient)
-      : TapeNode(Kind::kFunction), gradient(std::move(gradient)) {}
+  FunctionNode(GradientFunction gradient, Unasked unasked)
+      : TapeNode(Kind::kFunction), gradient(std::move(gradient)), unasked(unasked) {}
   void free() override;
   GradientFunction gradient;
+  const Unasked unasked;
   Device device;
   std::vector<ArrayType> output_types;
 };
@@ -128,7 +129,8 @@ void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
 // Appends the call that has just been pushed. Nothing happens if no input is on the tape.
 void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
             bool training);
+// The gradient is called with zeros for what does not arrive; as `unasked` says, for nothing else.
 void record_function(GradientFunction gradient, std::span<NDArray* const> inputs,
-                     OutputRefs outputs);
+                     OutputRefs outputs, Unasked unasked = Unasked::kNothing);
 
 }  // namespace mxnet

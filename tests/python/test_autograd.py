@@ -147,6 +147,83 @@ def test_a_loss_trains_whoever_reads_it(loss, reader):
         np.testing.assert_allclose(bound.grad_dict["x"].asnumpy(), expected + others, rtol=1e-6)
 
 
+class Five(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], in_data[0] * 2)
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], out_grad[0] + 5)
+
+
+@mx.operator.register("autograd_five")
+class FiveProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Five()
+
+
+class FiveFunction(autograd.Function):
+    def forward(self, x):
+        return x * 2
+
+    def backward(self, head):
+        return head + 5
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("function", ["operator", "symbol", "function"])
+def test_functions_of_the_user_may_be_losses_too(function, reader):
+    """They are called with zeros, as in 1.9.1."""
+    x = leaf([1.0, 2.0])
+    if function == "symbol":
+        symbol = READERS[reader](mx.sym, mx.sym.Custom(mx.sym.Variable("x") * 3, op_type="autograd_five"))
+        bound = symbol.bind(mx.cpu(), {"x": x}, args_grad={"x": x.grad})
+        bound.forward(is_train=True)
+        bound.backward([mx.nd.ones(2)])
+    else:
+        with autograd.record():
+            inner = x * 3
+            result = mx.nd.Custom(inner, op_type="autograd_five") if function == "operator" else FiveFunction()(inner)
+            read = READERS[reader](mx.nd, result)
+        read.backward()
+    assert x.grad.asnumpy().tolist() == [15, 15]
+
+
+class Behind(mx.gluon.HybridBlock):
+    def __init__(self, called):
+        super().__init__()
+        self.called = called
+
+    def hybrid_forward(self, F, *arrays):
+        return self.called(F, *arrays)
+
+
+@pytest.mark.parametrize("flags", [{}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}])
+def test_what_a_compiled_block_does_backward_unasked(flags):
+    numbers = np.array([[1.0, 2, 3], [3, 1, 0.5]], "float32")
+
+    def behind(called, *others):
+        block, x = Behind(called), leaf(numbers)
+        block.hybridize(**flags)
+        with autograd.record():
+            result = mx.nd.BlockGrad(block(x, *others))
+        result.backward()
+        return x.grad.asnumpy()
+
+    x, y = leaf(numbers), mx.nd.array([1.0, 2])
+    with autograd.record():
+        loss = LOSSES["SoftmaxOutput"](mx.nd, mx.nd.tanh(x), y)
+    loss.backward()
+    trained = behind(lambda F, x, y: LOSSES["SoftmaxOutput"](F, F.tanh(x), y), y)
+    np.testing.assert_allclose(trained, x.grad.asnumpy(), rtol=1e-6)
+
+    states = [mx.nd.zeros(3), mx.nd.ones(3)]
+    parameters = [mx.nd.ones(3), mx.nd.zeros(3)]
+    normalised = lambda F, x, *rest: F.BatchNorm(F.tanh(x), *rest, fix_gamma=False, momentum=0.9)
+    assert (behind(normalised, *parameters, *states) == 0).all()
+    np.testing.assert_allclose(states[0].asnumpy(), 0.1 * np.tanh(numbers).mean(axis=0), rtol=1e-4)
+    assert (behind(lambda F, x: F.tanh(x) * 2) == 0).all()
+
+
 def test_a_penalty_is_passed_on_behind_what_blocks_gradients():
     numbers = np.array([[0.2, 0.4, 0.9], [0.3, 0.1, 0.5]], "float32")
     a = mx.sym.Variable("x")
