@@ -129,7 +129,8 @@ void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
 // Appends the call that has just been pushed. Nothing happens if no input is on the tape.
 void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
             bool training);
-// The gradient is called with zeros for what does not arrive; as `unasked` says, for nothing else.
+// The gradient is called with zeros for what does not arrive, and where nothing does only as
+// `unasked` says: what a user's function does is not known, so that it may be a loss.
 void record_function(GradientFunction gradient, std::span<NDArray* const> inputs,
                      OutputRefs outputs, Unasked unasked = Unasked::kNothing);
 

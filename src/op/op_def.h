@@ -35,8 +35,7 @@ struct OpArg {
 };
 
 // What an operator does backward although no gradient arrives, as behind BlockGrad or argmax: a
-// loss passes on its own, and so may a function of the user; what moves states there passes on
-// zeros, and moves them.
+// loss passes on its own; what moves states there passes on zeros, and moves them.
 enum class Unasked : uint8_t { kNothing, kLoss, kStates };
 
 class OpDef {

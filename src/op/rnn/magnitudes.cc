@@ -46,7 +46,7 @@ bool small_enough(float left, float right, int64_t k) {
   // Sums of k such products, of any sign, are about this large at most. An error of two levels of
   // Strassen's method is then some 1e-5, and more often 1e-6; of products of digits 1e-6.
   constexpr float kLargest = 32;
-  // Of either, some are added before they are multiplied: those sums stay finite, too.
+  // Some of either are added before they are multiplied: those sums stay finite too.
   constexpr float kMostAdded = 1e37F;
   return left <= kMostAdded && right <= kMostAdded &&
          left * right * std::sqrt(static_cast<float>(k)) <= kLargest;

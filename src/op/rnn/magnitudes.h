@@ -24,8 +24,8 @@ Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
 bool may_be_mixed(const Magnitudes& most, int64_t inputs, int64_t units);
 
 // Whether errors that are a small part of sums of k products of numbers as large as these are a
-// small part of what moves a gate, for which 1 is much. False for NaN, infinities, and numbers of
-// which ten make one, whatever they are multiplied with.
+// small part of what moves a gate, for which 1 is much. False for NaN, infinities, and numbers so
+// large that a sum of ten is infinite.
 bool small_enough(float left, float right, int64_t k);
 
 }  // namespace mxnet::rnn
