@@ -13,7 +13,7 @@ namespace {
 // A few times what it takes to wake a thread, so that most of the time somebody is at work.
 constexpr uint32_t kPatience = 100;
 
-// It wraps within 72 minutes: a turn may then be promised early, or kPatience late.
+// It wraps within 72 minutes: a turn may then be promised kPatience late.
 uint32_t microseconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
@@ -74,13 +74,14 @@ void Turn::give_to_waiters() {
   const bool promises = now - promised_ >= kPatience && is_awaited();
   if (promises) promised_ = now;
   owner_.exchange(promises ? kPromised : kFree, std::memory_order_seq_cst);
-  wake();
+  wake(promises);
 }
 
-// Who is on its way looks after this, and finds the turn as it was given: another need not be
-// woken. It entered before it was woken, so that a promise is to it as well.
-void Turn::wake() {
-  if (waking_.exchange(true, std::memory_order_seq_cst)) return;
+// Who is on its way looks after this, and finds a free turn: another need not be woken. Of a
+// promise each must hear by a wake of its own: the one on its way may have had its turn while it
+// was woken, and who has entered since has heard of nothing.
+void Turn::wake(bool promised) {
+  if (waking_.exchange(true, std::memory_order_seq_cst) && !promised) return;
   wakes_.fetch_add(1, std::memory_order_seq_cst);
   wakes_.notify_one();
 }

@@ -34,7 +34,7 @@ class Turn {
       // Sequentially consistent, as a waiter's entry before its look at the owner: one of the two
       // sees the other.
       owner_.exchange(kFree, std::memory_order_seq_cst);
-      if (number_of(waiters_.load(std::memory_order_seq_cst)) > 0) wake();
+      if (number_of(waiters_.load(std::memory_order_seq_cst)) > 0) wake(false);
     }
   }
   // REQUIRES: it is this thread's. Whether it had it before it took it last.
@@ -57,7 +57,7 @@ class Turn {
   bool take_again();
   void take_again_or_wait(const char* tag);
   void give_to_waiters();
-  void wake();
+  void wake(bool promised);
   void enter();
   // Whether an owner is a thread of this process. A child has the memory of its parent, and of its
   // threads only the one that forked; a new one may have the name of one that is gone.
@@ -73,7 +73,7 @@ class Turn {
   std::atomic<int> process_;       // in which it was taken last while free
   uint32_t promised_;              // of the owner: when it was promised last, in microseconds
   std::atomic<uint32_t> wakes_;    // of waiters, who sleep until it changes
-  std::atomic<bool> waking_;       // one is on its way and has yet to look whose turn it is
+  std::atomic<bool> waking_;       // one is on its way and has yet to look, or has had the turn
 };
 
 }  // namespace mxnet
