@@ -58,6 +58,7 @@ class OpBuilder<ExtParams> {
   }
   OpBuilder& grad(Gradients (*rule)(const ExtParams&, Grad&)) {
     op_->grad_ = rule;
+    op_->loss_ = true;  // it may be one, as any function of a user
     return *this;
   }
   OpBuilder& on_arrays() {
