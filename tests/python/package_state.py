@@ -119,10 +119,15 @@ def of_process():
         restores.append(lambda: np.random.set_state(numpy_state))
 
     def restore_variables():
-        if os.environ != variables:
-            for variable in os.environ.keys() - variables.keys():
+        # Only what differs: threads of libraries may be reading the environment.
+        now = dict(os.environ)
+        for variable in now.keys() | variables.keys():
+            if variable == "PYTEST_CURRENT_TEST" or now.get(variable) == variables.get(variable):
+                continue
+            if variable in variables:
+                os.environ[variable] = variables[variable]
+            else:
                 del os.environ[variable]
-            os.environ.update(variables)
 
     return [*restores, restore_variables]
 
@@ -135,8 +140,7 @@ def kept(library=None):
         restores += of_library(library)
     if "mxnet" in sys.modules:
         restores += of_package() + of_library(library_of_package())
-    try:
+    with contextlib.ExitStack() as stack:  # one that fails keeps none from its turn
+        for restore in restores:
+            stack.callback(restore)
         yield
-    finally:
-        for restore in reversed(restores):
-            restore()
