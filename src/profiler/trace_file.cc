@@ -45,7 +45,30 @@ void TraceFile::fail(const char* what, const std::string& path) const {
                           std::error_code(errno, std::generic_category()).message()));
 }
 
+bool TraceFile::pass_on(std::string_view text, std::string_view tail) {
+  struct stat there;
+  if (::stat(path_.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return false;
+  const int out = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (out < 0) fail("open", path_);
+  int error = 0;
+  for (std::string_view part : {std::string_view(head_), text, tail}) {
+    while (error == 0 && !part.empty()) {
+      const ssize_t written = ::write(out, part.data(), part.size());
+      if (written >= 0) {
+        part.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno != EINTR) {
+        error = errno;
+      }
+    }
+  }
+  ::close(out);
+  errno = error;
+  if (error != 0) fail("write", path_);
+  return true;
+}
+
 void TraceFile::append(std::string_view text, std::string_view tail) {
+  if (pass_on(text, tail)) return;
   if (hidden_.descriptor < 0) open_hidden();
   catch_up();
   write(hidden_, text, hidden_.body);

@@ -25,7 +25,8 @@ class TraceFile {
 
   const std::string& path() const { return path_; }
 
-  // Makes head + all texts so far + `text` + `tail` what is found under path().
+  // Makes head + all texts so far + `text` + `tail` what is found under path(). What is no regular
+  // file there, such as /dev/null or a pipe, stays, and is given head + `text` + `tail`.
   void append(std::string_view text, std::string_view tail);
 
   // Closes without touching the names: for a forked child, whose files are the parent's.
@@ -37,6 +38,7 @@ class TraceFile {
     uint64_t body = 0;  // bytes without tail
   };
   [[noreturn]] void fail(const char* what, const std::string& path) const;
+  bool pass_on(std::string_view text, std::string_view tail);
   void open_hidden();
   void catch_up();
   void write(File& file, std::string_view text, uint64_t at);

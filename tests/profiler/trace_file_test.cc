@@ -2,7 +2,9 @@
 // The file under its name is a whole document at every moment.
 #include "profiler/trace_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -102,6 +104,30 @@ TEST(TraceFile, AnAbandonedOneTouchesNothing) {
   EXPECT_TRUE(exists(hidden(temporary.path)));
   EXPECT_EQ(content(temporary.path), "[0,1,1]\n");
   ::unlink(hidden(temporary.path).c_str());
+}
+
+TEST(TraceFile, WhatIsNoFileStaysAndIsGivenWhatIsNew) {
+  TemporaryFile temporary;
+  ::unlink(temporary.path.c_str());
+  ASSERT_EQ(::mkfifo(temporary.path.c_str(), 0600), 0);
+  const int reader = ::open(temporary.path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  {
+    TraceFile file(temporary.path, kHead);
+    for (const char* text : {",1", ",2"}) {
+      file.append(text, kTail);
+      char got[64];
+      const ssize_t size = ::read(reader, got, sizeof(got));
+      ASSERT_GT(size, 0);
+      EXPECT_EQ(std::string(got, static_cast<std::size_t>(size)),
+                std::string(kHead) + text + kTail);
+    }
+  }
+  ::close(reader);
+  struct stat there;
+  ASSERT_EQ(::stat(temporary.path.c_str(), &there), 0);
+  EXPECT_TRUE(S_ISFIFO(there.st_mode));
+  EXPECT_FALSE(exists(hidden(temporary.path)));
 }
 
 TEST(TraceFile, AFolderThatIsNotThereIsAnErrorWithThePath) {
