@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests are given: a fresh interpreter, the operators of a library through its C ABI, random numbers."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -51,12 +52,13 @@ def mx():
 def leaves_nothing(request):
     """What a test sets is gone at its end, and each draws the same numbers, whichever were before it; arrays are made on
     gpu(0) where the run asks for it."""
-    library = request.getfixturevalue("mx") if "mx" in request.fixturenames else None
+    library = getattr(request.getfixturevalue("mx"), "lib", None) if "mx" in request.fixturenames else None
     if on_gpu(request.config):
         import mxnet
 
         mxnet.Context.default_ctx = mxnet.gpu(0)
-    with package_state.kept(getattr(library, "lib", None)):  # a module's own `mx` may be the package
+    # A module's own `mx` may be the package, in which a wheel has a folder of that name.
+    with package_state.kept(library if isinstance(library, ctypes.CDLL) else None):
         yield
 
 
