@@ -49,6 +49,7 @@ inline constexpr int64_t kShortRow = 16;
 // sums side by side. Integers wrap.
 template <class T>
 T sum_of_run(const T* x, int64_t n) {
+  static_assert(std::is_floating_point_v<T> || sizeof(T) >= sizeof(int32_t));
   using Whole = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   using Element = std::conditional_t<std::is_floating_point_v<T>, T, Whole>;
   using Sum = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
