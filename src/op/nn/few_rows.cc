@@ -4,10 +4,14 @@
 
 #include "base/error.h"
 #include "base/simd.h"
+#include "base/stream_copy.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
+
+// Bytes of a weight from which on nothing of it would be there at the next call.
+constexpr int64_t kBeyondLastCache = 2 * kPastCaches;
 
 #define MX_SIMD_FILE "op/nn/few_rows.inc"
 #include "base/simd_targets.h"
