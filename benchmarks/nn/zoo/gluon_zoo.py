@@ -2,6 +2,7 @@
 """Layers of Gluon for the networks of the zoo, and those that are written for it: sequences and embeddings. Ours and 1.9.1 run it."""
 import mxnet as mx
 from mxnet.gluon import HybridBlock, nn, rnn
+from mxnet.gluon.contrib import nn as contrib_nn
 
 
 class Of(HybridBlock):
@@ -103,7 +104,7 @@ def slopes(channels):
 
 
 def pixels(factor):
-    return nn.HybridLambda(lambda F, x: F.depth_to_space(x, block_size=factor))
+    return contrib_nn.PixelShuffle2D(factor)
 
 
 def shuffle(channels, groups):
