@@ -41,6 +41,8 @@ def choosing(torch):
                lambda c, a, b, o: torch.where(c != 0, a, b, out=o), memory_bound=True)
     yield Case("where rows", "where", [mask[:1024], x.reshape(1024, 1024), y.reshape(1024, 1024)],
                lambda c, a, b, o: np.where(c[:, None], a, b), lambda c, a, b, o: torch.where(c[:, None], a, b, out=o), memory_bound=True)
+    yield Case("where or a number", "_npi_where_rscalar", [mask, x], lambda c, a, o: np.where(c, a, np.float32(0)),
+               lambda c, a, o: torch.where(c, a, 0.0), {"scalar": 0}, memory_bound=True)
     yield Case("boolean_mask", "_contrib_boolean_mask", [normals("float32", 10000, 64), integers("int32", 2, 10000)],
                lambda x, m, o: x[m != 0], lambda x, m, o: x[m != 0])
 

@@ -70,39 +70,49 @@ const bool* truth_of(const Tensor& condition, int64_t first, int64_t n, bool* bu
   return buffer;
 }
 
+// A row of an operand, read a block at a time: one number for the whole row fills a block once.
+template <class W>
+class Row {
+ public:
+  Row(const Operand& operand, int64_t row, const Shape& full)
+      : from_(operand.tensor.as<const W>() + operand.offset(row, full)),
+        same_(operand.step(full) == 0) {
+    if (same_) std::fill_n(block_.data(), std::min(full.back(), Positions::kBlock), *from_);
+  }
+  const W* at(int64_t start) const { return same_ ? block_.data() : from_ + start; }
+
+ private:
+  const W* from_;
+  bool same_;
+  std::array<W, Positions::kBlock> block_;
+};
+
 // out = condition ? x : y over rows of the last dimension, a block at a time.
 template <class W>
 void choose(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
             W* out) {
   const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
-  const int64_t condition_step = condition.step(full), x_step = x.step(full), y_step = y.step(full);
+  const int64_t condition_step = condition.step(full);
   const auto run = [&](int64_t row, int64_t first, int64_t last) {
     const int64_t condition_at = condition.offset(row, full);
-    const W* from_x = x.tensor.as<const W>() + x.offset(row, full);
-    const W* from_y = y.tensor.as<const W>() + y.offset(row, full);
     W* to = out + row * length;
     std::array<bool, Positions::kBlock> buffer;
     if (condition_step == 0) {
       const bool hold = *truth_of(condition.tensor, condition_at, 1, buffer.data());
-      const W* from = hold ? from_x : from_y;
-      if ((hold ? x_step : y_step) == 1) {
+      const Operand& chosen = hold ? x : y;
+      const W* from = chosen.tensor.as<const W>() + chosen.offset(row, full);
+      if (chosen.step(full) == 1) {
         std::memcpy(to + first, from + first, static_cast<std::size_t>(last - first) * sizeof(W));
       } else {
         fill_same(to + first, last - first, *from);
       }
       return;
     }
+    const Row<W> on_true(x, row, full), on_false(y, row, full);
     for (int64_t start = first; start < last; start += Positions::kBlock) {
       const int64_t n = std::min(Positions::kBlock, last - start);
       const bool* holds = truth_of(condition.tensor, condition_at + start, n, buffer.data());
-      if (x_step == 1 && y_step == 1) {
-        choose_each(holds, from_x + start, from_y + start, to + start, n);
-      } else {
-        for (int64_t i = 0; i < n; ++i) {
-          const int64_t at = start + i;
-          to[at] = holds[i] ? from_x[at * x_step] : from_y[at * y_step];
-        }
-      }
+      choose_each(holds, on_true.at(start), on_false.at(start), to + start, n);
     }
   };
   if (rows == 1) {

@@ -212,3 +212,17 @@ def test_hinge_loss_of_labels_inside_and_outside(mx, rng, linear):
     want = np.where(missing > 0, sign * (1 if linear else 2 * missing), 0)
     got = mx.gradients("SVMOutput", [x, label], [np.ones_like(x)], wanted=[0], use_linear=linear)[0]
     np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 511, 513, 1300])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+def test_choices_of_a_number_or_a_column_over_rows_longer_than_a_block(mx, rng, dtype, size):
+    shape = (3, size)
+    condition = rng.integers(0, 2, shape).astype("bool")
+    x, column = rng.integers(0, 99, shape).astype(dtype), rng.integers(0, 99, (3, 1)).astype(dtype)
+    for got, want in ((mx.run("_npi_where_rscalar", condition, x, scalar=7)[0], np.where(condition, x, 7)),
+                      (mx.run("_npi_where_lscalar", condition, x, scalar=7)[0], np.where(condition, 7, x)),
+                      (mx.run("_npi_where", condition, x, column)[0], np.where(condition, x, column)),
+                      (mx.run("_npi_where", condition, column, x[:1])[0], np.where(condition, column, x[:1])),
+                      (mx.run("_npi_where", condition, column, column + column)[0], np.where(condition, column, column + column))):
+        np.testing.assert_array_equal(got, want.astype(dtype))
