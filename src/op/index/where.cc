@@ -77,7 +77,7 @@ class Row {
   Row(const Operand& operand, int64_t row, const Shape& full)
       : from_(operand.tensor.as<const W>() + operand.offset(row, full)),
         same_(operand.step(full) == 0) {
-    if (same_) std::fill_n(block_.data(), std::min(full.back(), Positions::kBlock), *from_);
+    if (same_) fill_same(block_.data(), std::min(full.back(), Positions::kBlock), *from_);
   }
   const W* at(int64_t start) const { return same_ ? block_.data() : from_ + start; }
 

@@ -372,10 +372,19 @@ MX_MATH float normal_below(float x) {
   using C = MathConstants<float>;
   const float b = clamped(x, -C::kNormalEnd, C::kNormalEnd);
   const float t = b * b * (2.0f / (C::kNormalEnd * C::kNormalEnd)) - 1.0f;
-  const float y = 0.5f + b * polynomial(C::kNormal, t);
+  const float y = 0.5f + b * halved_polynomial(C::kNormal, t);
   return x < -C::kNormalEnd ? 0.0f : x > C::kNormalEnd ? 1.0f : y;
 }
-inline double normal_below(double x) { return 0.5 * __builtin_erfc(x * -0.70710678118654752440); }
+// With the digits of small results kept, down to 1e-17, and nothing below.
+MX_MATH double normal_below(double x) {
+  using C = MathConstants<double>;
+  const double a = (x < 0.0 ? -x : x) * 0.70710678118654752440;
+  const double b = a > 6.0 ? 6.0 : a, z = a * a;
+  const double near = a + a * halved_polynomial(C::kErf, z < 1.0 ? z : 1.0);
+  const double far = exp_moderate<true>(-halved_polynomial(C::kErfc, (b - 0.95) * (1.0 / 5.05)));
+  const double above = 0.5 * (a < 1.0 ? 1.0 - near : a < 6.0 ? far : 0.0);
+  return x < 0.0 ? above : 1.0 - above;
+}
 
 #undef MX_MATH
 

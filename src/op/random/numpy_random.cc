@@ -124,6 +124,12 @@ struct Drawn {
   }
 };
 
+// Numbers as elements [start, start + n) of an array of any type.
+void store(const float* numbers, int64_t n, const Tensor& out, int64_t start) {
+  dispatch_dtype(out.dtype, "random",
+                 [&]<class T>(TypeTag<T>) { convert_array(numbers, out.as<T>() + start, n); });
+}
+
 template <class Dist>
 void draw_cpu(const std::optional<float>& first, const std::optional<float>& second,
               KernelContext& context) {
@@ -162,10 +168,8 @@ void draw_cpu(const std::optional<float>& first, const std::optional<float>& sec
     } else {
       for (std::size_t i = 0; i < count; ++i, walk.next()) draw(i, a[walk.a()], b[walk.b()]);
     }
-    dispatch_dtype(out.dtype, "random", [&]<class T>(TypeTag<T>) {
-      convert_array(values.data(), out.as<T>() + start, n);
-      if constexpr (Dist::kSlope) convert_array(slopes.data(), context.out(1).as<T>() + start, n);
-    });
+    store(values.data(), n, out, start);
+    if constexpr (Dist::kSlope) store(slopes.data(), n, context.out(1), start);
   }
 }
 

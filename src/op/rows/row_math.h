@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "op/math/elementary_math.h"
+#include "op/math/gamma_functions.h"
 #include "op/math/inverse_erf.h"
 #include "op/math/vector_math.h"
 
@@ -227,15 +228,8 @@ T round_ties_down(T x) {
 
 double digamma(double x);
 inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
-template <std::floating_point T>
-T gamma(T x) {
-  return std::tgamma(x);
-}
+inline double gamma(double x) { return std::tgamma(x); }
 // Thread-safe, unlike std::lgamma, which writes the global signgam.
-inline float lgamma(float x) {
-  int sign;
-  return ::lgammaf_r(x, &sign);
-}
 inline double lgamma(double x) {
   int sign;
   return ::lgamma_r(x, &sign);

@@ -67,6 +67,9 @@ const Case kCases[] = {
     // The error of exp, and the roundings of a sum and a quotient.
     {UnaryRow::sigmoid, "sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); },
      [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 10, 2.8},
+    // Of float in double; of double the C library's.
+    {UnaryRow::gamma, "gamma", std::tgamma, std::tgamma, -20, 20, 8},
+    {UnaryRow::gammaln, "gammaln", std::lgamma, std::lgamma, -20, 20, 8},
 };
 
 template <class T>

@@ -145,6 +145,15 @@ def test_softplus_and_sigmoid_keep_small_results(mx):
         np.testing.assert_allclose(mx.run("Activation", x, act_type=kind)[0], np.exp(x.astype("float64")), rtol=1e-6)
 
 
+def test_gelu_of_doubles_keeps_small_results_and_ends(mx):
+    x = np.concatenate([-np.geomspace(1e-300, 8.4, 300), np.geomspace(1e-300, 40, 300), np.linspace(-1.42, -1.4, 40)])
+    want = np.array([0.5 * a * math.erfc(-a * math.sqrt(0.5)) for a in x])
+    np.testing.assert_allclose(mx.run("LeakyReLU", x, act_type="gelu")[0], want, rtol=2e-14)
+    ends = mx.run("LeakyReLU", np.array([-9.0, -1e300, -np.inf, np.inf, np.nan, 0.0, -0.0]), act_type="gelu")[0]
+    np.testing.assert_allclose(ends, [0, 0, np.nan, np.inf, np.nan, 0, 0], atol=1e-17)
+    assert np.signbit(ends[6])
+
+
 @pytest.mark.parametrize("shape,gamma", [((3, 4), (4,)), ((2, 3, 5), (3,)), ((2, 3, 5), (1,)), ((2, 3, 2, 2), (1, 3, 1, 1)), ((6,), (6,))])
 def test_prelu_has_a_slope_for_each_channel(mx, rng, shape, gamma):
     x, slopes = normal(rng, shape), normal(rng, gamma)
