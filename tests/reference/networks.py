@@ -107,14 +107,17 @@ def pooling(chain):
         return dense(chain)
     n, c, h, w = chain.shape
     if draw.chance(0.15):
-        return chain.add("Pooling", (n, c, 1, 1), kernel=(1, 1), global_pool=True, pool_type=draw.one_of(["max", "avg"]))
+        chain.add("Pooling", (n, c, 1, 1), kernel=(1, 1), global_pool=True, pool_type=draw.one_of(["max", "avg"]))
     k, stride = draw.one_of([2, 3]), draw.one_of([1, 2])
     pad, full = draw.whole(0, k // 2), draw.chance(0.3)
     if min(h, w) + 2 * pad < k:
         return activation(chain)
     out = [(-(-(s + 2 * pad - k) // stride) if full else (s + 2 * pad - k) // stride) + 1 for s in (h, w)]
-    return chain.add("Pooling", (n, c, *out), kernel=(k, k), stride=(stride, stride), pad=(pad, pad), pool_type=draw.one_of(["max", "avg", "sum"]),
+    if any((windows - 1) * stride >= s + pad for windows, s in zip(out, (h, w))):
+        return activation(chain)  # a maximum of nothing is the lowest number, which overflows in what follows
+    chain.add("Pooling", (n, c, *out), kernel=(k, k), stride=(stride, stride), pad=(pad, pad), pool_type=draw.one_of(["max", "avg", "sum"]),
                      pooling_convention="full" if full else "valid", count_include_pad=draw.chance(0.5))
+    return None
 
 
 def moved(chain):
