@@ -4,6 +4,7 @@ starts it again where a job has ended or hung it. As a program it is the worker;
 
 An answer is a dict of parts (outputs, gradients, ...), each a list of arrays or an error's text.
 """
+import contextlib
 import ctypes as C
 import os
 import pathlib
@@ -78,7 +79,8 @@ class Asker:
     def stop(self):
         if self.process is not None:
             for stream in (self.process.stdin, self.process.stdout):
-                stream.close()
+                with contextlib.suppress(BrokenPipeError):  # what it has not read
+                    stream.close()
             self.process.kill()
             self.process.wait()
             self.process = None
