@@ -181,8 +181,8 @@ def test_a_store_whose_keys_servers_cannot_hold_goes_on_as_it_was():
     lines, done = run(
         2,
         """
-        store.init("w", mx.nd.zeros((2,)))
         store.init("rows", mx.nd.ones((2, 3)).tostype("csr"))
+        store.init("w", mx.nd.zeros((2,)))
         try:
             store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
         except TypeError as error:
