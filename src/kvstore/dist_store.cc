@@ -133,18 +133,22 @@ void DistStore::serve() {
                 "given a command for the servers by a store with an updater of its own, expected "
                 "either the one or the other");
   }
+  for (const Key& key : keys_) check_servable(key);  // all of them: a failure leaves it as it was
   served_ = true;
   for (const Key& key : keys_) serve_key(key);
 }
 
+void DistStore::check_servable(const Key& key) {
+  if (stored(key).storage_type() != StorageType::kCSR) return;
+  throw Error(ErrorCode::kType, "kvstore",
+              fmt::format("key {}: given a csr array, expected one that servers can hold: dense "
+                          "or row_sparse",
+                          to_string(key)));
+}
+
 void DistStore::serve_key(const Key& key) {
+  check_servable(key);
   const NDArray& value = stored(key);
-  if (value.storage_type() == StorageType::kCSR) {
-    throw Error(ErrorCode::kType, "kvstore",
-                fmt::format("key {}: given a csr array, expected one that servers can hold: dense "
-                            "or row_sparse",
-                            to_string(key)));
-  }
   NDArray& mirror = mirrors_[key] = in_host_memory(value) ? value : value.copy(Device::cpu());
   if (group_.rank() == 0) servers_->init(key, mirror);
 }

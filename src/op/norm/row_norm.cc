@@ -181,6 +181,7 @@ void backward_groups(const RowNorm& norm, const Tensor& dy, const Tensor& in, co
 void row_norm_forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma,
                       const Tensor& beta, const Tensor& out, const Tensor& mean, const Tensor& std,
                       KernelContext& context) {
+  if (norm.rows.rows() == 0) return;  // without channels InstanceNorm's rows have no groups
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->row_norm(context.stream()->native(), norm, in, gamma, beta, out, mean, std,
                          context);
@@ -191,6 +192,7 @@ void row_norm_forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma
 void row_norm_backward(const RowNorm& norm, const Tensor& dy, const Tensor& in, const Tensor& gamma,
                        const Tensor& mean, const Tensor& std, const Tensor& dx,
                        const Tensor& dgamma, const Tensor& dbeta, KernelContext& context) {
+  if (gamma.size() == 0) return;  // then the data has no elements either
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->row_norm_slope(context.stream()->native(), norm, dy, in, gamma, dx, dgamma, dbeta,
                                context);

@@ -53,6 +53,22 @@ class RandomNumbers(Numbers):
         return np.random.randint(0, 1 << 30), os.getpid()
 
 
+class Halves(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], in_data[0] / 2)
+
+
+@mx.operator.register("test_halves")
+class HalvesProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Halves()
+
+
+class OfACustomOperator(Numbers):
+    def __getitem__(self, idx):
+        return mx.nd.ones((1,)), mx.nd.Custom(mx.nd.full((1,), 2 * idx), op_type="test_halves")
+
+
 def values(loader):
     return [batch[1].asnumpy().astype(int).tolist() for batch in loader]
 
@@ -193,6 +209,14 @@ def test_processes_that_are_not_forked(method):
         assert values(data.DataLoader(Numbers(5), 3, num_workers=1)) == [[0, 1, 2], [3, 4]]
     finally:
         multiprocessing.set_start_method(before, force=True)
+
+
+@pytest.mark.parametrize("used_before", [False, True])
+@pytest.mark.parametrize("way", WAYS, ids=["here", "processes", "threads"])
+def test_samples_are_made_by_a_custom_operator(way, used_before):
+    if used_before:
+        assert mx.nd.Custom(mx.nd.ones((2,)), op_type="test_halves").asnumpy().tolist() == [0.5, 0.5]
+    assert values(data.DataLoader(OfACustomOperator(4), 2, **way)) == [[[0], [1]], [[2], [3]]]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=["here", "processes", "threads"])

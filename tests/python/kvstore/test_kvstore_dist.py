@@ -41,9 +41,13 @@ def test_a_thread_pushes_what_other_ranks_need_to_come_to_the_barrier_where_anot
         import threading
         store.init("w", mx.nd.zeros((3,)))
         if rank == 0:
-            barrier = threading.Thread(target=store._barrier, daemon=True)
+            # Nobody takes the interpreter from the thread: this one goes on when the call has let go of it.
+            sys.setswitchinterval(1000)
+            comes = threading.Event()
+            barrier = threading.Thread(target=lambda: (comes.set(), store._barrier()), daemon=True)
             barrier.start()
-            time.sleep(0.5)
+            comes.wait()
+            sys.setswitchinterval(0.005)
         def push():
             store.push("w", mx.nd.full((3,), rank + 1))
             say(pulled("w", (3,)).tolist())

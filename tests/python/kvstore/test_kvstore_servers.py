@@ -135,6 +135,7 @@ from mxnet.kvstore import KVStoreServer
 control = KVStoreServer._control
 
 def when_there_is_a_file(*arguments):
+    open(os.environ["ASKED"], "w").close()
     while not os.path.exists(os.environ["WAITED_FOR"]):
         time.sleep(0.01)
     return control(*arguments)
@@ -153,7 +154,8 @@ def test_a_thread_pushes_while_another_one_waits_for_the_answer_of_a_server(tmp_
         store.init("w", mx.nd.zeros((2,)))
         asker = threading.Thread(target=lambda: store.set_optimizer(mx.optimizer.SGD(learning_rate=1)), daemon=True)
         asker.start()
-        time.sleep(0.5)
+        while not os.path.exists(os.environ["ASKED"]):
+            time.sleep(0.01)
         pusher = threading.Thread(target=lambda: store.push("w", mx.nd.ones((2,))), daemon=True)
         pusher.start()
         pusher.join(timeout=20)
@@ -166,8 +168,29 @@ def test_a_thread_pushes_while_another_one_waits_for_the_answer_of_a_server(tmp_
         servers=1,
         launch=["--server-import", "answers_late"],
         STORE="dist_async",
+        ASKED=str(tmp_path / "asked"),
         WAITED_FOR=str(tmp_path / "waited-for"),
         PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}",
     )
     assert lines == {0: ["pushed True while it waits True", "goes on (2,)"]}, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+def test_a_store_whose_keys_servers_cannot_hold_goes_on_as_it_was():
+    lines, done = run(
+        2,
+        """
+        store.init("rows", mx.nd.ones((2, 3)).tostype("csr"))
+        store.init("w", mx.nd.zeros((2,)))
+        try:
+            store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        except TypeError as error:
+            say("csr" in str(error))
+        store.push("w", mx.nd.full((2,), rank + 1))
+        say(pulled("w", (2,)).tolist())
+        """,
+        servers=1,
+    )
+    assert lines == {rank: ["True", "[3.0, 3.0]"] for rank in range(2)}, done.stderr
     assert done.returncode == 0, done.stderr

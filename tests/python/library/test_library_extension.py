@@ -215,3 +215,80 @@ def test_libraries_that_do_not_fit(tmp_path, name, code, message):
 def test_paths_of_no_library_are_errors_of_the_library(path, message):
     with pytest.raises(mx.MXNetError, match=message):
         mx.library.load(path)
+
+
+LOSS = """
+#include <mxnet/lib_api.h>
+using namespace mxnet::ext;
+using Tensors = std::vector<MXTensor>;
+
+MXReturnValue square(Tensors* inputs, Tensors* outputs) {
+  const float* x = inputs->at(0).data<float>();
+  for (int64_t i = 0; i < inputs->at(0).size(); ++i) outputs->at(0).data<float>()[i] = x[i] * x[i];
+  return MX_SUCCESS;
+}
+// The loss's own: 2 x, and what arrives.
+MXReturnValue slope(Tensors* inputs, Tensors* outputs) {
+  const float *head = inputs->at(0).data<float>(), *x = inputs->at(1).data<float>();
+  for (int64_t i = 0; i < inputs->at(1).size(); ++i) outputs->at(0).data<float>()[i] = 2 * x[i] + head[i];
+  return MX_SUCCESS;
+}
+MXReturnValue one(const Attributes&, int* inputs, int* outputs) { *inputs = *outputs = 1; return MX_SUCCESS; }
+MXReturnValue same(const Attributes&, ShapeList* inputs, ShapeList* outputs) { outputs->at(0) = inputs->at(0); return MX_SUCCESS; }
+MXReturnValue types(const Attributes&, std::vector<int>*, std::vector<int>* outputs) { outputs->at(0) = kFloat32; return MX_SUCCESS; }
+MXReturnValue forward(const Attributes&, Tensors* i, Tensors* o, const OpResource&) { return square(i, o); }
+MXReturnValue backward(const Attributes&, Tensors* i, Tensors* o, const OpResource&) { return slope(i, o); }
+class State : public CustomStatefulOp {
+ public:
+  MXReturnValue Forward(Tensors* i, Tensors* o, const OpResource&) override { return square(i, o); }
+  MXReturnValue Backward(Tensors* i, Tensors* o, const OpResource&) override { return slope(i, o); }
+};
+MXReturnValue state(const Attributes&, const MXContext&, const ShapeList&, const std::vector<int>, CustomStatefulOp** made) {
+  *made = new State;
+  return MX_SUCCESS;
+}
+REGISTER_OP(test_loss).setForward(forward, "cpu").setBackward(backward, "cpu").setParseAttrs(one).setInferShape(same).setInferType(types);
+REGISTER_OP(test_loss_with_state).setParseAttrs(one).setInferShape(same).setInferType(types).setCreateOpState(state, "cpu");
+MXReturnValue initialize(int) { return MX_SUCCESS; }
+"""
+
+
+@pytest.fixture(scope="module")
+def losses(tmp_path_factory):
+    source = tmp_path_factory.mktemp("losses") / "losses.cc"
+    source.write_text(LOSS, encoding="utf-8")
+    mx.library.load(compiled(source, source.parent / "liblosses.so"), verbose=False)
+
+
+class BehindBlockGrad(gluon.HybridBlock):
+    def __init__(self, op):
+        super().__init__()
+        self.op = op
+
+    def hybrid_forward(self, F, x):
+        return F.BlockGrad(getattr(F, self.op)(x)) * 3
+
+
+@pytest.mark.parametrize("op", ["test_loss", "test_loss_with_state"])
+@pytest.mark.parametrize("hybrid", [None, {}, {"static_alloc": True}])
+def test_a_loss_of_an_extension_has_its_own_gradient_behind_block_grad(losses, op, hybrid):
+    block = BehindBlockGrad(op)
+    if hybrid is not None:
+        block.hybridize(**hybrid)
+    x = mx.nd.array([1, -2, 3])
+    x.attach_grad()
+    for _ in range(2):
+        with autograd.record():
+            y = block(x)
+        y.backward()
+        np.testing.assert_array_equal(y.asnumpy(), [3, 12, 27])
+        np.testing.assert_array_equal(x.grad.asnumpy(), [2, -4, 6])
+
+
+@pytest.mark.parametrize("op", ["test_loss", "test_loss_with_state"])
+def test_a_bound_loss_of_an_extension_has_its_own_gradient_behind_block_grad(losses, op):
+    executor = BehindBlockGrad(op)(mx.sym.var("x")).simple_bind(mx.cpu(), x=(3,))
+    executor.arg_dict["x"][:] = mx.nd.array([1, -2, 3])
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(3))
+    np.testing.assert_array_equal(executor.grad_dict["x"].asnumpy(), [2, -4, 6])

@@ -134,3 +134,17 @@ def test_even_steps_are_counted_in_double_and_end_exactly(mx, num, endpoint, dty
 def test_one_array_is_summed_in_order(mx, rng, subscripts):
     x = rng.integers(-50, 50, (7, 300) if "k" not in subscripts else (5, 60, 9)).astype("float32")
     np.testing.assert_array_equal(mx.run("_npi_einsum", x, subscripts=subscripts)[0], np.einsum(subscripts, x))
+
+
+@pytest.mark.parametrize("op, shape, params, attrs", [
+    ("InstanceNorm", (0, 0, 6), 0, {}), ("InstanceNorm", (32, 0, 16), 0, {}), ("InstanceNorm", (2, 3, 0), 3, {}),
+    ("InstanceNorm", (0, 3, 4), 3, {}), ("LayerNorm", (3, 0), 0, {}), ("LayerNorm", (0, 4), 4, {}),
+    ("GroupNorm", (0, 4, 3), 2, {"num_groups": 2}), ("GroupNorm", (2, 0, 3), 1, {"num_groups": 1}),
+])
+def test_normalising_nothing_gives_nothing(mx, op, shape, params, attrs):
+    arrays = [np.zeros(shape, "float32"), np.ones(params, "float32"), np.ones(params, "float32")]
+    result = mx.run(op, *arrays, **attrs)[0]
+    assert result.shape == shape
+    heads = [result] + [None] * (len(mx.run(op, *arrays, **attrs)) - 1)
+    for gradient, array in zip(mx.gradients(op, arrays, heads, **attrs), arrays):
+        np.testing.assert_array_equal(gradient, np.zeros_like(array))

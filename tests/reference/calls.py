@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of operators that nobody has written down: arrays of random shapes, types and numbers, and parameters that fit them.
-differential.py --random runs them on two libraries."""
+"""Calls of operators that nobody has written down: arrays of random shapes, types and numbers, and parameters that fit them."""
 import dataclasses
 import random
+import zlib
 from typing import Any, Callable, Dict, List
 
 import numpy as np
@@ -21,10 +21,10 @@ class Call:
 
 
 class Draw:
-    """Random things, all from one seed."""
+    """Random things, all from one seed, a text."""
 
     def __init__(self, seed):
-        self.random, self.numbers = random.Random(seed), np.random.RandomState(seed)
+        self.random, self.numbers = random.Random(seed), np.random.RandomState(zlib.crc32(seed.encode()))
         self.one_of, self.whole = self.random.choice, self.random.randint
 
     def chance(self, likely):
@@ -247,11 +247,12 @@ def chosen(draw, op):
     return [draw.array(shape if draw.chance(0.7) else shape[:1]), draw.array(shape, dtype), draw.array(shape, dtype)], {}
 
 
-def calls(seed, count, wanted):
-    """So many calls of operators whose name `wanted` (a regular expression) finds; the same for the same arguments."""
-    draw = Draw(seed)
-    names = [name for name in MAKERS if wanted.search(name)]
-    for _ in range(count if names else 0):
-        op = draw.one_of(names)
-        arrays, params = MAKERS[op](draw, op)
-        yield Call(op, [np.asarray(a) for a in arrays], params)
+def names(wanted):
+    """Of the operators that are known here those whose name `wanted`, a regular expression, finds."""
+    return [name for name in MAKERS if wanted.search(name)]
+
+
+def call(draw, op):
+    """A call of this operator."""
+    arrays, params = MAKERS[op](draw, op)
+    return Call(op, [np.asarray(a) for a in arrays], params)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tool that runs drawn cases beside the 1.9.1 release (tests/reference), without the release: our library on both sides."""
+import os
+import pathlib
+import re
+import sys
+
+import numpy as np
+import pytest
+
+TOOL = pathlib.Path(__file__).resolve().parent.parent / "reference"
+sys.path.insert(0, str(TOOL))
+
+import compare  # noqa: E402
+import draw  # noqa: E402
+import known  # noqa: E402
+import run  # noqa: E402
+import sweep  # noqa: E402
+
+PAGES = TOOL.parent.parent / "docs" / "deviations"
+
+
+@pytest.fixture(scope="module")
+def asker():
+    if not os.environ.get("MXNET_LIBRARY_PATH"):
+        pytest.skip("MXNET_LIBRARY_PATH is not set")
+    asker = run.Asker(sys.executable, os.environ["MXNET_LIBRARY_PATH"])
+    yield asker
+    asker.stop()
+
+
+@pytest.mark.parametrize("source", draw.SOURCES)
+def test_a_number_always_says_the_same_case_and_another_one_another(source):
+    cases = [draw.case(source, 5, number) for number in (3, 3, 4)]
+    assert cases[0].about == cases[1].about != cases[2].about
+    assert compare.difference({"outputs": cases[0].job.get("arrays", [])}, {"outputs": cases[1].job.get("arrays", [])}, "operator") is None
+
+
+@pytest.mark.parametrize("source", draw.SOURCES)
+def test_cases_of_each_source_run_and_are_the_same_twice(asker, source):
+    answers = []
+    for number in range(12):
+        job = sweep.as_sent(draw.case(source, 9, number).job)
+        answers.append(asker.ask(job))
+        assert not compare.gone(answers[-1])
+        assert compare.difference(answers[-1], asker.ask(job), job["kind"]) is None
+    assert sum(not compare.failed(a) for a in answers) >= 6
+
+
+def test_lengths_that_are_the_same_stay_the_same():
+    for number, (family, case) in enumerate(draw.golden_cases(re.compile("^batch_dot$"))["batch_dot"]):
+        changed = draw.Changed(draw.calls.Draw(str(number)), family, case, ["shape"])
+        pairs = {(a, b) for i, array in zip(case["inputs"], changed.arrays) for a, b in zip(i["s"], array.shape)}
+        assert len(pairs) == len({before for before, _ in pairs})
+
+
+def test_a_worker_that_ends_is_started_again(asker):
+    job = draw.case("calls", 1, 0, re.compile("^softmax$")).job
+    assert not compare.failed(asker.ask(job))
+    asker.process.kill()
+    assert compare.gone(asker.ask(job))
+    assert not compare.failed(asker.ask(job))
+
+
+def test_differences_of_numbers_types_shapes_and_errors_are_told():
+    one = {"outputs": [np.ones(3, "float32")]}
+    same = [one, {"outputs": [np.full(3, 1 + 1e-6, "float32")]}]
+    assert compare.difference(*same, "operator") is None
+    for other, text in [([np.full(3, 1.25, "float32")], r"1\.0, not 1\.25"), ([np.ones(3, "float64")], "float64"),
+                        ([np.ones((3, 1), "float32")], r"\(3, 1\)"), ("MXNetError: no", "theirs MXNetError: no")]:
+        assert re.search(text, compare.difference(one, {"outputs": other}, "operator"))
+    assert compare.difference({"outputs": "one text"}, {"outputs": "another"}, "operator") is None
+    assert compare.difference(one, {"outputs": "ends (-11)"}, "operator") is None
+    assert compare.difference({"outputs": "ends (-11)"}, one, "operator")
+
+
+def test_the_nearer_one_is_that_with_the_smaller_error():
+    truth = {"outputs": [np.array([1.0, 2.0])]}
+    near, far = ({"outputs": [np.array([1.0, 2.0 + off], "float32")]} for off in (1e-6, 1e-3))
+    assert "nearer to float64: ours" in compare.nearer(near, far, [truth, truth], "operator")
+    assert "nearer to float64: theirs" in compare.nearer(far, near, [truth, truth], "operator")
+    assert "each says itself" in compare.nearer(near, far, [near, far], "operator")
+    assert compare.nearer(near, far, [{"outputs": "no"}], "operator") == "no float64 to judge by"
+
+
+def test_what_is_known_names_a_page():
+    for _, _, page in known.KNOWN:
+        assert (PAGES / f"{page}.md").exists()
+    assert known.reason("clip", "gradients 0: 0.5, not 0.0 \nclip/0 value add {'a_min': 0} float32[3]") == "calls"
+    assert known.reason("clip", "outputs 0: 0.5, not 0.0 \nclip/0 value write {'a_min': 0} float32[3]") is None
