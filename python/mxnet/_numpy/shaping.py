@@ -149,8 +149,10 @@ def resize(F: Any, a: Any, new_shape: Any) -> Any:
     if have == 0 or count == 0:
         return F.zeros(wanted, dtype=a.dtype)
     flat = ravel(F, a)
-    if count != have:
-        flat = F.op("_npi_slice")(tile(F, flat, -(-count // have)), begin=(0,), end=(count,))
+    if count > have:
+        flat = tile(F, flat, -(-count // have))
+    if count % have != 0:
+        flat = F.op("_npi_slice")(flat, begin=(0,), end=(count,))
     return reshape(F, flat, wanted)
 
 

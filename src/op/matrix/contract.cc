@@ -10,6 +10,7 @@
 
 #include "op/matrix/strided.h"
 #include "op/products/products.h"
+#include "op/reducing/reduce_engine.h"
 #include "op/run/dispatch.h"
 
 namespace mxnet {
@@ -75,6 +76,17 @@ void sort_by(const Strides& strides, Labels* labels) {
                    [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
 }
 
+// Labels of an array whose elements follow each other, in their order; none where something else
+// lies in between or twice.
+Labels labels_of_dense(Dims dims, const Strides& strides) {
+  Labels labels;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    if (strides[l] != 0 && dims[l] != 1) labels.push_back(l);
+  }
+  sort_by(strides, &labels);
+  return joined_stride(dims, labels, strides, 0) == 1 ? labels : Labels{};
+}
+
 // Row-major strides over the labels in the order given; 0 for others.
 Strides packed_strides(Dims dims, std::initializer_list<const Labels*> groups) {
   Strides strides(dims.size(), 0);
@@ -129,6 +141,38 @@ std::optional<Matrix> matrix_form(Dims dims, const Labels& rows, const Labels& c
   return std::nullopt;
 }
 
+// Sums of an array of `type` that is dense in the order of its strides, `kept` of whose labels
+// stay: by the loops and threads of reductions. Not a template, for it is long. Integers wrap.
+void sum_dense(Dims dims, const Labels& labels, const Labels& kept, DType type, const void* data,
+               void* sums) {
+  std::vector<int64_t> sizes;
+  AxisSet summed = 0;
+  for (std::size_t l : labels) {
+    if (std::find(kept.begin(), kept.end(), l) == kept.end()) summed |= AxisSet{1} << sizes.size();
+    sizes.push_back(dims[l]);
+  }
+  const Shape shape(sizes);
+  const ReducePlan plan(shape, summed);
+  const Tensor tensor{const_cast<void*>(data), &shape, type};
+  const auto add = [&]<class Sum, class Stored>(TypeTag<Sum>, TypeTag<Stored>) {
+    const ReduceStore<Sum> store = [&](int64_t first, const Sum* values, int64_t n) {
+      auto* const to = static_cast<Stored*>(sums) + first;
+      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Stored>(values[i]);
+    };
+    reduce<Sum>(Reduction::sum, tensor, plan, store);
+  };
+  switch (type) {
+    case DType::kFloat32:
+      return add(TypeTag<float>{}, TypeTag<float>{});
+    case DType::kFloat64:
+      return add(TypeTag<double>{}, TypeTag<double>{});
+    case DType::kInt32:
+      return add(TypeTag<int64_t>{}, TypeTag<uint32_t>{});
+    default:
+      return add(TypeTag<int64_t>{}, TypeTag<uint64_t>{});
+  }
+}
+
 // Sums over labels that neither the other operand nor the result has.
 template <class C>
 void sum_alone(Dims dims, const Strides& other, const Strides& out, View<C>* view,
@@ -144,11 +188,19 @@ void sum_alone(Dims dims, const Strides& other, const Strides& out, View<C>* vie
     }
   }
   if (!any) return;
+  sort_by(view->strides, &kept);
   const Strides strides = packed_strides(dims, {&kept});
   const int64_t size = product(dims, kept);
   C* sums = context.workspace_of<C>(std::max<int64_t>(size, 1));
-  std::fill_n(sums, size, C{0});
-  walk<true>(walk_of(dims, view->strides, strides), view->data, sums);
+  if (const Labels labels = labels_of_dense(dims, view->strides); !labels.empty()) {
+    constexpr DType kType = std::is_floating_point_v<C>
+                                ? (sizeof(C) == 8 ? DType::kFloat64 : DType::kFloat32)
+                                : (sizeof(C) == 8 ? DType::kInt64 : DType::kInt32);
+    sum_dense(dims, labels, kept, kType, view->data, sums);
+  } else {
+    std::fill_n(sums, size, C{0});
+    walk<true>(walk_of(dims, view->strides, strides), view->data, sums);
+  }
   *view = {sums, strides};
 }
 

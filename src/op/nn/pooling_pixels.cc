@@ -119,9 +119,60 @@ void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T*
   if (map != nullptr) scale_shares(g, image, dimage);
 }
 
-#define MX_INSTANTIATE(T)                                             \
-  template void pool_pixels<T>(const PoolGeometry&, const T*, T, T*); \
-  template void spread_pixels<T>(const PoolGeometry&, const T*, const T*, const T*, T*);
+template <class T>
+void pixels_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
+  using Pixel = typename PoolLines<T>::Pixel;
+  // Windows may overlap: some channels of an image are one thread's.
+  constexpr int64_t kBlock = 64;
+  const int64_t channels = g.channels, n = channels % kBlock == 0 ? kBlock : channels;
+  const PoolLines<T>& loops = pool_lines<T>();
+  parallel_for(
+      g.batch * (channels / n),
+      window_cost(g) * static_cast<double>(g.map_size() * n) / static_cast<double>(channels),
+      [&](int64_t first, int64_t last) {
+        const auto count = static_cast<std::size_t>(n);
+        std::vector<T> best(count);
+        std::vector<Pixel> which(count);
+        const std::vector<Pixel> none(count,
+                                      Pixel{0});  // the first pixel, where none is above -inf
+        std::vector<const T*> seen;
+        std::vector<int64_t> pixels;
+        for (int64_t part = first; part < last; ++part) {
+          const int64_t b = part / (channels / n), channel = part % (channels / n) * n;
+          const T* const from = image + b * g.image_size() * channels + channel;
+          const T* head = dmap + b * g.map_size() * channels + channel;
+          T* const to = dimage + b * g.image_size() * channels + channel;
+          for (int64_t pixel = 0; pixel < g.image_size(); ++pixel)
+            std::fill_n(to + pixel * channels, n, T{0});
+          for (int64_t place = 0; place < g.map_size(); ++place, head += channels) {
+            const int64_t x = place % g.map[2], line = place / g.map[2];
+            const int64_t z = line / g.map[1], y = line % g.map[1];
+            seen.clear();
+            pixels.clear();
+            for_each_pixel(g, z, y, x, [&](int64_t pixel) {
+              pixels.push_back(pixel * channels);
+              seen.push_back(from + pixel * channels);
+            });
+            if (pixels.empty()) continue;
+            loops.find(best.data(), which.data(), none.data(), seen.data(),
+                       static_cast<int64_t>(seen.size()), n);
+            if (g.sees_zero(z, y, x)) {
+              for (std::size_t c = 0; c < count; ++c)
+                if (best[c] < 0) which[c] = Pixel{-1};
+            }
+            for (std::size_t k = 0; k < pixels.size(); ++k)
+              loops.add_where(to + pixels[k], n, head, which.data(), static_cast<Pixel>(k),
+                              Pixel{1}, 1);
+          }
+        }
+      },
+      1);
+}
+
+#define MX_INSTANTIATE(T)                                                                \
+  template void pool_pixels<T>(const PoolGeometry&, const T*, T, T*);                    \
+  template void spread_pixels<T>(const PoolGeometry&, const T*, const T*, const T*, T*); \
+  template void pixels_to_first<T>(const PoolGeometry&, const T*, const T*, T*);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)
 #undef MX_INSTANTIATE

@@ -14,13 +14,15 @@ void pool_forward(const PoolGeometry& g, const T* image, T lowest, T* map);
 // Gradient of averages and sums.
 template <class T>
 void pool_spread(const PoolGeometry& g, const T* dmap, T* dimage);
-// The same of arrays (batch, pixels or places, channels), a pixel's channels at a time, but for
-// gradients of maxima.
+// The same of arrays (batch, pixels or places, channels), a pixel's channels at a time.
 template <class T>
 void pool_pixels(const PoolGeometry& g, const T* image, T lowest, T* map);
 // `image` and `map` are those of norms, else null.
 template <class T>
 void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T* dmap, T* dimage);
+// The gradient of maxima. REQUIRES: channels are whole vectors of 64 bytes.
+template <class T>
+void pixels_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage);
 // Gradient of maxima: to the first of equals.
 template <class T>
 void pool_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage);

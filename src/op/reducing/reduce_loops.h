@@ -31,14 +31,19 @@ enum class Reduction : int {
 #undef MX_REDUCTION_ID
 };
 
+inline constexpr int64_t kRowsFollow = -1;
+
 // L: type of the elements; A: type of the accumulator.
 template <class L, class A>
 struct ReduceLoops {
   A identity;
   // Columns ask for the lines of the next rows, whatever their width and stride.
   bool fetches;
+  // A row's error does not grow with its length.
+  bool takes_long_rows;
   // One output from `runs` times n contiguous elements, which begin `stride` apart; `c` is its
-  // parameter. What follows in the next run is fetched meanwhile (stride 0, for one run: nothing).
+  // parameter. What follows in the next run is fetched meanwhile (stride 0, for one run: nothing;
+  // kRowsFollow, with AVX-512 alone: what lies behind it, where that is any faster).
   A (*rows)(const L* x, int64_t n, int64_t runs, int64_t stride, A c);
   A row(const L* x, int64_t n, A c) const { return rows(x, n, 1, 0, c); }
   // acc[j] takes up x[r * stride + j] for all r < rows, j < width. `c` may be null where the

@@ -25,23 +25,28 @@ namespace mxnet::reduce_units {
 // Elements that one call of a row loop takes: long enough to hide the call, short enough to keep
 // the error of a straight sum small; a buffer of it fits the first-level cache.
 inline constexpr int64_t kLeaf = 1024;
-// The same for elements that need no buffer.
-inline constexpr int64_t kDirectLeaf = 4096;
+// The same for elements that need no buffer; and where the loop itself keeps the error small, so
+// that a call and its merging are a fiftieth of the sum.
+inline constexpr int64_t kDirectLeaf = 4096, kLongLeaf = 4 * kDirectLeaf;
 // Rows that columns take up before they merge, and columns of a tile (8 KiB of accumulators).
 inline constexpr int64_t kRowBlock = 256;
 inline constexpr int64_t kTile = 1024;
 // Values that a store is called with at most.
 inline constexpr int64_t kMostValues = std::max(kLeaf, kTile);
 static_assert(kTile <= kMostByteColumns);
-// Narrower rows of columns are reduced several at a time, side by side.
-inline constexpr int64_t kNarrow = 32;
-// Elements of a chunk, where a unit is divided at all.
+// Narrower rows of columns are reduced several at a time, side by side: this many elements at most,
+// and one of each lane of the widest accumulators at least.
+inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow, kFewestRows = 8;
+// Elements of a chunk, where a unit is divided at all. Along a row threads share half chunks, so
+// that their parts of two million elements differ by less than a fiftieth.
 inline constexpr int64_t kChunk = int64_t{1} << 16;
 // From so many units on threads have enough to do without dividing them.
 inline constexpr int64_t kEnoughUnits = 16;
 // What a row costs beside its elements, in those: one of 64 floats takes as long as one of 170
 // would if it were only added (Zen 5).
 inline constexpr double kRowCost = 64;
+// What the second-level cache holds needs not be asked for.
+inline constexpr int64_t kNearCache = int64_t{1} << 20;
 // Below this a row is too short for the vector loop, and takes longer than to be turned.
 inline constexpr int64_t kShortRow = 17;
 
@@ -85,6 +90,10 @@ class Units {
                                                 : Question::kNone),
         adds_bytes_(kBytes && reduction == Reduction::sum),
         from_memory_(plan.outputs() * plan.extent() * int64_t{sizeof(T)} >= kPastCaches),
+        next_(kDirect && simd_level_for_traffic() == 2 && plan.reduced().count() == 0 &&
+                      plan.outputs() * plan.extent() * int64_t{sizeof(T)} > kNearCache
+                  ? kRowsFollow
+                  : 0),
         x_(x),
         plan_(plan),
         about_(about),
@@ -152,15 +161,16 @@ class Units {
   }
 
   void run_divided_rows() {
-    const int64_t extent = plan_.extent(), chunks = (extent + kChunk - 1) / kChunk;
+    const int64_t chunk = kStreams<L, A> && streams_ ? kChunk : kChunk / 2;
+    const int64_t extent = plan_.extent(), chunks = (extent + chunk - 1) / chunk;
     std::vector<A> parts(static_cast<std::size_t>(plan_.outputs() * chunks));
     parallel_for(
-        plan_.outputs() * chunks, cost(kChunk),
+        plan_.outputs() * chunks, cost(chunk),
         [&](int64_t first, int64_t last) {
           for (int64_t i = first; i < last; ++i) {
-            const int64_t from = i % chunks * kChunk;
+            const int64_t from = i % chunks * chunk;
             parts[static_cast<std::size_t>(i)] =
-                output_part(i / chunks, from, std::min(extent, from + kChunk));
+                output_part(i / chunks, from, std::min(extent, from + chunk));
           }
         },
         1);
@@ -188,6 +198,13 @@ class Units {
     }
   }
 
+  // Elements of one call of a row loop. A question may be answered by the first few.
+  int64_t most_at_once() const {
+    if (!kDirect) return kLeaf;
+    if (kStreams<L, A> && streams_) return kChunk;
+    return loops_.takes_long_rows && question_ == Question::kNone ? kLongLeaf : kDirectLeaf;
+  }
+
   // Elements [from, to) of the extent of one output.
   A output_part(int64_t output, int64_t from, int64_t to) const {
     const T* base = x_ + plan_.kept().offset(output);
@@ -197,10 +214,11 @@ class Units {
       if (adds_bytes_ && run >= to - from)
         return sum_of_bytes(reinterpret_cast<const uint8_t*>(base + from), to - from);
     }
-    if (to - from <= (kDirect ? kDirectLeaf : kLeaf) &&
-        run >= to - from) {  // the common small case
+    const int64_t most = most_at_once();
+    if (to - from <= most && run >= to - from) {  // the common small case
       std::array<L, kLeaf> buffer;
-      return loops_.row(loaded(base + from, to - from, buffer.data()), to - from, parameter);
+      return loops_.rows(loaded(base + from, to - from, buffer.data()), to - from, 1, next_,
+                         parameter);
     }
     const ReduceWalk& reduced = plan_.reduced();
     const ReduceDim inner =
@@ -208,7 +226,6 @@ class Units {
     Cascade<L, A> cascade(loops_);
     std::array<L, kLeaf> buffer;
     int64_t filled = 0;  // short runs are gathered
-    const int64_t most = kStreams<L, A> && streams_ ? kChunk : kDirect ? kDirectLeaf : kLeaf;
     for (int64_t at = from; at < to;) {
       const int64_t row = at / run, within = at % run;
       const T* x = base + reduced.offset(row) + within;
@@ -286,16 +303,15 @@ class Units {
     const ReduceDim inner =
         reduced.count() == 0 ? ReduceDim{1, 0} : reduced.dim(reduced.count() - 1);
     std::array<A, kTile> block;
+    const int64_t most = rows_at_once(width, inner.stride);
     for (int64_t row = from; row < to;) {
-      const int64_t n = std::min({inner.size - row % inner.size, to - row, kRowBlock});
+      const int64_t n = std::min({inner.size - row % inner.size, to - row, most});
       const T* x = base + reduced.offset(row);
-      if (to - from <= kRowBlock && n == to - from) {
-        take_rows(x, n, inner.stride, acc, width, parameters);
-      } else {
-        std::fill_n(block.data(), width, loops_.identity);
-        take_rows(x, n, inner.stride, block.data(), width, parameters);
-        loops_.merge(acc, block.data(), width);
-      }
+      const bool whole = n == to - from;  // the sums need no block of their own
+      A* const sums = whole ? acc : block.data();
+      if (!whole) std::fill_n(sums, width, loops_.identity);
+      take_rows(x, n, inner.stride, sums, width, parameters);
+      if (!whole) loops_.merge(acc, sums, width);
       row += n;
     }
   }
@@ -307,10 +323,7 @@ class Units {
         return add_rows_of_bytes(reinterpret_cast<const uint8_t*>(x), rows, stride, acc, width);
     }
     if constexpr (kDirect) {
-      if (width < kNarrow && stride == width && rows >= side_by_side(width) &&
-          parameters == nullptr) {
-        return take_narrow(x, rows, acc, width);
-      }
+      if (is_narrow(width, stride) && rows >= kFewestRows) return take_narrow(x, rows, acc, width);
       // Out of memory, rows that follow each other are one stream, which the processor fetches
       // ahead better than the eight that a call with all rows makes of them, unless that asks for
       // their lines.
@@ -334,19 +347,29 @@ class Units {
     }
   }
 
-  // Rows that follow each other make one wide row, which whole vectors fill.
-  static int64_t side_by_side(int64_t width) {
-    constexpr int64_t kLanes = 64 / sizeof(A);
-    return std::max<int64_t>(1, 2 * kNarrow / (width * kLanes)) * kLanes;
+  // Rows that follow each other make one wide row, which whole vectors fill: 64 of them do whatever
+  // their width. What a wide row costs in the end is shared by the elements of a leaf.
+  bool is_narrow(int64_t width, int64_t stride) const {
+    return kDirect && width < kNarrow && stride == width && about_ == nullptr;
+  }
+  static int64_t side_by_side(int64_t width, int64_t rows) {
+    int64_t side = 64;
+    while (side > rows || side * width > kMostSideBySide) side /= 2;
+    return side;
+  }
+  int64_t rows_at_once(int64_t width, int64_t stride) const {
+    if (!is_narrow(width, stride)) return kRowBlock;
+    return std::max(kRowBlock, kDirectLeaf / width / 64 * 64);
   }
   void take_narrow(const L* x, int64_t rows, A* acc, int64_t width) const {
-    std::array<A, 16 * kNarrow> wide;
-    const int64_t side = side_by_side(width), wide_rows = rows / side;
+    std::array<A, kMostSideBySide> wide;
+    int64_t side = side_by_side(width, rows);
+    const int64_t wide_rows = rows / side, taken = wide_rows * side;
     std::fill_n(wide.data(), side * width, loops_.identity);
     loops_.columns(x, wide_rows, side * width, wide.data(), side * width, nullptr);
-    for (int64_t s = 0; s < side; ++s) loops_.merge(acc, wide.data() + s * width, width);
-    loops_.columns(x + wide_rows * side * width, rows - wide_rows * side, width, acc, width,
-                   nullptr);
+    while ((side /= 2) > 0) loops_.merge(wide.data(), wide.data() + side * width, side * width);
+    loops_.merge(acc, wide.data(), width);
+    loops_.columns(x + taken * width, rows - taken, width, acc, width, nullptr);
   }
 
   // ---- both ------------------------------------------------------------------------------------
@@ -366,6 +389,7 @@ class Units {
   const Question question_;
   const bool adds_bytes_;
   const bool from_memory_;  // more than the caches hold
+  const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0
   // Without AVX-512 (Zen 3) one stream of memory is too few; where all elements count.
   const bool streams_ = kDirect && question_ == Question::kNone && simd_level() == 1;
   const StridedKernel turn_ = tile_kernel(sizeof(L));

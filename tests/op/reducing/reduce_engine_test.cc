@@ -166,6 +166,18 @@ TEST(Reduce, TheErrorOfANarrowSumDoesNotGrowWithItsLength) {
               exact * 1e-5);
 }
 
+// The same of doubles, in runs that one call of a loop takes and longer ones: a straight sum of the
+// longest is off by 1e-11, one that begins again every few thousand by the last place.
+TEST(Reduce, TheErrorOfASumOfDoublesDoesNotGrowWithItsLength) {
+  for (const int bits : {12, 14, 17, 20}) {
+    std::vector<double> x(std::size_t{1} << bits, 0.1);
+    const double exact = std::ldexp(0.1, bits);
+    EXPECT_NEAR((run<double, double>(Reduction::sum, x, Shape{int64_t{1} << bits}, axes({0})))[0],
+                exact, exact * 2e-15)
+        << bits;
+  }
+}
+
 // Floats whose sum and whose squares a double holds exactly, at every length around those of
 // vectors: the smallest of them counts beside the largest.
 TEST(Reduce, FloatsThatCancelAreAddedExactly) {
@@ -196,7 +208,7 @@ TEST(Reduce, FloatsThatCancelAreAddedExactly) {
 // Few columns are taken up side by side.
 TEST(Reduce, NarrowColumnsMissNoRow) {
   for (int64_t width = 1; width <= 33; ++width) {
-    for (const int64_t rows : {1, 7, 64, 1001}) {
+    for (const int64_t rows : {1, 7, 8, 40, 64, 1001, 5003}) {
       std::vector<float> x(static_cast<std::size_t>(rows * width));
       std::vector<double> expected(static_cast<std::size_t>(width), 0.0);
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -222,11 +234,33 @@ TEST(Reduce, IntegersMeetInInt64) {
   EXPECT_EQ((run<int8_t, int64_t>(Reduction::sum, x, Shape{100'000}, axes({0})))[0], 12'700'000);
 }
 
+// Infinities and negative zeros alone, and the greatest number at an end.
+TEST(Reduce, ExtremesOfRowsAreAmongTheirNumbers) {
+  for (const int64_t length : {1, 16, 64, 200, 5000}) {
+    std::vector<float> x(static_cast<std::size_t>(length), -INFINITY);
+    EXPECT_EQ((run<float, float>(Reduction::max, x, Shape{length}, axes({0})))[0], -INFINITY);
+    EXPECT_EQ((run<float, float>(Reduction::min, x, Shape{length}, axes({0})))[0], -INFINITY);
+    std::fill(x.begin(), x.end(), -0.0f);
+    EXPECT_TRUE(std::signbit((run<float, float>(Reduction::max, x, Shape{length}, axes({0})))[0]));
+    for (float& value : x) value = static_cast<float>(&value - x.data());
+    EXPECT_EQ((run<float, float>(Reduction::max, x, Shape{length}, axes({0})))[0], x.back());
+    EXPECT_EQ((run<float, float>(Reduction::min, x, Shape{length}, axes({0})))[0], 0.0f);
+  }
+}
+
 TEST(Reduce, ANanIsTheLargestAndTheSmallest) {
   std::vector<float> x(100, 1.0f);
+  for (const std::size_t length : {1, 15, 16, 17, 100, 131, 300}) {
+    for (std::size_t at = 0; at < length; ++at) {
+      std::vector<float> row(length, at % 3 == 0 ? -INFINITY : 1.0f);
+      row[at] = NAN;
+      const Shape shape{static_cast<int64_t>(length)};
+      for (const Reduction r : {Reduction::max, Reduction::min})
+        EXPECT_TRUE(std::isnan((run<float, float>(r, row, shape, axes({0})))[0]))
+            << at << " of " << length;
+    }
+  }
   x[77] = NAN;
-  for (const Reduction r : {Reduction::max, Reduction::min})
-    EXPECT_TRUE(std::isnan((run<float, float>(r, x, Shape{100}, axes({0})))[0]));
   EXPECT_EQ((run<float, float>(Reduction::nansum, x, Shape{100}, axes({0})))[0], 99.0f);
 }
 

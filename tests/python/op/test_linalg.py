@@ -73,6 +73,21 @@ def test_einsum_and_its_gradients(mx, rng, subscripts, shapes):
         check_gradients(mx, rng, "_npi_einsum", arrays, **attrs)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int32", "int64", "bool"])
+@pytest.mark.parametrize("subscripts, shape", [
+    ("ijk->j", (40, 3, 70)), ("ijk->ik", (9, 70, 33)), ("ijk->ki", (9, 70, 33)), ("ijk->", (40, 30, 70)), ("ij->j", (3, 500)),
+    ("ijkl->lj", (3, 20, 1, 40)), ("ij->i", (5, 70001)), ("iij->j", (8, 8, 33)), ("iij->i", (8, 8, 33)), ("ijk->k", (0, 3, 4)),
+    ("ijk->j", (1, 5, 1)),
+])
+def test_einsum_sums_over_one_array(mx, rng, subscripts, shape, dtype):
+    x = (rng.integers(-4, 5, shape)).astype(dtype)  # whose sums are exact in most types
+    want = np.einsum(subscripts, x.astype("int64"))
+    if dtype == "bool":
+        want = want != 0
+    got = mx.run("_npi_einsum", x, num_args=1, subscripts=subscripts)[0]
+    assert got.dtype == dtype and np.array_equal(got, want.astype(dtype))
+
+
 @pytest.mark.parametrize("subscripts, shapes", [("ij,jk", [(2, 3), (4, 5)]), ("ij->k", [(2, 3)]), ("i,j", [(2, 3), (4,)]), ("ij->ii", [(2, 3)])])
 def test_einsum_refuses(mx, rng, subscripts, shapes):
     with pytest.raises(Failure):

@@ -90,6 +90,22 @@ def test_maxima_of_channels_that_lie_last_are_those_of_the_other_layout(mx, rng,
     np.testing.assert_array_equal(got.transpose(0, 3, 1, 2), want)
 
 
+@pytest.mark.parametrize("channels", [8, 16, 48, 128])
+@pytest.mark.parametrize("kernel, stride, pad", [((2, 2), (2, 2), (0, 0)), ((3, 3), (2, 2), (1, 1)), ((3, 2), (1, 3), (1, 1)), ((2, 2), (3, 4), (1, 1)),
+                                                 ((11, 13), (1, 1), (0, 0))])
+@pytest.mark.parametrize("zero_padding", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_gradients_of_maxima_of_channels_that_lie_last_are_those_of_the_other_layout(mx, rng, channels, kernel, stride, pad, zero_padding, dtype):
+    x = rng.integers(-9, 3, (2, channels, 11, 13)).astype(dtype)  # with equals in a window
+    x[0, 0, 2:6, 3:7] = np.nan
+    x[1, 1] = -np.inf
+    attrs = {"kernel": kernel, "stride": stride, "pad": pad, "pool_type": "max", "zero_padding": zero_padding}
+    dy = rng.integers(-9, 10, mx.run("Pooling", x, **attrs)[0].shape).astype(dtype)  # whose sums are exact
+    want = mx.run("_backward_Pooling_max", dy, x, **attrs)[0]
+    got = mx.run("_backward_Pooling_max", *(np.ascontiguousarray(a.transpose(0, 2, 3, 1)) for a in (dy, x)), layout="NHWC", **attrs)[0]
+    np.testing.assert_array_equal(got.transpose(0, 3, 1, 2), want)
+
+
 @pytest.mark.parametrize("layout", ["first", "last"])
 @pytest.mark.parametrize("channels", [3, 8, 33])
 @pytest.mark.parametrize("shape", [(9,), (7, 9), (5, 6, 7)])
