@@ -11,8 +11,8 @@ namespace mxnet {
 namespace {
 
 TEST(RepeatBytes, ContinuesThePatternAndWritesNoMore) {
-  constexpr int64_t kRoom = 512;
-  for (int64_t begin = 0; begin < 64; begin += 4) {
+  constexpr int64_t kRoom = 1024;
+  for (int64_t begin = 0; begin < 64; begin += 12) {
     for (int64_t bytes = kPatternBytes; begin + bytes <= kRoom; ++bytes) {
       std::vector<char> out(kRoom, 'x'), expected(kRoom, 'x');
       for (int64_t i = 0; i < bytes; ++i) {
