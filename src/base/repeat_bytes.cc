@@ -44,9 +44,10 @@ __attribute__((target("avx512f"))) int64_t repeat_lines(char* out, int64_t bytes
 
 void repeat_bytes(char* out, int64_t bytes) noexcept {
 #if defined(__x86_64__)
-  const int64_t done = (simd_level_for_traffic() == 2   ? repeat_lines
-                        : __builtin_cpu_supports("avx") ? repeat_avx
-                                                        : repeat_plainly)(out, bytes);
+  constexpr int64_t kLong = 512;  // of shorter ones it counts to ask for the level
+  const bool lines = bytes >= kLong && simd_level_for_traffic() == 2;
+  const bool halves = __builtin_cpu_supports("avx") != 0;
+  const int64_t done = (lines ? repeat_lines : halves ? repeat_avx : repeat_plainly)(out, bytes);
 #else
   const int64_t done = repeat_plainly(out, bytes);
 #endif
