@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
+#include "base/amd_family.h"
 
 namespace mxnet {
 
@@ -28,19 +26,8 @@ int simd_level() {
 }
 
 int simd_level_for_traffic() {
-#if defined(__x86_64__)
-  static const int level = [] {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    const bool known = __get_cpuid(1, &a, &b, &c, &d) != 0;
-    const unsigned family = (a >> 8 & 0xf) + (a >> 20 & 0xff);
-    constexpr unsigned kZen3And4 = 0x19;
-    return known && __builtin_cpu_is("amd") && family == kZen3And4 ? std::min(simd_level(), 1)
-                                                                   : simd_level();
-  }();
+  static const int level = amd_family() == kZen3And4 ? std::min(simd_level(), 1) : simd_level();
   return level;
-#else
-  return 0;
-#endif
 }
 
 }  // namespace mxnet

@@ -9,12 +9,40 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/amd_family.h"
 #include "base/simd_intrinsics.h"
 
 namespace mxnet {
 namespace {
 
+// Bytes in front of the first line that begins at `to` or behind.
+std::size_t before_line(const char* to) noexcept {
+  return (kLineBytes - reinterpret_cast<std::uintptr_t>(to) % kLineBytes) % kLineBytes;
+}
+
 #if defined(__x86_64__)
+
+// Whether `rep movsb` is as fast as any loop, in the caches and out of them. It was measured to be
+// on AMD's Zen 5 (family 1Ah); on a Zen 4 loops past the caches are.
+bool moves_strings() noexcept {
+  static const bool does = [] {
+    constexpr unsigned kFastShort = 1U << 4;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return amd_family() >= kZen5 && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+           (d & kFastShort) != 0;
+  }();
+  return does;
+}
+
+// From a line on: a string that is written across lines takes a quarter longer.
+void move_string(char* to, const char* from, std::size_t bytes) noexcept {
+  const std::size_t head = std::min(bytes, before_line(to));
+  std::memcpy(to, from, head);
+  to += head;
+  from += head;
+  bytes -= head;
+  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
 
 // How far ahead of a copy out of memory it is asked for: by itself the processor begins anew in
 // each page.
@@ -74,6 +102,11 @@ void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lin
 
 #else
 
+bool moves_strings() noexcept { return false; }
+void move_string(char* to, const char* from, std::size_t bytes) noexcept {
+  std::memcpy(to, from, bytes);
+}
+
 template <bool>
 void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lines) noexcept {
   for (; lines > 0; --lines, to += step, from += kLineBytes) std::memcpy(to, from, kLineBytes);
@@ -84,8 +117,7 @@ void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lin
 template <bool kFetches>
 void move_bytes(char* to, const char* from, std::size_t bytes) noexcept {
   if (bytes == 0) return;  // of arrays that may have no memory
-  const std::size_t into_line = reinterpret_cast<std::uintptr_t>(to) % kLineBytes;
-  const std::size_t head = std::min(bytes, into_line == 0 ? 0 : kLineBytes - into_line);
+  const std::size_t head = std::min(bytes, before_line(to));
   const std::size_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
   if (head != 0) std::memcpy(to, from, head);  // a call counts where rows are short
   move_lines<kFetches>(to + head, kLineBytes, from + head, lines);
@@ -107,6 +139,11 @@ void stream_from_memory(void* to, const void* from, std::size_t bytes) noexcept 
 }
 
 void copy_part(void* to, const void* from, std::size_t bytes, std::size_t whole) noexcept {
+  // From what a second-level cache holds, read and written, up to where most of the result has left
+  // the third-level one; of less and more, loops are as fast or faster.
+  constexpr std::size_t kLongString = 512 << 10, kTooLong = 2 * kPastCaches;
+  if (bytes >= kLongString && whole < kTooLong && moves_strings())
+    return move_string(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   if (whole < static_cast<std::size_t>(kPastCaches)) {
     if (bytes != 0) std::memcpy(to, from, bytes);
     return;

@@ -46,5 +46,26 @@ TEST(StreamCopy, CopiesPartsOfAnyWhole) {
   }
 }
 
+// So long that it may be one string: from all kinds of places to all kinds of places.
+TEST(StreamCopy, CopiesLongPartsAndNoMore) {
+  constexpr std::size_t kBytes = (600 << 10) + 13, kRoom = kBytes + 128;
+  std::vector<unsigned char> from(kRoom);
+  for (std::size_t i = 0; i < kRoom; ++i) from[i] = static_cast<unsigned char>(i * 31 + (i >> 8));
+  for (const std::size_t read_at : {0, 1, 32, 63}) {
+    for (const std::size_t write_at : {0, 1, 4, 32, 63}) {
+      std::vector<unsigned char> to(kRoom, 0), expected(kRoom, 0);
+      std::copy_n(from.data() + read_at, kBytes, expected.data() + write_at);
+      copy_part(to.data() + write_at, from.data() + read_at, kBytes, kBytes);
+      EXPECT_EQ(to, expected) << read_at << " to " << write_at;
+    }
+  }
+}
+
+// Threads that share a cache keep more in it than one does; memory is no faster for them.
+TEST(StreamCopy, ThreadsGoPastTheCachesLater) {
+  EXPECT_LT(bytes_past_caches(1), bytes_past_caches(2));
+  EXPECT_EQ(bytes_past_caches(2), bytes_past_caches(16));
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <optional>
 
 #include "base/error.h"
 #include "op/create/create.h"
 #include "op/create/space.h"
+#include "op/rows/binary_loops.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 
@@ -151,15 +153,20 @@ void define_arange_like() {
       .zero_grad();
 }
 
-// Counted as double, of which the last number is replaced.
+// Counted as double, of which the last number is replaced: `n` from the one at `at` on.
+void count_steps(const EvenSteps& steps, int64_t at, int64_t n, double* numbers) {
+  count_up(numbers, at, n, steps.start, steps.step);
+  const int64_t end = steps.last - at;
+  if (end >= 0 && end < n) numbers[end] = steps.stop;
+}
+
 void linspace(const Tensor& out, const EvenSteps& steps) {
   dispatch_dtype<kNumbersOnly>(out.dtype, "linspace", [&]<class T>(TypeTag<T>) {
     parallel_for(out.size(), 4.0, [&](int64_t first, int64_t last) {
       std::array<double, kCounted> numbers;
       for (int64_t at = first; at < last; at += kCounted) {
-        const int64_t n = std::min(kCounted, last - at), end = steps.last - at;
-        count_up(numbers.data(), at, n, steps.start, steps.step);
-        if (end >= 0 && end < n) numbers[static_cast<std::size_t>(end)] = steps.stop;
+        const int64_t n = std::min(kCounted, last - at);
+        count_steps(steps, at, n, numbers.data());
         convert_array(numbers.data(), out.as<T>() + at, n);
       }
     });
@@ -208,6 +215,42 @@ void define_linspace() {
   mark_portable("_linspace");
 }
 
+// Whether a power that is off by an ulp may be one that has few bits, and so be the number itself.
+bool may_be_short(double power) {
+  constexpr uint64_t kEnd = (uint64_t{1} << 24) - 1;
+  return ((std::bit_cast<uint64_t>(power) + 1) & kEnd) <= 2;
+}
+
+// By vectors, whose powers are within an ulp of the number; those of whole exponents, and all that
+// have few bits, such as the square root of four, are the C library's, which are the number itself.
+void powers(double base, const double* exponents, double* out, int64_t n) {
+  binary_loop<double, double>(BinaryRow::power).left_scalar(&base, exponents, out, n);
+  for (int64_t i = 0; i < n; ++i) {
+    if (exponents[i] == std::trunc(exponents[i]) || may_be_short(out[i]))
+      out[i] = std::pow(base, exponents[i]);
+  }
+}
+
+void logspace(const Tensor& out, double base, const EvenSteps& steps) {
+  dispatch_dtype(out.dtype, "logspace", [&]<class T>(TypeTag<T>) {
+    constexpr double kCost = 8.0;
+    if constexpr (!std::is_floating_point_v<T> && !kIsHalf<T>) {
+      // What is cut shows on which side of a whole number the power is.
+      fill_with(out, kCost, [=](int64_t i) { return std::pow(base, steps(i)); });
+    } else {
+      parallel_for(out.size(), kCost, [&](int64_t first, int64_t last) {
+        std::array<double, kCounted> exponents, numbers;
+        for (int64_t at = first; at < last; at += kCounted) {
+          const int64_t n = std::min(kCounted, last - at);
+          count_steps(steps, at, n, exponents.data());
+          powers(base, exponents.data(), numbers.data(), n);
+          convert_array(numbers.data(), out.as<T>() + at, n);
+        }
+      });
+    }
+  });
+}
+
 void define_logspace() {
   OpBuilder<SpaceParams> op("_npi_logspace");
   op.doc("Powers of a base whose exponents are evenly spaced from start to stop.");
@@ -217,10 +260,7 @@ void define_logspace() {
                  "Type of the result.")
       .infer(infer_space)
       .cpu([](const SpaceParams& params, KernelContext& context) {
-        fill_with(context.out(0), 8.0,
-                  [base = params.base, exponent = EvenSteps(params)](int64_t i) {
-                    return std::pow(base, exponent(i));
-                  });
+        logspace(context.out(0), params.base, EvenSteps(params));
       });
 }
 

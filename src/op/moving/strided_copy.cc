@@ -245,9 +245,11 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   // Rows that are read again and again leave room for what is written, and that stays there faster.
   const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);
   const int64_t read = std::max(bytes_read(nest), plan.whole_bytes);
-  const int64_t most = tiled ? kPastCaches : read < written ? 2 * kPastCaches : 3 * kPastCaches / 2;
-  const bool past_caches = read + written >= most;
   const int threads = threads_for(blocks, cost);
+  const int64_t most = tiled            ? kPastCaches
+                       : read < written ? 2 * kPastCaches
+                                        : bytes_past_caches(threads);
+  const bool past_caches = read + written >= most;
   if (threads == 1) return run_serial(nest, kernel, tiled, past_caches);
   const int split = loop_to_split(nest, threads, tiled);
   const int64_t blocks_each = blocks / nest.at(split).size;

@@ -5,6 +5,8 @@ Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_ed
 """
 import ctypes as C
 
+import math
+
 import numpy as np
 import pytest
 from op_calls import Failure
@@ -128,6 +130,36 @@ def test_even_steps_are_counted_in_double_and_end_exactly(mx, num, endpoint, dty
         want[-1] = stop
     got = mx.run("_npi_linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype)[0]
     np.testing.assert_array_equal(got, want.astype("float32").astype(dtype) if dtype == "float16" else want.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64"])
+@pytest.mark.parametrize("base, start, stop, num", [(10.0, -5, 22, 28), (10.0, -3, 3, 2401), (4.0, -8, 8, 1025), (9.0, 0, 6, 4097), (0.5, 3, 3, 1),
+                                                    (0.0, -1, 1, 5), (-2.0, -3, 3, 13), (float("inf"), -1, 1, 3), (10.0, 0, 400, 2001)])
+def test_logspace_is_the_c_librarys_powers(mx, dtype, base, start, stop, num):
+    """Within an ulp of double, and the number itself where it has few bits or the exponent is whole; integers are cut from that."""
+    got = mx.run("_npi_logspace", start=start, stop=stop, num=num, base=base, dtype=dtype)[0]
+    steps = start + np.arange(num) * ((stop - start) / max(1, num - 1))
+    steps[-1] = stop if num > 1 else start
+
+    def power(exponent):
+        try:
+            value = math.pow(base, exponent)
+        except OverflowError:
+            value = math.inf
+        except ValueError:  # a power of a negative number, or one of zero below zero
+            value = math.inf if base == 0 else math.nan
+        return value
+
+    expected = np.array([power(e) for e in steps])
+    if dtype == "int64":
+        sane = np.isfinite(expected) & (np.abs(expected) < 2.0**62)
+        np.testing.assert_array_equal(got[sane], expected[sane].astype(dtype))
+        return
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(got, expected.astype(dtype), rtol=float(np.finfo(dtype).eps), atol=0)
+        short = (expected == np.float32(expected)) | (steps == np.trunc(steps))
+    if dtype == "float64":
+        np.testing.assert_array_equal(got[short], expected[short])
 
 
 @pytest.mark.parametrize("subscripts", ["ij->i", "ij->j", "ij->", "ijk->j"])
