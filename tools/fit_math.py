@@ -280,6 +280,7 @@ if __name__ == "__main__":
         print_rows(f"{kind} tanh", digits, fit(tanh_rest, zero, mp.mpf("0.625") ** 2, t))
         print_rows(f"{kind} sin", digits, fit(sin_rest, zero, (mp.pi / 4 * mp.mpf("1.01")) ** 2, s))
         print_rows(f"{kind} cos", digits, fit(cos_rest, zero, (mp.pi / 4 * mp.mpf("1.01")) ** 2, s))
+    print_rows("float (2^x - 1) / x", 10, fit(lambda x: mp.expm1(x * mp.log(2)) / x, mp.mpf("-0.505"), mp.mpf("0.505"), 5))
     print_rows("float erf", 10, fit(erf_rest, zero, mp.mpf("0.95") ** 2, 6))
     print_rows("float erfc", 10, fit(erfc_log, mp.mpf("0.95"), mp.mpf(4), 9))
     ln2 = mp.log(2)

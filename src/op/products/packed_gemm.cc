@@ -44,6 +44,12 @@ void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const flo
   MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c, ldc, add, next_rows);
 }
 
+void multiply_panels(int64_t count, int64_t m, int64_t k, const float* a, int64_t a_step,
+                     const float* panels, const float* next, float* c, int64_t c_step,
+                     int64_t ldc) {
+  MX_SIMD_CALL(multiply_panels)(count, m, k, a, a_step, panels, next, c, c_step, ldc);
+}
+
 template <class T>
 void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c, int64_t ldc,
              bool add, KernelContext& context) {

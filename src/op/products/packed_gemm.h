@@ -41,6 +41,11 @@ void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const flo
                     const float* next, float* c, int64_t ldc, bool add,
                     const float* next_rows = nullptr);
 
+// `count` panels one after the other, each with rows of its own, m of k numbers, `a_step` apart;
+// their products are `c_step` apart. `next` is fetched during the last one.
+void multiply_panels(int64_t count, int64_t m, int64_t k, const float* a, int64_t a_step,
+                     const float* panels, const float* next, float* c, int64_t c_step, int64_t ldc);
+
 // c = a b or c += a b in all threads, with scratch from `context`.
 template <class T>
 void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c, int64_t ldc,

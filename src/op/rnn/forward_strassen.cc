@@ -16,6 +16,7 @@
 #include "op/products/packed_gemm.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/magnitudes.h"
+#include "op/rnn/pair_cells.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/strassen.h"
 #include "op/rnn/weight_cache.h"
@@ -97,15 +98,13 @@ class StrassenDirection {
     slot_gates_ = rows * kGates * hidden_;
     slot_scratch_ = std::max(strassen::input_scratch(rows, inputs_),
                              strassen::state_scratch(shares_.samples, hidden_));
-    float* at = scratch.of(shares_.slots * (slot_gates_ + slot_scratch_) + 4 * batch_ * hidden_ +
+    float* at = scratch.of(shares_.slots * (slot_gates_ + slot_scratch_) + 2 * batch_ * hidden_ +
                            kGates * hidden_ + (kept_ != nullptr ? 0 : size));
     const auto take = [&](int64_t count) { return std::exchange(at, at + count); };
     gates_ = take(shares_.slots * slot_gates_);
     scratch_ = take(shares_.slots * slot_scratch_);
-    for (int i = 0; i < 2; ++i) {
-      states_[i] = take(batch_ * hidden_);
-      cell_states_[i] = take(batch_ * hidden_);
-    }
+    states_ = take(batch_ * hidden_);
+    cell_states_ = take(batch_ * hidden_);
     bias_ = take(kGates * hidden_);
     if (kept_ != nullptr) {
       sums_ = reinterpret_cast<const float*>(kept_.get());
@@ -116,8 +115,8 @@ class StrassenDirection {
     }
     const float* biases = arrays.params + layout_.input_bias(layer_, direction_);
     sum_biases(biases, arrays.params + layout_.state_bias(layer_, direction_), bias_);
-    std::copy_n(state_, batch_ * hidden_, states_[0]);
-    std::copy_n(cell_, batch_ * hidden_, cell_states_[0]);
+    std::copy_n(state_, batch_ * hidden_, states_);
+    std::copy_n(cell_, batch_ * hidden_, cell_states_);
   }
 
   void run() {
@@ -134,8 +133,8 @@ class StrassenDirection {
         },
         1);
     if (state_out_ == nullptr) return;
-    std::copy_n(states_[steps_ % 2], batch_ * hidden_, state_out_);
-    std::copy_n(cell_states_[steps_ % 2], batch_ * hidden_, cell_out_);
+    std::copy_n(states_, batch_ * hidden_, state_out_);
+    std::copy_n(cell_states_, batch_ * hidden_, cell_out_);
   }
 
  private:
@@ -261,32 +260,77 @@ class StrassenDirection {
   // Samples [first, first + samples) in a step.
   void run_step(int64_t step, int64_t first, int64_t samples, float* gates, Tiles& tiles,
                 float* scratch) {
-    const int64_t width = kGates * columns_, apart = samples * width;
-    multiply_state(states_[step % 2] + first * hidden_, samples, gates, tiles, scratch);
-    for (int64_t unit = 0; unit < hidden_; unit += columns_)
-      run_cells(step, first, samples, unit, gates + unit / columns_ * apart);
-    for (int64_t r = 0; r < samples; ++r) finish_sample(step, first + r, gates + r * width, apart);
-  }
-
-  // The products of some samples' state are added to their gates.
-  void multiply_state(const float* before, int64_t samples, float* gates, Tiles& tiles,
-                      float* scratch) const {
-    const float* const factors = sums_ + strassen::input_sums(inputs_, hidden_);
-    const int64_t width = kGates * columns_, apart = samples * width;
+    const float* const before = states_ + first * hidden_;
+    // States mostly begin with zeros, whose products are zeros: all weights are finite.
+    const bool is_zero = step == 0 && std::all_of(before, before + samples * hidden_,
+                                                  [](float v) { return v == 0; });
     if (strassen::gains_on_state()) {
       tiles.count = 0;
       for (int64_t half = 0; half < 2; ++half) {
         for (int64_t r = half * kTile; r < samples; r += kGroup)
-          tiles.add({before + r * hidden_, gates + r * width});
+          tiles.add({before + r * hidden_, gates + r * kGates * columns_});
       }
-      strassen::multiply_state(tiles.all(), hidden_, factors, hidden_, apart, scratch);
-      return;
+      strassen::StateProducts products(samples, hidden_, state_factors_at(), hidden_, scratch);
+      is_zero ? products.clear() : products.sum_rows(tiles.all());
+      for (int64_t unit = 0; unit < hidden_; unit += columns_)
+        run_block(step, first, samples, unit, is_zero, block_of(gates, samples, unit), products);
+    } else {
+      if (!is_zero) multiply_state(before, samples, gates);
+      for (int64_t unit = 0; unit < hidden_; unit += columns_)
+        run_cells(step, first, samples, unit, block_of(gates, samples, unit));
     }
+    if (joins_cells()) return;
+    const int64_t width = kGates * columns_;
+    for (int64_t r = 0; r < samples; ++r)
+      finish_sample(step, first + r, gates + r * width, samples * width);
+  }
+
+  // columns_ units of a step; the products of a first state of zeros are there.
+  void run_block(int64_t step, int64_t first, int64_t samples, int64_t unit, bool is_zero,
+                 float* block, strassen::StateProducts& products) {
+    if (!is_zero) products.multiply(unit);
+    const int64_t width = kGates * columns_;
+    float* const outputs = y_ + time_of(step) * batch_ * y_width_ + unit;
+    for (int64_t r = 0; r < samples; r += kGroup) {
+      const float* const of_pairs = products.of(r / kGroup);
+      float *gates = block + r * width, *second_gates = gates + kTile * width;
+      if (!joins_cells()) {
+        pair_sums::add_products(of_pairs, kTile, gates, second_gates, width);
+        continue;
+      }
+      const int64_t a = first + r, b = a + kTile;
+      float *c = cell_states_ + unit, *h = states_ + unit;
+      pair_sums::run_cells({of_pairs, gates, second_gates, bias_ + unit * kGates, c + a * hidden_,
+                            c + b * hidden_, h + a * hidden_, h + b * hidden_,
+                            outputs + a * y_width_, outputs + b * y_width_, hidden_, y_width_},
+                           kTile);
+    }
+    if (!joins_cells()) run_cells(step, first, samples, unit, block);
+  }
+
+  // The gates of columns_ units.
+  float* block_of(float* gates, int64_t samples, int64_t unit) const {
+    return gates + unit * kGates * samples;
+  }
+  const float* state_factors_at() const { return sums_ + strassen::input_sums(inputs_, hidden_); }
+
+  // Whether cells follow from the products at once: nobody asks for gates, and no sample ends
+  // early.
+  bool joins_cells() const {
+    return strassen::gains_on_state() && gate_values_ == nullptr && lengths_ == nullptr &&
+           !clip_.on;
+  }
+
+  // Adds the products of some samples' state, as they are, to their gates.
+  void multiply_state(const float* before, int64_t samples, float* gates) const {
+    const float* const factors = state_factors_at();
+    const int64_t width = kGates * columns_;
     const int64_t panel = hidden_ * columns_, panels = kGates * hidden_ / columns_;
     for (int64_t p = 0; p < panels; ++p)
       packed_gemm::multiply_panel(samples, hidden_, before, hidden_, factors + p * panel,
                                   factors + (p + 1) % panels * panel,
-                                  gates + p / kGates * apart + p % kGates * columns_, width, true);
+                                  gates + p / kGates * samples * width + p % kGates * columns_,
+                                  width, true);
   }
 
   bool has_ended(int64_t step, int64_t sample) const {
@@ -300,11 +344,10 @@ class StrassenDirection {
     for (int64_t r = 0; r < samples; r += together) {
       if (has_ended(step, first + r)) continue;
       const int64_t at = (first + r) * hidden_ + unit;
-      float* c = cell_states_[(step + 1) % 2] + at;
+      float *c = cell_states_ + at, *h = states_ + at;
       const float* bias = bias_ + unit * kGates;
-      cell_fn_({block + r * kGates * columns_, bias, bias, c, states_[step % 2] + at,
-                cell_states_[step % 2] + at, states_[(step + 1) % 2] + at, c, columns_, columns_,
-                clip_, together, kGates * columns_, hidden_});
+      cell_fn_({block + r * kGates * columns_, bias, bias, c, h, c, h, c, columns_, columns_, clip_,
+                together, kGates * columns_, hidden_});
     }
   }
 
@@ -312,12 +355,9 @@ class StrassenDirection {
   // each other.
   void finish_sample(int64_t step, int64_t sample, const float* gates, int64_t apart) {
     const int64_t time = time_of(step), place = (time * batch_ + sample) * hidden_;
-    const int64_t at = sample * hidden_;
-    float *after = states_[(step + 1) % 2] + at, *c = cell_states_[(step + 1) % 2] + at;
+    const float *after = states_ + sample * hidden_, *c = cell_states_ + sample * hidden_;
     float* to = y_ + (time * batch_ + sample) * y_width_;
     if (has_ended(step, sample)) {
-      std::copy_n(cell_states_[step % 2] + at, hidden_, c);
-      std::copy_n(states_[step % 2] + at, hidden_, after);
       std::fill_n(to, hidden_, 0.0F);
     } else {
       std::copy_n(after, hidden_, to);
@@ -343,8 +383,8 @@ class StrassenDirection {
   float *state_out_, *cell_out_;
   std::shared_ptr<const std::byte> kept_;  // the sums, where a cache has them
   const float* sums_ = nullptr;
-  float* bias_ = nullptr;                         // of input and state together
-  float *states_[2] = {}, *cell_states_[2] = {};  // before and after a step, in turns
+  float* bias_ = nullptr;                             // of input and state together
+  float *states_ = nullptr, *cell_states_ = nullptr;  // before a step, then after it
   float *gates_ = nullptr, *scratch_ = nullptr;
   int64_t slot_gates_ = 0, slot_scratch_ = 0;
   const Shares shares_;

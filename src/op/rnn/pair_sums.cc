@@ -31,9 +31,9 @@ void sum_right(const float* panels, int64_t k, float* to) {
   }
 }
 
-void add_products(const float* products, int64_t apart, int64_t rows, float* first, float* second,
+void add_products(const float* products, int64_t rows, float* first, float* second,
                   int64_t stride) {
-  MX_SIMD_WIDE_AT(kAvx512, add_products)(products, apart, rows, first, second, stride);
+  MX_SIMD_WIDE_AT(kAvx512, add_products)(products, rows, first, second, stride);
 }
 
 }  // namespace mxnet::rnn::pair_sums

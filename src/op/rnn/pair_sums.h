@@ -19,10 +19,9 @@ void sum_left(const float* first, const float* second, int64_t count, float* to,
 // Other threads see them after finish_stream_copies() (base/stream_copy.h).
 void sum_right(const float* panels, int64_t k, float* to);
 
-// The products, `apart` numbers from each other, each of `rows` rows of kWidth numbers, are added
-// to the results: of the first and the second of two rows, kBlocks * kWidth numbers each; `stride`
+// The products of `rows` rows, kProducts * kWidth numbers each, product after product, are added to
+// the results: of the first and the second of two rows, kBlocks * kWidth numbers each; `stride`
 // numbers further are the next two.
-void add_products(const float* products, int64_t apart, int64_t rows, float* first, float* second,
-                  int64_t stride);
+void add_products(const float* products, int64_t rows, float* first, float* second, int64_t stride);
 
 }  // namespace mxnet::rnn::pair_sums

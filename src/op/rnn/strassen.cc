@@ -20,6 +20,10 @@ constexpr int64_t kWide = 32;  // columns of a panel of AVX-512
 // Where panels are narrower, registers are few, and so is what a second-level cache holds.
 bool has_wide_panels() { return columns() >= kWide; }
 
+// From factor to factor a line more than the rows take: distances of whole pages would put what is
+// written together into the same lines of the first-level cache.
+int64_t factor_distance(int64_t rows, int64_t count) { return rows * count + 16; }
+
 // Columns that one reading of the rows' sums serves; they divide `hidden`.
 int64_t wide_columns() { return std::max(columns(), kWide); }
 
@@ -53,49 +57,53 @@ void sum_state_weights(const float* panels, int64_t k, float* to) {
 
 int64_t input_scratch(int64_t rows, int64_t k) {
   // Sums of the rows and, of one row, those between; products, and quarters of their sums.
-  return (kTwice * rows / 4 + 4 * kOnce) * k / 4 + 5 * kOnce * rows / 4 * wide_columns();
+  return kTwice * factor_distance(rows / 4, k / 4) + kOnce * k +
+         5 * kOnce * rows / 4 * wide_columns();
 }
 int64_t state_scratch(int64_t rows, int64_t k) {
-  return pair_sums::kProducts * rows / 2 * (k / 4 + columns());
+  return pair_sums::kProducts * (factor_distance(rows / 2, k / 4) + rows / 2 * columns());
 }
 
-void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
-                    int64_t apart, float* scratch) {
+StateProducts::StateProducts(int64_t rows, int64_t k, const float* sums, int64_t hidden,
+                             float* scratch)
+    : pairs_(rows / 2),
+      quarter_(k / pair_sums::kBlocks),
+      hidden_(hidden),
+      sums_(sums),
+      left_(scratch),
+      factor_(factor_distance(pairs_, quarter_)),
+      products_(scratch + pair_sums::kProducts * factor_) {}
+
+void StateProducts::sum_rows(std::span<const Tile> tiles) {
+  const int64_t k = quarter_ * pair_sums::kBlocks;
+  for (int64_t r = 0; r < pairs_; ++r) {
+    const auto from = [&](int64_t half) {
+      return tiles[static_cast<std::size_t>((half * pairs_ + r) / kTile)].from + r % kTile * k;
+    };
+    pair_sums::sum_left(from(0), from(1), quarter_, left_ + r * quarter_, factor_);
+  }
+}
+
+void StateProducts::clear() {
+  std::fill_n(products_, pairs_ * pair_sums::kProducts * pair_sums::kWidth, 0.0F);
+}
+
+void StateProducts::multiply(int64_t unit) {
   constexpr int kProducts = pair_sums::kProducts;
-  const int64_t width = columns(), quarter = k / 4;
-  const auto pairs = static_cast<int64_t>(tiles.size()) / 2, rows = pairs * kTile;
-  const int64_t factor = rows * quarter, product = rows * width;
-  float* left = scratch;
-  float* products = left + kProducts * factor;
-  const auto tile = [&](int64_t half, int64_t t) -> const Tile& {
-    return tiles[static_cast<std::size_t>(half * pairs + t)];
-  };
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = r % kTile * k;
-    pair_sums::sum_left(tile(0, r / kTile).from + at, tile(1, r / kTile).from + at, quarter,
-                        left + r * quarter, factor);
-  }
-  const float* const end = sums + state_sums(k, hidden);
-  const float* right = sums;
-  for (int64_t unit = 0; unit < hidden; unit += width) {
-    for (int p = 0; p < kProducts; ++p) {
-      const float* next = right + quarter * width;
-      packed_gemm::multiply_panel(rows, quarter, left + p * factor, quarter, right,
-                                  next == end ? sums : next, products + p * product, width, false);
-      right = next;
-    }
-    const int64_t at = unit / width * apart;
-    for (int64_t t = 0; t < pairs; ++t)
-      pair_sums::add_products(products + t * kTile * width, product, kTile, tile(0, t).to + at,
-                              tile(1, t).to + at, kGates * width);
-  }
+  constexpr int64_t kWidth = pair_sums::kWidth;
+  const int64_t block = kProducts * quarter_ * kWidth, at = unit / kWidth;
+  const float* const right = sums_ + at * block;
+  packed_gemm::multiply_panels(kProducts, pairs_, quarter_, left_, factor_, right,
+                               unit + kWidth == hidden_ ? sums_ : right + block, products_, kWidth,
+                               kProducts * kWidth);
 }
 
 void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
                     int64_t apart, float* scratch) {
   const int64_t width = columns(), quarter = k / 4, panels = wide_columns() / width;
   const auto count = static_cast<int64_t>(tiles.size()) / 4, rows = count * kTile;
-  const int64_t factor = rows * quarter, panel = rows * width, product = panels * panel;
+  const int64_t factor = factor_distance(rows, quarter), panel = rows * width,
+                product = panels * panel;
   float* left = scratch;
   float* between = left + kTwice * factor;  // of one row
   float* products = between + 4 * kOnce * quarter;
@@ -108,20 +116,22 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
     sum_left_twice({row(0), row(1), row(2), row(3)}, quarter, between, left + r * quarter, factor);
   }
   const int64_t of_panel = kTwice * quarter * width;  // sums of weights
+  // Products that follow each other where each reading of rows serves one panel.
+  const int each = panels == 1 ? kOnce : 1;
   for (int64_t unit = 0; unit < hidden; unit += panels * width) {
     const float* const first_right = sums + unit / width * of_panel;
     const float* const next_right =
         unit + panels * width == hidden ? sums : first_right + panels * of_panel;
-    for (int p = 0; p < kTwice; ++p) {
+    for (int p = 0; p < kTwice; p += each) {
       for (int64_t i = 0; i < panels; ++i) {
         const float* right = first_right + i * of_panel + p * quarter * width;
-        const float* next = i + 1 < panels   ? right + of_panel
-                            : p + 1 < kTwice ? first_right + (p + 1) * quarter * width
-                                             : next_right;
-        packed_gemm::multiply_panel(rows, quarter, left + p * factor, quarter, right, next,
-                                    products + p % kOnce * product + i * panel, width, false);
+        const float* next = i + 1 < panels      ? right + of_panel
+                            : p + each < kTwice ? first_right + (p + each) * quarter * width
+                                                : next_right;
+        packed_gemm::multiply_panels(each, rows, quarter, left + p * factor, factor, right, next,
+                                     products + p % kOnce * product + i * panel, product, width);
       }
-      if (p % kOnce != kOnce - 1) continue;
+      if ((p + each) % kOnce != 0) continue;
       float* first = halves + p / kOnce * product;
       constexpr int kNext = kOnce;  // from quarter to quarter, each of seven products
       float* const to[4] = {first, first + kNext * product, first + 2 * kNext * product,

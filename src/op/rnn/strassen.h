@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <span>
 
+#include "op/rnn/pair_sums.h"
+
 namespace mxnet::rnn::strassen {
 
 // Rows of which sums are made: rows r and r + kTile of every 2 * kTile are one pair, however many
@@ -55,8 +57,29 @@ int64_t state_scratch(int64_t rows, int64_t k);
 // sum, and so are the second. k is a multiple of 64.
 void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
                     int64_t apart, float* scratch);
-// The products are added to the results. tiles: [two][n]. k is a multiple of 64.
-void multiply_state(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
-                    int64_t apart, float* scratch);
+// Products of the rows of two tiles each, the rows of one sum, with the state's weights, block by
+// block of columns() units. k is a multiple of 64.
+class StateProducts {
+ public:
+  // `sums` as made above, of k numbers by `hidden` units; `scratch` of state_scratch().
+  StateProducts(int64_t rows, int64_t k, const float* sums, int64_t hidden, float* scratch);
+  // tiles: [two][n], n * kTile being half of the rows.
+  void sum_rows(std::span<const Tile> tiles);
+  // The products of rows of zeros.
+  void clear();
+  // Those of the block that begins at `unit`.
+  void multiply(int64_t unit);
+  // Of the pairs of tile t, as pair_sums.h and pair_cells.h read them.
+  const float* of(int64_t t) const {
+    return products_ + t * kTile * pair_sums::kProducts * pair_sums::kWidth;
+  }
+
+ private:
+  const int64_t pairs_, quarter_, hidden_;
+  const float* const sums_;
+  float* const left_;
+  const int64_t factor_;  // from one of the left factors to the next
+  float* const products_;
+};
 
 }  // namespace mxnet::rnn::strassen

@@ -33,6 +33,21 @@ def test_strassen_is_used_where_it_is_chosen(mx, rng, variant):
         assert error < 5 * plain_error and error < 1e-5 * np.abs(want).max()
 
 
+@pytest.mark.parametrize("begins", ["zeros", "zeros below none", "zeros in one half"])
+def test_strassen_leaves_out_the_products_of_states_of_zeros(mx, rng, begins):
+    """Which is decided by each thread for its samples, in each layer."""
+    network = large(rng, layers=2, bidirectional=True)
+    for state in network.states:
+        if begins == "zeros":
+            state[:] = 0
+        else:
+            state[0 if begins == "zeros below none" else slice(None), :16] = 0
+    for got, plain, want in zip(*by_strassen_and_plainly(mx, network, 2), network.run()):
+        error, plain_error = (np.abs(a - want).max() for a in (got, plain))
+        assert not np.array_equal(got, plain)
+        assert error < 5 * plain_error and error < 1e-5 * np.abs(want).max()
+
+
 @pytest.mark.parametrize("counts, variant", [((1, 2), dict()), ((1, 2, 4), dict(batch=128, steps=5)),
                                              ((1, 3), dict(batch=48, layers=2, bidirectional=True))])
 def test_strassen_gives_the_same_numbers_whatever_the_number_of_threads(mx, rng, counts, variant):
