@@ -3,6 +3,7 @@
 // what belongs to an output and compute elementwise.
 #include "op/reduce/gradients.h"
 
+#include "op/loops/as_type.h"
 #include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
 
@@ -14,8 +15,8 @@ constexpr char kTag[] = "_backward_prod";
 // dx = dy * (product of the other elements), also where elements are zero.
 void prod_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor &x = context.in(2), &dx = context.out(0);
-  const Tensor dy = in_type(context.in(0), x.dtype, context);
-  const Tensor y = in_type(context.in(1), x.dtype, context);
+  const Tensor dy = as_type(context.in(0), x.dtype, context);
+  const Tensor y = as_type(context.in(1), x.dtype, context);
   const AxisSet axes = params.axes(x.ndim(), kTag);
   spread(Spread::ratio, dy, &y, &x, axes, dx, context);
   const ReducePlan plan(x.shape(), axes);

@@ -2,6 +2,7 @@
 // Kernels and operators that spread.
 #include "op/reduce/spread.h"
 
+#include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
@@ -115,29 +116,13 @@ void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, Axis
   });
 }
 
-Tensor in_type(const Tensor& from, DType dtype, KernelContext& context) {
-  if (from.dtype == dtype) return from;
-  void* memory = context.workspace(static_cast<std::size_t>(from.size()) * dtype_size(dtype));
-  const Tensor converted{memory, from.shape_ptr, dtype};
-  if (const GpuTable* gpu = gpu_table(context)) {
-    gpu->convert(context.stream()->native(), from, converted);
-    return converted;
-  }
-  dispatch_dtype(from.dtype, kTag, [&]<class From>(TypeTag<From>) {
-    dispatch_dtype(dtype, kTag, [&]<class To>(TypeTag<To>) {
-      convert_array(from.as<From>(), static_cast<To*>(memory), from.size());
-    });
-  });
-  return converted;
-}
-
 namespace {
 
 // Inputs: gradient of the output, the reduced array (its shape and type alone).
 template <Spread row>
 void plain_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor& dx = context.out(0);
-  spread(row, in_type(context.in(0), dx.dtype, context), nullptr, nullptr,
+  spread(row, as_type(context.in(0), dx.dtype, context), nullptr, nullptr,
          params.axes(dx.ndim(), kTag), dx, context, params.ddof);
 }
 
@@ -145,8 +130,8 @@ void plain_cpu(const SpreadParams& params, KernelContext& context) {
 template <Spread row>
 void fused_cpu(const SpreadParams& params, KernelContext& context) {
   const Tensor& dx = context.out(0);
-  const Tensor y = in_type(context.in(1), dx.dtype, context);
-  spread(row, in_type(context.in(0), dx.dtype, context), &y, &context.in(2),
+  const Tensor y = as_type(context.in(1), dx.dtype, context);
+  spread(row, as_type(context.in(0), dx.dtype, context), &y, &context.in(2),
          params.axes(dx.ndim(), kTag), dx, context);
 }
 

@@ -14,13 +14,10 @@ namespace mxnet {
 void check_reduced(const AxisChoice& choice, InferArg small, InferArg large);
 
 // dx (shape and type of the reduced array) from dy and y, which have one element an output. y and x
-// may be null where the row does not use them.
+// may be null where the row does not use them. REQUIRES: all have the type of dx, from which that of
+// a reduction's result may differ.
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
             const Tensor& dx, KernelContext& context, int64_t ddof = 0);
-
-// `from`, or a copy in the call's workspace: a reduction may change the type, and spread() takes
-// one.
-Tensor in_type(const Tensor& from, DType dtype, KernelContext& context);
 
 // Parameters of the operators below; readable from the attributes of every reduction.
 struct SpreadParams {
