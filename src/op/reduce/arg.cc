@@ -103,13 +103,13 @@ int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow b
   return found[static_cast<std::size_t>(best(values.data(), static_cast<int64_t>(stretches)))];
 }
 
-// `width` neighbouring columns of n rows.
-template <bool largest, class T, class Out>
-void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, Out* out) {
+// at[j]: of column j of `width` neighbouring ones, at most kTile, of n rows.
+template <bool largest, class T>
+void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
   using C = ComputeType<T>;
   using Row = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
   std::array<C, kTile> best;
-  std::array<int64_t, kTile> at{};
+  std::fill_n(at, width, 0);
   for (int64_t j = 0; j < width; ++j) best[static_cast<std::size_t>(j)] = static_cast<C>(x[j]);
   for (int64_t block = 0; block < n; block += kRowBlock) {
     std::array<Row, kTile> found;
@@ -128,7 +128,6 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, Out* 
     for (std::size_t k = 0; k < static_cast<std::size_t>(width); ++k)
       if (found[k] >= 0) at[k] = block + found[k];
   }
-  for (int64_t j = 0; j < width; ++j) out[j] = convert<Out>(at[static_cast<std::size_t>(j)]);
 }
 
 // The array as outer x n x inner.
@@ -165,9 +164,11 @@ void run(const View& view, const T* x, Out* out) {
       [&](int64_t first, int64_t last) {
         for (int64_t unit = first; unit < last; ++unit) {
           const int64_t o = unit / tiles, column = unit % tiles * kTile;
-          best_of_columns<largest>(x + o * view.n * view.inner + column, view.n, view.inner,
-                                   std::min(kTile, view.inner - column),
-                                   out + o * view.inner + column);
+          const int64_t width = std::min(kTile, view.inner - column);
+          std::array<int64_t, kTile> at;
+          best_of_columns<largest>(x + o * view.n * view.inner + column, view.n, view.inner, width,
+                                   at.data());
+          convert_array(at.data(), out + o * view.inner + column, width);
         }
       },
       1);
