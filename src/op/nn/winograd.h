@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution with step 1 by the minimal filtering of Winograd: F(4x4, 3x3) needs 36
 // multiplications for what takes a direct convolution 144, F(2x2, 3x3) 16 for 36, F(2x2, 5x5) 36
-// for 100, F(4, 3) and F(4, 7) along rows or columns 6 for 12 and 10 for 28. Forward only, float32;
-// weights are transformed once and used many times.
+// for 100, F(4, 3) and F(4, 7) along rows or columns 6 for 12 and 10 for 28. Forward only, in
+// float32 or with products of bfloat16; weights are transformed once and used many times.
 #pragma once
 #include <cstddef>
 #include <cstdint>
