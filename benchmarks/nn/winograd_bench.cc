@@ -20,10 +20,11 @@
 namespace mxnet::winograd_bench {
 namespace {
 
-double direct_seconds(const Layer& l, int64_t batch, int64_t size_out) {
+double direct_seconds(const Layer& l, int64_t batch, int64_t size_out,
+                      dnnl::memory::data_type type = dnnl::memory::data_type::f32) {
   using dnnl::memory;
-  const auto any = [](const memory::dims& dims) {
-    return memory::desc(dims, memory::data_type::f32, memory::format_tag::any);
+  const auto any = [type](const memory::dims& dims) {
+    return memory::desc(dims, type, memory::format_tag::any);
   };
   dnnl::post_ops relu;
   relu.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
@@ -66,9 +67,14 @@ WinogradDesc describe(const Layer& l, int64_t batch) {
           .dst_blocked = true};
 }
 
-double winograd_seconds(const Layer& l, int64_t batch, int tile, int threads) {
+// With `pairs` of bfloat16, as between layers in bfloat16.
+double winograd_seconds(const Layer& l, int64_t batch, int tile, int threads, bool narrow = false,
+                        bool pairs = false) {
   WinogradDesc desc = describe(l, batch);
   desc.tile = tile;
+  desc.src_narrow = desc.dst_narrow = narrow;
+  desc.pairs = pairs;
+  if (!WinogradConv::supported(desc)) return 0;
   const WinogradConv conv(desc, WinogradConv::best_isa());
   const auto rounded = [&](int64_t channels) {
     return (channels + conv.block() - 1) / conv.block() * conv.block();
@@ -98,9 +104,14 @@ void compare(const Layer& l, int64_t batch, int threads) {
   const double direct = direct_seconds(l, batch, size_out);
   const double four = winograd_seconds(l, batch, 4, threads);
   const double two = winograd_seconds(l, batch, 2, threads);
-  std::printf("%-20s %5ld %7d %8.2f %8.0f %8.0f %8.0f %8.2f %8.2f\n", l.name,
-              static_cast<long>(batch), threads, 1e3 * direct, giga / direct, giga / four,
-              giga / two, direct / four, direct / two);
+  // Between arrays of bfloat16: directly, in float with large tiles, by pairs with small ones.
+  const double direct_16 = direct_seconds(l, batch, size_out, dnnl::memory::data_type::bf16);
+  const double four_16 = winograd_seconds(l, batch, 4, threads, true);
+  const double pairs = winograd_seconds(l, batch, 2, threads, true, true);
+  const auto rate = [giga](double time) { return time > 0 ? giga / time : 0; };
+  std::printf("%-20s %5ld %7d %8.2f %8.0f %8.0f %8.0f %8.2f %8.2f %8.0f %8.0f %8.0f\n", l.name,
+              static_cast<long>(batch), threads, 1e3 * direct, rate(direct), rate(four), rate(two),
+              direct / four, direct / two, rate(direct_16), rate(four_16), rate(pairs));
   std::fflush(stdout);
 }
 
@@ -119,8 +130,9 @@ int main(int argc, char** argv) {
   }
   const long only_batch = argc > 2 ? std::atol(argv[2]) : 0;
   const int only_threads = argc > 3 ? std::atoi(argv[3]) : 0;
-  std::printf("%-20s %5s %7s %8s %8s %8s %8s %8s %8s\n", "layer", "batch", "threads", "dir. ms",
-              "direct", "F(4,3)", "F(2,3)", "ratio 4", "ratio 2");
+  std::printf("%-20s %5s %7s %8s %8s %8s %8s %8s %8s %8s %8s %8s\n", "layer", "batch", "threads",
+              "dir. ms", "direct", "F(4,3)", "F(2,3)", "ratio 4", "ratio 2", "bf16", "F(4,3)16",
+              "pairs");
   for (const long batch : {1L, 32L}) {
     for (const int threads : {1, 2}) {
       if ((only_batch != 0 && only_batch != batch) ||

@@ -19,6 +19,24 @@ namespace mxnet {
 // Two neighbours in memory, as one number.
 using Bfloat16Pair = uint32_t;
 
+// The bits of the nearest bfloat16, in the upper half; NaN stays NaN.
+[[gnu::always_inline]] inline uint32_t rounded_to_bfloat16(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const uint32_t nearest = bits + 0x7fffu + (bits >> 16 & 1u);
+  return x != x ? bits | 0x400000u : nearest;
+}
+
+// Elements of two rows side by side; no second row is one of zeros.
+MX_BFLOAT16_PAIRS inline void pair_up(const float* low, const float* high, int64_t count,
+                                      Bfloat16Pair* to) {
+  if (high == nullptr) {
+    for (int64_t j = 0; j < count; ++j) to[j] = rounded_to_bfloat16(low[j]) >> 16;
+  } else {
+    for (int64_t j = 0; j < count; ++j)
+      to[j] = rounded_to_bfloat16(low[j]) >> 16 | (rounded_to_bfloat16(high[j]) & 0xffff0000u);
+  }
+}
+
 #if defined(__x86_64__)
 // Sums for sixteen columns.
 struct PairSums {

@@ -340,14 +340,16 @@ TEST(BFloat16Plan, WinogradLayersBetweenReadAndWriteIt) {
 TEST(BFloat16Plan, FewTilesComputeDirectlyInIt) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
   if (!__builtin_cpu_supports("avx512bf16")) GTEST_SKIP() << "needs AVX512_BF16";
-  const auto plan = [](int64_t batch) {
-    Network net({batch, 32, 8, 8});
+  const auto plan = [](int64_t size, int64_t batch) {
+    Network net({batch, 32, size, size});
     return net.run(relu(net.conv("c", net.data(), 32, 32)));
   };
-  EXPECT_EQ(plan(1).steps("[winograd]"), 1) << "16 small tiles are enough against float32";
+  EXPECT_EQ(plan(8, 1).steps("[winograd]"), 1) << "16 small tiles are enough against float32";
   const Setting narrow("MXNET_ONEDNN_BFLOAT16", "1");
-  EXPECT_EQ(plan(1).steps("[winograd]"), 0);
-  EXPECT_EQ(plan(4).steps("[winograd]"), in_tiles() ? 0 : 1) << "16 large ones";
+  const int chosen = in_tiles() ? 0 : 1;
+  EXPECT_EQ(plan(8, 1).steps("[winograd]"), chosen) << "with products of bfloat16 here too";
+  EXPECT_EQ(plan(6, 1).steps("[winograd]"), 0);
+  EXPECT_EQ(plan(6, 2).steps("[winograd]"), chosen) << "18 tiles";
 }
 
 TEST(BFloat16Plan, ChannelsLieBehindForMatrixUnits) {

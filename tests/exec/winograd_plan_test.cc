@@ -8,10 +8,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "exec/network_fixture.h"
 #include "op/fused/conv_trials.h"
 #include "op/fused/winograd.h"
+#include "op/nn/winograd_pairs.h"
 #include "openmp_under_tsan.h"
 
 namespace mxnet {
@@ -20,7 +24,10 @@ namespace {
 // A file of its own for trials.
 class TrialsFile {
  public:
-  TrialsFile() { std::filesystem::remove(path_); }
+  // Those of a process are read again where the name is another one.
+  explicit TrialsFile(const std::string& suffix = "") : path_(path_of(suffix)) {
+    std::filesystem::remove(path_);
+  }
   ~TrialsFile() { std::filesystem::remove(path_); }
   const std::string& path() const { return path_; }
   std::string text() const {
@@ -29,8 +36,11 @@ class TrialsFile {
   }
 
  private:
-  const std::string path_ =
-      testing::TempDir() + "/convolution_trials" + std::to_string(::getpid()) + ".txt";
+  static std::string path_of(const std::string& suffix) {
+    return testing::TempDir() + "/convolution_trials" + std::to_string(::getpid()) + suffix +
+           ".txt";
+  }
+  const std::string path_;
 };
 
 TEST(WinogradConfig, TheRowChoosesWhoDecides) {
@@ -89,16 +99,57 @@ TEST(WinogradConfig, LongKernelsToo) {
   }
 }
 
-// Whether a layer of 64 channels that suits the method runs by it.
-bool is_chosen(int64_t kernel, DirectUnits direct) {
+// How a layer of so many channels that suits the method runs by it.
+std::optional<WinogradDesc> choice_of(int64_t channels, int64_t kernel, DirectUnits direct) {
   ConvParams params{};
   params.kernel = {kernel, kernel};
   params.stride = params.dilate = {1, 1};
   params.pad = {kernel / 2, kernel / 2};
   params.num_filter = 64;
   params.num_group = 1;
-  const ConvGeometry g = conv_geometry(params, {8, 64, 56, 56}, {8, 64, 56, 56}, false);
-  return winograd_choice(g, true, WinogradWeights::kKept, direct).has_value();
+  const ConvGeometry g = conv_geometry(params, {8, channels, 56, 56}, {8, 64, 56, 56}, false);
+  return winograd_choice(g, true, WinogradWeights::kKept, direct);
+}
+bool is_chosen(int64_t kernel, DirectUnits direct) {
+  return choice_of(64, kernel, direct).has_value();
+}
+
+TEST(WinogradConfig, LayersInBFloat16MultiplyPairsOfChannels) {
+  if (!has_winograd_pairs()) GTEST_SKIP() << "needs AVX512_BF16";
+  const auto narrow = choice_of(64, 3, DirectUnits::kBFloat16);
+  ASSERT_TRUE(narrow.has_value());
+  EXPECT_TRUE(narrow->pairs);
+  EXPECT_EQ(narrow->tile, 2);
+  const auto odd = choice_of(65, 3, DirectUnits::kBFloat16);
+  ASSERT_TRUE(odd.has_value());
+  EXPECT_FALSE(odd->pairs);
+  EXPECT_EQ(odd->tile, 4);
+  const auto wide = choice_of(64, 3, DirectUnits::kFloat32);
+  ASSERT_TRUE(wide.has_value());
+  EXPECT_FALSE(wide->pairs);
+  EXPECT_EQ(wide->tile, 4);
+  const Setting off("MXNET_ONEDNN_WINOGRAD", "off");
+  EXPECT_FALSE(choice_of(64, 3, DirectUnits::kBFloat16).has_value());
+}
+
+TEST(WinogradConfig, SmallTilesThatWonATrialInBFloat16MultiplyPairs) {
+  if (!has_winograd_pairs()) GTEST_SKIP() << "needs AVX512_BF16";
+  const TrialsFile trials("_of_pairs");
+  std::ofstream file(trials.path());
+  for (const auto& [channels, tile] : {std::pair{66, 2}, {70, 4}, {74, 0}})
+    file << "8x" << channels << "x56x56:64:pad1,1:blocked:simd2:threads" << omp_get_max_threads()
+         << ":bfloat16:pairs " << tile << "\n";
+  file.close();
+  const Setting measure("MXNET_ONEDNN_WINOGRAD", "measure"),
+      name("MXNET_ONEDNN_TRIALS", trials.path());
+  const auto small = choice_of(66, 3, DirectUnits::kBFloat16),
+             large = choice_of(70, 3, DirectUnits::kBFloat16);
+  ASSERT_TRUE(small.has_value() && large.has_value());
+  EXPECT_EQ(small->tile, 2);
+  EXPECT_TRUE(small->pairs);
+  EXPECT_EQ(large->tile, 4);
+  EXPECT_FALSE(large->pairs);
+  EXPECT_FALSE(choice_of(74, 3, DirectUnits::kBFloat16).has_value());
 }
 
 TEST(WinogradConfig, NothingCompetesWithMatrixUnits) {

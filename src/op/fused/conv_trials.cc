@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/simd.h"
 #include "op/fused/packed_weight.h"
+#include "op/fused/winograd.h"
 
 namespace mxnet {
 namespace {
@@ -71,11 +72,13 @@ void append(const std::filesystem::path& path, const std::string& key, int tile)
 
 std::string trial_key(const WinogradDesc& d, DType direct, int threads) {
   const bool usual = d.kernel_y == 3 && d.kernel_x == 3;
-  return fmt::format("{}x{}x{}x{}:{}:{}pad{},{}:{}:simd{}:threads{}{}", d.batch, d.channels,
+  // Choices from before there were products of pairs are not believed where there are.
+  const bool pairs = winograd_with_tile(d, 2, direct).pairs;
+  return fmt::format("{}x{}x{}x{}:{}:{}pad{},{}:{}:simd{}:threads{}{}{}", d.batch, d.channels,
                      d.height, d.width, d.filters,
                      usual ? "" : fmt::format("kernel{}x{}:", d.kernel_y, d.kernel_x), d.pad_y,
                      d.pad_x, d.src_blocked ? "blocked" : "plain", simd_level(), threads,
-                     direct == DType::kBFloat16 ? ":bfloat16" : "");
+                     direct == DType::kBFloat16 ? ":bfloat16" : "", pairs ? ":pairs" : "");
 }
 
 double seconds_of_winograd(const WinogradDesc& desc, int threads) {
@@ -115,8 +118,7 @@ int fastest_tile(const ConvGeometry& g, const WinogradDesc& desc, DType direct) 
   double best = seconds_of_direct(g, direct, threads) / margin;
   int tile = 0;
   for (const int candidate : {4, 2}) {
-    WinogradDesc tried = desc;
-    tried.tile = candidate;
+    const WinogradDesc tried = winograd_with_tile(desc, candidate, direct);
     if (!WinogradConv::supported(tried)) continue;
     const double time = seconds_of_winograd(tried, threads);
     if (time >= best) continue;

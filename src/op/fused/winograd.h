@@ -14,6 +14,9 @@ enum class WinogradWeights : bool { kKept, kChanging };
 // What a direct convolution would compute with: vectors of float32, of bfloat16 at twice the rate,
 // or matrix units.
 enum class DirectUnits : uint8_t { kFloat32, kBFloat16, kBFloat16Tiles };
+// The description with another tile: where the direct convolution computes in bfloat16, with
+// products of it too if there are loops for them.
+WinogradDesc winograd_with_tile(WinogradDesc desc, int tile, DType direct);
 // What to compute in blocked layouts, with the tile to choose; none where it is not possible or not
 // worth while (MXNET_ONEDNN_WINOGRAD).
 std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,

@@ -34,6 +34,13 @@ bool worth_while(const ConvGeometry& g, const WinogradForm& form, int64_t least_
 
 }  // namespace
 
+WinogradDesc winograd_with_tile(WinogradDesc desc, int tile, DType direct) {
+  desc.tile = tile;
+  desc.pairs = direct == DType::kBFloat16;
+  desc.pairs = desc.pairs && WinogradConv::supported(desc);
+  return desc;
+}
+
 std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_blocked,
                                             WinogradWeights weights, DirectUnits direct) {
   const std::string& who = config().onednn.winograd;
@@ -58,26 +65,29 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
   const WinogradForm& form = kWinogradForms[winograd_form(desc)];
   const bool known = weights == WinogradWeights::kKept && direct == DirectUnits::kFloat32;
   if (!form.is_3x3() && !known) return std::nullopt;
+  const DType type = direct == DirectUnits::kFloat32 ? DType::kFloat32 : DType::kBFloat16;
   // Trials are of layers whose weights are kept; and what is timed may turn out otherwise next
   // time.
   const bool measures =
       who == "measure" && weights == WinogradWeights::kKept && !config().cuda.enforce_determinism;
   if (measures) {
-    desc.tile =
-        fastest_tile(g, desc, direct == DirectUnits::kFloat32 ? DType::kFloat32 : DType::kBFloat16);
-    return desc.tile == 0 ? std::nullopt : std::optional(desc);
+    const int tile = fastest_tile(g, desc, type);
+    return tile == 0 ? std::nullopt : std::optional(winograd_with_tile(desc, tile, type));
   }
   const int64_t least = least_tiles(weights);
+  // Four multiplications for nine of a direct convolution, of the same rate, whatever the map is;
+  // large tiles have one for four, at half the rate and with weights of 4.5 times the bytes.
+  const WinogradDesc small = winograd_with_tile(desc, 2, type);
+  if (small.pairs && worth_while(g, kWinogradForms[winograd_form(small)], least)) return small;
   if (worth_while(g, form, least)) return desc;
   if (!form.is_3x3()) return std::nullopt;
   // Small tiles where large ones would be few: their weights are less than half as large, and read
-  // once a run. Transforming them at each run would cost what they gain; and they need 4
+  // once a run. Transforming them at each run would cost what they gain; and in float32 they need 4
   // multiplications for 9, of which bfloat16 computes twice as many in the same time.
   if (weights == WinogradWeights::kChanging || direct == DirectUnits::kBFloat16)
     return std::nullopt;
-  desc.tile = 2;
-  return worth_while(g, kWinogradForms[winograd_form(desc)], least) ? std::optional(desc)
-                                                                    : std::nullopt;
+  return worth_while(g, kWinogradForms[winograd_form(small)], least) ? std::optional(small)
+                                                                     : std::nullopt;
 }
 
 }  // namespace mxnet

@@ -4,10 +4,13 @@
 #include "op/nn/winograd.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "base/bfloat16_pairs.h"
 #include "base/error.h"
 #include "base/simd.h"
 #include "op/nn/winograd_loops.h"
+#include "op/nn/winograd_pairs.h"
 
 namespace mxnet {
 namespace {
@@ -40,6 +43,9 @@ bool WinogradConv::supported(const WinogradDesc& d, Isa isa) {
   const auto type_fits = [form](bool blocked, bool narrow) {
     return !narrow || (blocked && kWinogradForms[form].may_be_narrow());
   };
+  if (d.pairs && !(isa == Isa::kAvx512 && has_winograd_pairs() && d.channels % 2 == 0 &&
+                   kWinogradForms[form].may_multiply_pairs()))
+    return false;
   return d.batch > 0 && d.channels > 0 && d.filters > 0 && fits(d.height, d.pad_y, d.kernel_y) &&
          fits(d.width, d.pad_x, d.kernel_x) && type_fits(d.src_blocked, d.src_narrow) &&
          type_fits(d.dst_blocked, d.dst_narrow);
@@ -55,7 +61,8 @@ WinogradConv::WinogradConv(const WinogradDesc& desc, Isa isa)
 int WinogradConv::block() const { return loops_.lanes; }
 
 int64_t WinogradConv::weights_point() const {
-  return winograd_point(shape_.channels * loops_.vectors * loops_.lanes);
+  const int64_t steps = shape_.pairs ? shape_.channels / 2 : shape_.channels;
+  return winograd_point(steps * loops_.vectors * loops_.lanes);
 }
 
 size_t WinogradConv::packed_bytes() const {
@@ -65,6 +72,7 @@ size_t WinogradConv::packed_bytes() const {
 
 void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
                         [[maybe_unused]] int threads) const {
+  if (shape_.pairs) return pack_pairs(weights, order, packed, threads);
   const auto transform = loops_.weights[shape_.form];
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes;
   const int64_t stored = shape_.filter_blocks * lanes, kernel = kernel_size_;
@@ -87,8 +95,41 @@ void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
   }
 }
 
+void WinogradConv::pack_pairs(const float* weights, WeightOrder order, float* packed,
+                              [[maybe_unused]] int threads) const {
+  const auto transform = loops_.weights[shape_.form];
+  constexpr int64_t kPanel = kWinogradPairFilters;
+  const int64_t panels = winograd_units(shape_.filter_blocks, loops_.vectors);
+  const int64_t channels = shape_.channels, points = shape_.points(), point = weights_point();
+  const bool adjoint = order == WeightOrder::kAdjoint;
+  const int64_t filter_step = kernel_size_ * (adjoint ? 1 : channels);
+  const int64_t channel_step = kernel_size_ * (adjoint ? shape_.filters : 1);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    float* to = packed + panel * points * point;
+    for (int64_t c = 0; c < channels; c += 2, to += kPanel) {
+      constexpr int kPoints = kWinogradForms[winograd_pairs_form()].points();
+      alignas(64) float values[2][kPoints * kPanel];
+      Bfloat16Pair pairs[kPanel];
+      for (int64_t i = 0; i < kPanel; i += loops_.lanes) {
+        const int64_t f = panel * kPanel + i;
+        for (int64_t k = 0; k < 2; ++k) {
+          transform(std::clamp<int64_t>(shape_.filters - f, 0, loops_.lanes),
+                    weights + f * filter_step + (c + k) * channel_step, filter_step, adjoint,
+                    values[k] + i, kPanel);
+        }
+      }
+      for (int64_t p = 0; p < points; ++p) {
+        pair_up(values[0] + p * kPanel, values[1] + p * kPanel, kPanel, pairs);
+        std::memcpy(to + p * point, pairs, sizeof(pairs));
+      }
+    }
+  }
+}
+
 WinogradConv::Plan WinogradConv::plan(int threads) const {
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes, points = shape_.points();
+  const int64_t group = group_floats();
   Plan p{};
   p.all_panels = winograd_units(shape_.filter_blocks, loops_.vectors);
   p.panels = std::min<int64_t>(p.all_panels, kCutFilters / panel);
@@ -98,12 +139,12 @@ WinogradConv::Plan WinogradConv::plan(int threads) const {
     p.panels = std::min(p.panels, winograd_units(p.all_panels, p.filter_parts));
     p.cuts = std::min(threads / p.filter_parts, shape_.tiles);
   } else {
-    const int64_t a_tile = points * (shape_.channel_blocks * lanes + p.panels * panel) * 4;
+    const int64_t a_tile = points * (shape_.channel_blocks * group + p.panels * panel) * 4;
     const int64_t fit = std::max(kCutBytes / a_tile / loops_.rows * loops_.rows, kLeastTiles);
     p.cuts = winograd_units(winograd_units(shape_.tiles, fit), threads) * threads;
   }
   p.tiles = winograd_units(shape_.tiles, p.cuts);
-  p.input_line = (p.share ? shape_.tiles : p.tiles) * lanes;
+  p.input_line = (p.share ? shape_.tiles : p.tiles) * group;
   p.input_point = winograd_point(p.input_line * shape_.channel_blocks);
   p.input_size = p.input_point * points;
   p.output_line = p.tiles * lanes;
@@ -134,7 +175,7 @@ void WinogradConv::run_shared(const Plan& plan, const void* src, const float* pa
                               [[maybe_unused]] int threads) const {
   const int64_t parts = plan.cuts * plan.filter_parts,
                 pieces = winograd_units(shape_.tiles, kPieceTiles);
-  const auto transform = loops_.transform[shape_.form];
+  const auto transform = shape_.pairs ? loops_.transform_to_pairs : loops_.transform[shape_.form];
 #pragma omp parallel num_threads(threads)
   {
 #pragma omp for collapse(2) schedule(static)
@@ -142,7 +183,7 @@ void WinogradConv::run_shared(const Plan& plan, const void* src, const float* pa
       for (int64_t piece = 0; piece < pieces; ++piece) {
         const int64_t tile = piece * kPieceTiles;
         transform(shape_, src, block, tile, std::min(kPieceTiles, shape_.tiles - tile),
-                  input + block * plan.input_line + tile * loops_.lanes, plan.input_point);
+                  input + block * plan.input_line + tile * group_floats(), plan.input_point);
       }
     }
     // The barrier between the loops: products need all channels.
@@ -153,7 +194,7 @@ void WinogradConv::run_shared(const Plan& plan, const void* src, const float* pa
       const Part part{tile, shape_.tiles * (cut + 1) / plan.cuts - tile,
                       plan.all_panels * filters / plan.filter_parts,
                       plan.all_panels * (filters + 1) / plan.filter_parts};
-      run_part(plan, part, input + tile * loops_.lanes, packed, post,
+      run_part(plan, part, input + tile * group_floats(), packed, post,
                outputs + at * plan.output_size, dst);
     }
   }
@@ -162,7 +203,7 @@ void WinogradConv::run_shared(const Plan& plan, const void* src, const float* pa
 void WinogradConv::run_cuts(const Plan& plan, const void* src, const float* packed,
                             const LayerPost& post, void* dst, float* inputs, float* outputs,
                             int threads) const {
-  const auto transform = loops_.transform[shape_.form];
+  const auto transform = shape_.pairs ? loops_.transform_to_pairs : loops_.transform[shape_.form];
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int thread = 0; thread < threads; ++thread) {
     float* input = inputs + thread * plan.input_size;
@@ -192,9 +233,16 @@ void WinogradConv::run_part(const Plan& plan, const Part& part, const float* inp
       float* to = output + point * plan.output_point;
       for (int64_t block = begin; block < end; block += step) {
         const int64_t vectors = std::min(step, end - block);
-        loops_.multiply(part.tiles, shape_.channels, vectors, input + point * plan.input_point,
-                        plan.input_line, packed + (block / step * points + point) * weights,
-                        to + (block - begin) * plan.output_line, plan.output_line);
+        const float *left = input + point * plan.input_point,
+                    *right = packed + (block / step * points + point) * weights;
+        float* product = to + (block - begin) * plan.output_line;
+        if (shape_.pairs) {
+          multiply_winograd_pairs(part.tiles, shape_.channels / 2, left, plan.input_line, right,
+                                  product, plan.output_line);
+        } else {
+          loops_.multiply(part.tiles, shape_.channels, vectors, left, plan.input_line, right,
+                          product, plan.output_line);
+        }
       }
     }
     for (int64_t block = begin; block < end; ++block) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution with step 1 by the minimal filtering of Winograd: F(4x4, 3x3) needs 36
 // multiplications for what takes a direct convolution 144, F(2x2, 3x3) 16 for 36, F(2x2, 5x5) 36
-// for 100, F(4, 3) and F(4, 7) along rows or columns 6 for 12 and 10 for 28. Forward only, float32;
-// weights are transformed once and used many times.
+// for 100, F(4, 3) and F(4, 7) along rows or columns 6 for 12 and 10 for 28. Forward only, in
+// float32 or with products of bfloat16; weights are transformed once and used many times.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ class WinogradConv {
   void pack(const float* weights, WeightOrder order, float* packed, int threads) const;
 
   size_t workspace_bytes(int threads) const;
-  // Of float32 or, where they are narrow, bfloat16.
+  // Arrays of float32 or, where they are narrow, bfloat16.
   void run(const void* src, const float* packed, const LayerPost& post, void* dst, void* workspace,
            int threads) const;
 
@@ -63,6 +63,8 @@ class WinogradConv {
     int64_t tile, tiles, first, last;
   };
   Plan plan(int threads) const;
+  // Floats' worth of memory: of a tile's group of channels,
+  int64_t group_floats() const { return shape_.pairs ? block() / 2 : block(); }
   int64_t weights_point() const;  // floats from a point of packed weights to the next
   void run_shared(const Plan& plan, const void* src, const float* packed, const LayerPost& post,
                   void* dst, float* input, float* outputs, int threads) const;
@@ -71,6 +73,8 @@ class WinogradConv {
   // The map of a part; `input` is where its first tile is.
   void run_part(const Plan& plan, const Part& part, const float* input, const float* packed,
                 const LayerPost& post, float* output, void* dst) const;
+
+  void pack_pairs(const float* weights, WeightOrder order, float* packed, int threads) const;
 
   const WinogradLoops& loops_;
   WinogradShape shape_;

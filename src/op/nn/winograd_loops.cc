@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/simd.h"
 
+#include "op/nn/winograd_blocks.h"
 #include "op/nn/winograd_points.h"
 
 namespace mxnet {

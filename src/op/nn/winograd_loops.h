@@ -21,6 +21,10 @@ struct WinogradLoops {
   void (*transform[kCountOfWinogradForms])(const WinogradShape& shape, const void* src,
                                            int64_t block, int64_t first, int64_t count, float* to,
                                            int64_t point);
+  // Rounded to bfloat16, of the form that multiplies pairs; distances are of floats all the same.
+  // Null where no processor has the products.
+  void (*transform_to_pairs)(const WinogradShape& shape, const void* src, int64_t block,
+                             int64_t first, int64_t count, float* to, int64_t point);
   // output = input weights at one point, for `count` tiles and `vectors` groups of filters.
   void (*multiply)(int64_t count, int64_t channels, int64_t vectors, const float* input,
                    int64_t input_line, const float* weights, float* output, int64_t output_line);

@@ -36,6 +36,7 @@ WinogradShape winograd_shape(const WinogradDesc& desc, int64_t lanes) {
   s.dst_blocked = desc.dst_blocked;
   s.src_narrow = desc.src_narrow;
   s.dst_narrow = desc.dst_narrow;
+  s.pairs = desc.pairs;
   return s;
 }
 

@@ -3,7 +3,6 @@
 #include "op/products/packed_bfloat16.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -118,24 +117,6 @@ void multiply_left(int64_t m, int64_t n, int64_t pairs, const Left& left, const 
         }
       }
     }
-  }
-}
-
-// The bits of the nearest bfloat16, in the upper half; NaN stays NaN.
-[[gnu::always_inline]] inline uint32_t rounded(float x) {
-  const auto bits = std::bit_cast<uint32_t>(x);
-  const uint32_t nearest = bits + 0x7fffu + (bits >> 16 & 1u);
-  return x != x ? bits | 0x400000u : nearest;
-}
-
-// Elements of two rows side by side; no second row is one of zeros.
-MX_BFLOAT16_PAIRS void pair_up(const float* low, const float* high, int64_t count,
-                               Bfloat16Pair* to) {
-  if (high == nullptr) {
-    for (int64_t j = 0; j < count; ++j) to[j] = rounded(low[j]) >> 16;
-  } else {
-    for (int64_t j = 0; j < count; ++j)
-      to[j] = rounded(low[j]) >> 16 | (rounded(high[j]) & 0xffff0000u);
   }
 }
 
