@@ -160,7 +160,8 @@ def operator_case(draw, title, op, params, arrays, numpy_shape, training, differ
     wanted = [draw.one_of(differentiable)] if differentiable and draw.chance(0.2) else list(differentiable)
     job = dict(kind="operator", op=op, params=params, arrays=arrays, numpy_shape=numpy_shape, training=training,
                wanted=wanted if draw.chance(0.85) else [], request=request, seed=draw.whole(0, 2**31 - 1))
-    about = f"{request} {params} {' '.join(f'{a.dtype.name}{list(a.shape)}' for a in arrays)}, gradients of {job['wanted']}"
+    # Not the words of compare.py for what differs: known.py looks for those in both.
+    about = f"{request} {params} {' '.join(f'{a.dtype.name}{list(a.shape)}' for a in arrays)}, slopes of {job['wanted']}"
     return Case(title, op, job, about)
 
 
