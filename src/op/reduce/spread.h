@@ -14,8 +14,8 @@ namespace mxnet {
 void check_reduced(const AxisChoice& choice, InferArg small, InferArg large);
 
 // dx (shape and type of the reduced array) from dy and y, which have one element an output. y and x
-// may be null where the row does not use them. REQUIRES: all have the type of dx, from which that of
-// a reduction's result may differ.
+// may be null where the row does not use them. REQUIRES: all have the type of dx, from which that
+// of a reduction's result may differ.
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
             const Tensor& dx, KernelContext& context, int64_t ddof = 0);
 
