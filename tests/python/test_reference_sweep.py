@@ -88,3 +88,11 @@ def test_what_is_known_names_a_page():
         assert (PAGES / f"{page}.md").exists()
     assert known.reason("clip", "gradients 0: 0.5, not 0.0 \nclip/0 value add {'a_min': 0} float32[3]") == "calls"
     assert known.reason("clip", "outputs 0: 0.5, not 0.0 \nclip/0 value write {'a_min': 0} float32[3]") is None
+
+
+@pytest.mark.parametrize("op", ["RNN", "prod", "norm", "gammaln", "_npi_power", "_npi_var", "_npi_svd", "Pooling_v1", "Convolution_v1", "_contrib_hawkesll"])
+def test_a_wrong_result_is_not_taken_for_a_gradient_that_is_known(op):
+    array = np.ones(3, "float32")
+    case = draw.operator_case(draw.calls.Draw("1"), "calls/1", op, {}, [array], False, True, [0])
+    wrong = compare.difference({"outputs": [array]}, {"outputs": [2 * array]}, "operator")
+    assert known.reason(op, f"{wrong}\n{case.about}") is None

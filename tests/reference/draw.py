@@ -2,7 +2,7 @@
 """Cases from numbers: what seed and number say is drawn is always the same, so that a case can be run alone.
 
 A case is of one of three sources: a case of tests/data/golden that is changed, a call whose arrays are drawn (calls.py), a
-network (networks.py).
+network (chains.py).
 """
 import dataclasses
 import functools
@@ -15,7 +15,7 @@ from typing import Any, Dict, List
 import numpy as np
 
 import calls
-import networks
+import chains
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MOST_ELEMENTS = 300_000
@@ -160,7 +160,8 @@ def operator_case(draw, title, op, params, arrays, numpy_shape, training, differ
     wanted = [draw.one_of(differentiable)] if differentiable and draw.chance(0.2) else list(differentiable)
     job = dict(kind="operator", op=op, params=params, arrays=arrays, numpy_shape=numpy_shape, training=training,
                wanted=wanted if draw.chance(0.85) else [], request=request, seed=draw.whole(0, 2**31 - 1))
-    about = f"{request} {params} {' '.join(f'{a.dtype.name}{list(a.shape)}' for a in arrays)}, gradients of {job['wanted']}"
+    # Not the words of compare.py for what differs: known.py looks for those in both.
+    about = f"{request} {params} {' '.join(f'{a.dtype.name}{list(a.shape)}' for a in arrays)}, slopes of {job['wanted']}"
     return Case(title, op, job, about)
 
 
@@ -185,10 +186,10 @@ def from_calls(draw, title, wanted, _):
 
 
 def from_networks(draw, title, wanted, _):
-    way, request = draw.one_of([w for w in networks.WAYS if wanted.search(w)]), draw.one_of(["write", "write", "add"])
-    network = networks.drawn(draw, way in ("train", "cached"), request == "add")
+    way, request = draw.one_of([w for w in chains.WAYS if wanted.search(w)]), draw.one_of(["write", "write", "add"])
+    network = chains.drawn(draw, way in ("train", "cached"), request == "add")
     job = dict(kind="network", network=network, way=way, seed=draw.whole(0, 2**31 - 1), dtype="float32", request=request,
-               flags=networks.flags(draw))
+               flags=chains.flags(draw))
     steps = "\n        ".join(f"{s.name} = {s.op}({', '.join(s.inputs)}) {s.params}" for s in network.steps)
     return Case(title, f"network {way}", job, f"{job['request']} {job['flags']} data {network.shape} -> {network.outputs}\n        {steps}")
 

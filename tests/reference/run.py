@@ -162,18 +162,18 @@ class Networks:
         self.mx = mx
 
     def run(self, job):
-        import networks
+        import chains
         import predict
-        mx, network, dtype = self.mx, networks.Network(**job["network"]), job["dtype"]
-        network.steps = [networks.Step(**step) for step in network.steps]
+        mx, network, dtype = self.mx, chains.Network(**job["network"]), job["dtype"]
+        network.steps = [chains.Step(**step) for step in network.steps]
         if hasattr(mx.util, "set_np_shape"):
             mx.util.set_np_shape(False)
         try:
-            net = networks.symbol(mx, network)
+            net = chains.symbol(mx, network)
             shapes, results, states = net.infer_shape(data=tuple(network.shape))
-            values = {name: mx.nd.array(networks.numbers(name, shape, job["seed"], dtype), dtype=dtype)
+            values = {name: mx.nd.array(chains.numbers(name, shape, job["seed"], dtype), dtype=dtype)
                       for name, shape in [*zip(net.list_arguments(), shapes), *zip(net.list_auxiliary_states(), states)]}
-            heads = [mx.nd.array(networks.numbers("head%d" % i, s, job["seed"], dtype), dtype=dtype) for i, s in enumerate(results)]
+            heads = [mx.nd.array(chains.numbers("head%d" % i, s, job["seed"], dtype), dtype=dtype) for i, s in enumerate(results)]
             return getattr(self, job["way"])(net, values, heads, job)
         except (mx.MXNetError, predict.PredictError) as error:
             return {"outputs": str(error)}

@@ -67,11 +67,12 @@ struct PoolGeometry {
     const int64_t begin = at * stride[d] - pad[d];
     return std::min(begin + kernel[d], image[d] + pad_behind[d]) - begin;
   }
-  // Whether a maximum takes part in which padding is a zero.
+  // Whether a maximum takes part in which padding is a zero. None does behind the padded image.
   bool sees_zero(int64_t z, int64_t y, int64_t x) const {
-    return zero_padding &&
-           (padded(0, z) > window(0, z).size() || padded(1, y) > window(1, y).size() ||
-            padded(2, x) > window(2, x).size());
+    const Sizes seen = {padded(0, z), padded(1, y), padded(2, x)};
+    return zero_padding && seen[0] > 0 && seen[1] > 0 && seen[2] > 0 &&
+           (seen[0] > window(0, z).size() || seen[1] > window(1, y).size() ||
+            seen[2] > window(2, x).size());
   }
 };
 

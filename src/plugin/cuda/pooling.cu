@@ -180,8 +180,10 @@ struct Pool {
     return larger(n, 1);
   }
   MX_DEVICE bool sees_zero(int64_t k, int64_t j, int64_t i) const {
-    return zero_padding && (z.padded(k) > z.window(k).size() || y.padded(j) > y.window(j).size() ||
-                            x.padded(i) > x.window(i).size());
+    const int64_t seen[] = {z.padded(k), y.padded(j), x.padded(i)};
+    return zero_padding && seen[0] > 0 && seen[1] > 0 && seen[2] > 0 &&
+           (seen[0] > z.window(k).size() || seen[1] > y.window(j).size() ||
+            seen[2] > x.window(i).size());
   }
 };
 

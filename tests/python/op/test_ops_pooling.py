@@ -205,6 +205,21 @@ def test_pooling_v1_sees_padding_as_zeros(mx):
     assert (mx.gradients("Pooling_v1", [x], [np.ones((1, 1, 2, 2), "float32")], **attrs)[0] == 0).all()
 
 
+@pytest.mark.parametrize("layout", [None, "NHWC"])
+@pytest.mark.parametrize("stride", [4, 12])  # the last windows begin where the padded image ends, and further behind
+def test_windows_behind_the_padded_image_see_no_zeros(mx, layout, stride):
+    x = -np.ones((1, 16, 6, 10), "float32")
+    attrs = {"kernel": (3, 3), "stride": (stride, stride), "pad": (1, 1), "pool_type": "max", "pooling_convention": "full", "zero_padding": True}
+    if layout:
+        x, attrs["layout"] = np.ascontiguousarray(x.transpose(0, 2, 3, 1)), layout
+    got = mx.run("Pooling", x, **attrs)[0]
+    got = got.transpose(0, 3, 1, 2) if layout else got
+    y, x = np.meshgrid(*(np.arange(n) * stride - 1 for n in got.shape[2:]), indexing="ij")
+    behind, inside = (y >= 7) | (x >= 11), (y >= 0) & (y <= 3) & (x >= 0) & (x <= 7)
+    assert behind.any()
+    np.testing.assert_array_equal(got, np.broadcast_to(np.where(behind, np.finfo("float32").min, np.where(inside, -1, 0)), got.shape))
+
+
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("size", [(), 1, (3,), (3, 4), (9, 2), (7, 6)])
 def test_adaptive_averages_cover_the_image_evenly(mx, rng, size, dtype):
