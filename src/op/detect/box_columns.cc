@@ -24,7 +24,7 @@ void BoxColumns<T>::iou(const Box<T>& box, int64_t first, int64_t last, T* out) 
   for (int64_t i = first; i < last; ++i) {
     const T w = less(own.right, right[i]) - greater(own.left, left[i]);
     const T h = less(own.bottom, bottom[i]) - greater(own.top, top[i]);
-    const T product = w * h, common = (w < 0) | (h < 0) ? T{0} : product;
+    const T product = w * h, common = ((w < 0) | (h < 0)) ? T{0} : product;
     const T all = own_area + area[i] - common, ratio = common / all;
     out[i - first] = all <= 0 ? T{0} : ratio;
   }

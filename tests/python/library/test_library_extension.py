@@ -275,7 +275,7 @@ def test_a_loss_of_an_extension_has_its_own_gradient_behind_block_grad(losses, o
     block = BehindBlockGrad(op)
     if hybrid is not None:
         block.hybridize(**hybrid)
-    x = mx.nd.array([1, -2, 3])
+    x = mx.nd.array([1, -2, 3], ctx=mx.cpu())
     x.attach_grad()
     for _ in range(2):
         with autograd.record():
