@@ -43,8 +43,8 @@ class Bunch {
   // The same of a key whose value all processes take over from rank 0; not both in one bunch.
   bool add_broadcast(const Key& key, const NDArray& value);
   // Adds the key if it and its arrays, of the shape of `to`, are what followed here the last time,
-  // and `to` is where it became the sum;
-  // sends what is there if that was done then. False: nothing is known of them, they may be wrong.
+  // and `to` is where it became the sum; sends what is there if that was done then. False: nothing
+  // is known of them, they may be wrong.
   bool repeat(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
               int priority);
   // Pushes the operations that do it.
