@@ -87,12 +87,15 @@ class Bunch {
     std::size_t pieces = 0, values = 0, targets = 0, bytes = 0;
   };
 
+  // bunch.cc
   bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& like, NDArray* sum,
            Arrays targets);
   bool reads_what_is_written(Arrays values);
   void begin(CollectiveKind kind, DType dtype);
   void append(const Piece& piece, const Place* values, const Place* targets);
   void fill_from_matched();
+
+  // bunch_operations.cc
   static void move_sums(const Contents& contents, const NDArray& packed);
   void take_memory(Known& known);
   PreparedRef prepare_exchange(const Known& known, const OpSpec& spec) const;
