@@ -244,55 +244,66 @@ bool run_if_free(const KernelCall& call, const OpSpec& spec) {
   return engine::run_if_free(body, spec);
 }
 
-void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
-               const InvokeOptions& options) {
-  check_counts(op, params.get(), inputs, outputs);
+// How a call that is pushed keeps its arrays: `layouts` of inputs and outputs are none, and
+// `sparse` is null, where all are dense and none is to be otherwise.
+struct Storage {
   Layouts layouts;
   const SparseOp* sparse = nullptr;
-  if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs))) {
-    const Device home = device_of(inputs, outputs, options.device);
-    if (home.is_gpu()) {
-      check_devices(op, params.get(), inputs, outputs, home);
-      return invoke_sparse_on_host(op, params, inputs, outputs, home, options);
-    }
-    switch (choose_layouts(op, params.get(), inputs, outputs, home, layouts)) {
-      case Dispatch::kFallback:
-        return invoke_densified(op, params, inputs, outputs, layouts.span().subspan(inputs.size()),
-                                options);
-      case Dispatch::kSparse:
-        sparse = find_sparse(op);
-        break;
-      case Dispatch::kDense:
-        break;
-    }
+};
+
+// Calls with sparse arrays, or of an operator that makes such. True: it was made in another way,
+// and nothing is left to be pushed.
+bool run_otherwise(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+                   const InvokeOptions& options, Storage& storage) {
+  const Device home = device_of(inputs, outputs, options.device);
+  if (home.is_gpu()) {
+    check_devices(op, params.get(), inputs, outputs, home);
+    invoke_sparse_on_host(op, params, inputs, outputs, home, options);
+    return true;
   }
-  if (op.shape_from_values(params.get(), static_cast<int>(inputs.size())))
-    return invoke_at_once(op, params, inputs, outputs, options);
-  const Device device = device_of(inputs, outputs, options.device);
-  check_devices(op, params.get(), inputs, outputs, device);
+  Layouts& layouts = storage.layouts;
+  const Dispatch dispatch = choose_layouts(op, params.get(), inputs, outputs, home, layouts);
+  if (dispatch == Dispatch::kFallback) {
+    invoke_densified(op, params, inputs, outputs, layouts.span().subspan(inputs.size()), options);
+    return true;
+  }
+  if (dispatch == Dispatch::kSparse) storage.sparse = find_sparse(op);
+  return false;
+}
 
-  Types types;
-  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
-  // Given outputs take part in the inference: uniform(out=x) has the shape of x.
-  for (const NDArray* array : outputs)
-    types.emplace_back(ArrayType{array->shape(), array->dtype()});
-  const std::span<ArrayType> in_types = types.span().first(inputs.size());
-  const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
-  Infer infer(op, params.get(), in_types, out_types);
-  op.infer(params.get(), infer);
-  check_dtypes(op, params.get(), in_types);
-  const KernelEntry& kernel =
-      choose_kernel(op, params.get(), in_types, out_types, device, options.training);
-  if (options.donated != 0 && sparse == nullptr)
-    take_over_donated(op, out_types, inputs, outputs, options.donated);
-  settle_outputs(op, inputs, out_types, device,
-                 layouts.empty()
-                     ? std::span<const StorageType>()
-                     : std::span<const StorageType>(layouts.span()).subspan(inputs.size()),
-                 outputs);
+// Whose arrays and types a call has, once they are settled.
+struct SettledCall {
+  const OpDef& op;
+  const ParamsPtr& params;
+  const KernelEntry& kernel;
+  const SparseOp* sparse;
+  InputRefs inputs;
+  OutputRefs outputs;
+  std::span<ArrayType> in_types, out_types;
+  const InvokeOptions& options;
+};
 
+// The record that the engine keeps until it has run.
+InvocationPtr record_of(const SettledCall& settled) {
+  InvocationPtr call = new_invocation();
+  call->op = &settled.op;
+  call->kernel = &settled.kernel;
+  call->sparse = settled.sparse;
+  call->params = settled.params;
+  call->training = settled.options.training;
+  call->hidden_unread = settled.options.hidden_unread;
+  call->num_inputs = settled.inputs.size();
+  add_arrays(*call, settled.inputs, settled.in_types);
+  add_arrays(*call, InputRefs(settled.outputs), settled.out_types);
+  for (Request request : settled.options.requests) call->requests.push_back(request);
+  return call;
+}
+
+// Runs it here or makes an operation of the engine of it.
+void push_settled(const SettledCall& call, Device device) {
+  const auto& [op, params, kernel, sparse, inputs, outputs, in_types, out_types, options] = call;
   const bool inline_op = op.may_run_inline() && !device.is_gpu();
-  const int64_t elements = largest(types.span());
+  const int64_t elements = std::max(largest(in_types), largest(out_types));
   const bool cheap = inline_op && elements <= kInlineElements;
   // What one thread computes as soon. An operator whose output may take the place of its input goes
   // from element to element; what a product or a convolution of so few takes is not known.
@@ -320,21 +331,42 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
                    .hidden_unread = options.hidden_unread},
                   spec))
     return;
+  Engine::get().push([record = record_of(call),
+                      cheap](const RunContext& context) { run(*record, cheap, context); },
+                     spec);
+}
 
-  InvocationPtr call = new_invocation();
-  call->op = &op;
-  call->kernel = &kernel;
-  call->sparse = sparse;
-  call->params = params;
-  call->training = options.training;
-  call->hidden_unread = options.hidden_unread;
-  call->num_inputs = inputs.size();
-  add_arrays(*call, inputs, in_types);
-  add_arrays(*call, InputRefs(outputs), out_types);
-  for (Request request : options.requests) call->requests.push_back(request);
-  Engine::get().push(
-      [call = std::move(call), cheap](const RunContext& context) { run(*call, cheap, context); },
-      spec);
+void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+               const InvokeOptions& options) {
+  check_counts(op, params.get(), inputs, outputs);
+  Storage storage;
+  if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs)) &&
+      run_otherwise(op, params, inputs, outputs, options, storage))
+    return;
+  if (op.shape_from_values(params.get(), static_cast<int>(inputs.size())))
+    return invoke_at_once(op, params, inputs, outputs, options);
+  const Device device = device_of(inputs, outputs, options.device);
+  check_devices(op, params.get(), inputs, outputs, device);
+
+  Types types;
+  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  // Given outputs take part in the inference: uniform(out=x) has the shape of x.
+  for (const NDArray* array : outputs)
+    types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  const std::span<ArrayType> in_types = types.span().first(inputs.size());
+  const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
+  Infer infer(op, params.get(), in_types, out_types);
+  op.infer(params.get(), infer);
+  check_dtypes(op, params.get(), in_types);
+  const KernelEntry& kernel =
+      choose_kernel(op, params.get(), in_types, out_types, device, options.training);
+  if (options.donated != 0 && storage.sparse == nullptr)
+    take_over_donated(op, out_types, inputs, outputs, options.donated);
+  std::span<const StorageType> out_layouts;
+  if (!storage.layouts.empty()) out_layouts = storage.layouts.span().subspan(inputs.size());
+  settle_outputs(op, inputs, out_types, device, out_layouts, outputs);
+  push_settled({op, params, kernel, storage.sparse, inputs, outputs, in_types, out_types, options},
+               device);
 }
 
 }  // namespace
