@@ -3,8 +3,6 @@
 // the stack and recycled memory only.
 #include "exec/invoke.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "base/omp.h"
 #include "engine/here.h"
+#include "exec/call_errors.h"
 #include "exec/densify.h"
 #include "exec/invocation.h"
 #include "exec/invoke_at_once.h"
@@ -22,7 +21,6 @@
 #include "op/inline_vector.h"
 #include "op/named_errors.h"
 #include "op/params/parsed_attrs.h"
-#include "op/run/dispatch.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {
@@ -41,23 +39,11 @@ using Vars = InlineVector<Var*, 12>;
 using Layouts = InlineVector<StorageType, 8>;
 
 void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
-  const int expected = op.num_inputs(params);
-  if (std::cmp_not_equal(inputs.size(), expected)) {
-    // A parameter may ask for any number of them, and naming one may name all.
-    constexpr int kNamed = 64;
-    std::string names = expected > 0 && expected <= kNamed ? ":" : "";
-    for (int i = 0; i < expected && expected <= kNamed; ++i)
-      names += (i == 0 ? " " : ", ") + op.input_name(params, i);
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given {} inputs, expected {}{}", inputs.size(), expected, names));
-  }
+  if (std::cmp_not_equal(inputs.size(), op.num_inputs(params)))
+    throw_wrong_count(op, params, inputs.size());
   MX_ASSERT(outputs.size() == static_cast<std::size_t>(op.num_outputs(params)));
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]->is_none()) continue;
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given '{}' without shape and data, expected an array",
-                            op.input_name(params, static_cast<int>(i))));
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]->is_none()) throw_no_array(op, params, i);
 }
 
 // Pinned and shared memory holds what was put there, not what is computed from it.
@@ -78,27 +64,19 @@ bool reachable(Device array, Device device) {
 void check_devices(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs,
                    Device device) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (reachable(inputs[i]->device(), device)) continue;
-    throw Error(
-        ErrorCode::kValue, op.name(),
-        fmt::format("given '{}' on {}, expected {}", op.input_name(params, static_cast<int>(i)),
-                    to_string(inputs[i]->device()), to_string(device)));
+    if (!reachable(inputs[i]->device(), device))
+      throw_wrong_device(op, input_title(op, params, i), inputs[i]->device(), device);
   }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
-    if (outputs[o]->is_none() || reachable(outputs[o]->device(), device)) continue;
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given output {} on {}, expected {}", o,
-                            to_string(outputs[o]->device()), to_string(device)));
+    if (!outputs[o]->is_none() && !reachable(outputs[o]->device(), device))
+      throw_wrong_device(op, output_title(o), outputs[o]->device(), device);
   }
 }
 
 void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
-    throw Error(ErrorCode::kType, op.name(),
-                fmt::format("given '{}' of type {}, expected one of: {}",
-                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype),
-                            dtype_list(op.dtypes())));
+    if (!op.dtypes().contains(in[i].dtype) && !op.type_only(static_cast<int>(i)))
+      throw_wrong_type(op, params, i, in[i].dtype);
   }
 }
 
@@ -112,18 +90,6 @@ Dispatch choose_layouts(const OpDef& op, const void* params, InputRefs inputs, O
   return infer_storage(op, params, device, {all.first(inputs.size()), all.subspan(inputs.size())});
 }
 
-// What the type of an output follows from: inputs, and the parameter that is a shape, if there is
-// one.
-std::string sources_of(const OpDef& op, InputRefs inputs) {
-  std::vector<std::string> shapes;
-  for (const ParamField& field : op.schema().fields())
-    if (field.type.starts_with("Shape")) shapes.push_back(fmt::format("'{}'", field.name));
-  const std::string_view of_inputs = inputs.empty() ? "" : "inputs";
-  if (shapes.empty()) return std::string(inputs.empty() ? "parameters" : of_inputs);
-  return fmt::format("{}{}parameter {}", of_inputs, inputs.empty() ? "" : " and ",
-                     fmt::join(shapes, ", "));
-}
-
 // Checks given outputs against what was inferred, then makes the missing ones, in their layouts if
 // there are any: nothing is made for a call that fails.
 void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType> types,
@@ -131,19 +97,9 @@ void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType
   for (std::size_t o = 0; o < types.size(); ++o) {
     const ArrayType& type = types[o];
     const NDArray& out = *outputs[o];
-    if (!type.complete()) {
-      throw Error(ErrorCode::kValue, op.name(),
-                  fmt::format("given {} from which output {} follows as {} {}, expected a type "
-                              "and dimensions of 0 or more",
-                              sources_of(op, inputs), o, dtype_name(type.dtype),
-                              type.shape.rank_known()
-                                  ? fmt::format("({})", fmt::join(type.shape.dims(), ","))
-                                  : to_string(type.shape)));
-    }
-    if (out.is_none() || (out.shape() == type.shape && out.dtype() == type.dtype)) continue;
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given output {} of {} {}, expected {} {}", o, dtype_name(out.dtype()),
-                            to_string(out.shape()), dtype_name(type.dtype), to_string(type.shape)));
+    if (!type.complete()) throw_incomplete(op, !inputs.empty(), o, type);
+    if (!out.is_none() && (out.shape() != type.shape || out.dtype() != type.dtype))
+      throw_wrong_output(op, o, out, type);
   }
   for (std::size_t o = 0; o < types.size(); ++o) {
     if (!outputs[o]->is_none()) continue;
