@@ -95,37 +95,39 @@ void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean
 
 template <class C>
 void normalize_channels(const BatchNormResult& result) {
-  const auto& [call, in, mean, variance, gamma, beta, out, mask] = result;
+  const BatchNormCall& call = result.call;
   const NormLoops<C>& loops = norm_loops<C>();
   for_channels<C>(call.channels, kNormCost, [&](int64_t c, ChannelRuns<C>& runs) {
-    const C shift = static_cast<C>(mean[c]);
-    const C scale = static_cast<C>(call.gamma_of(gamma, c) / std::sqrt(variance[c] + call.eps));
-    const C offset = static_cast<C>(read_element(beta, c));
+    const C shift = static_cast<C>(result.mean[c]);
+    const C scale =
+        static_cast<C>(call.gamma_of(result.gamma, c) / std::sqrt(result.variance[c] + call.eps));
+    const C offset = static_cast<C>(read_element(result.beta, c));
     for_parts(call.channels, c, runs, [&](int64_t at, int64_t n) {
-      C* y = runs.place(out, at, 1);
-      const C* x = runs.read(in, at, n, 0);
-      if (mask != nullptr) {
-        loops.affine_relu(x, y, mask->as<uint8_t>() + at, n, shift, scale, offset);
+      C* y = runs.place(result.out, at, 1);
+      const C* x = runs.read(result.in, at, n, 0);
+      if (result.mask != nullptr) {
+        loops.affine_relu(x, y, result.mask->as<uint8_t>() + at, n, shift, scale, offset);
       } else {
         loops.affine(x, y, n, shift, scale, offset);
       }
-      write_elements(out, at, n, 1, y);
+      write_elements(result.out, at, n, 1, y);
     });
   });
 }
 
 template <class C>
 void normalize_columns(const BatchNormResult& result) {
-  const auto& [call, in, mean, variance, gamma, beta, out, mask] = result;
+  const BatchNormCall& call = result.call;
   const NormLoops<C>& loops = norm_loops<C>();
-  const int64_t step = call.channels.length, at_once = rows_at_once<C>({&in, &out});
+  const int64_t step = call.channels.length, at_once = rows_at_once<C>({&result.in, &result.out});
   const auto channels = static_cast<std::size_t>(step);
   std::vector<C> shifts(channels), scales(channels), offsets(channels);
   for (int64_t c = 0; c < step; ++c) {
     const auto k = static_cast<std::size_t>(c);
-    shifts[k] = static_cast<C>(mean[c]);
-    scales[k] = static_cast<C>(call.gamma_of(gamma, c) / std::sqrt(variance[c] + call.eps));
-    offsets[k] = static_cast<C>(read_element(beta, c));
+    shifts[k] = static_cast<C>(result.mean[c]);
+    scales[k] =
+        static_cast<C>(call.gamma_of(result.gamma, c) / std::sqrt(result.variance[c] + call.eps));
+    offsets[k] = static_cast<C>(read_element(result.beta, c));
   }
   for_boxes<C>(call.channels, kNormCost, [&](const ChannelBox& box, ChannelRuns<C>& runs) {
     const int64_t first = box.channel, width = box.width;
@@ -133,15 +135,15 @@ void normalize_columns(const BatchNormResult& result) {
                    *const offset = offsets.data() + first;
     for (int64_t n = box.begin; n < box.end; n += at_once) {
       const int64_t at = runs.at(n, first), rows = std::min(at_once, box.end - n);
-      const C* x = runs.read(in, at, width, 0);
-      C* y = runs.place(out, at, 1);
-      if (mask != nullptr) {
-        loops.affine_relu_columns(x, y, mask->as<uint8_t>() + at, width, rows, step, shift, scale,
-                                  offset);
+      const C* x = runs.read(result.in, at, width, 0);
+      C* y = runs.place(result.out, at, 1);
+      if (result.mask != nullptr) {
+        loops.affine_relu_columns(x, y, result.mask->as<uint8_t>() + at, width, rows, step, shift,
+                                  scale, offset);
       } else {
         loops.affine_columns(x, y, width, rows, step, shift, scale, offset);
       }
-      write_elements(out, at, width, 1, y);
+      write_elements(result.out, at, width, 1, y);
     }
   });
 }
