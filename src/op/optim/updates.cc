@@ -82,7 +82,7 @@ Op define_mixed(const char* name, const char* doc) {
   return builder;
 }
 
-[[maybe_unused]] const bool defined = [] {
+void define_descents() {
   using enum UpdateRule;
   define<kSgd>("sgd_update", "Stochastic gradient descent: w -= lr * (g + wd * w).", {})
       .lr()
@@ -117,6 +117,10 @@ Op define_mixed(const char* name, const char* doc) {
       .momentum()
       .usual()
       .number("wd_lh", &UpdateScalars::wd_lh, 0, "Weight decay outside of the momentum.");
+}
+
+void define_adaptive() {
+  using enum UpdateRule;
   define<kAdam>("adam_update", "Adam.", {"mean", "var"})
       .lr()
       .betas()
@@ -148,7 +152,11 @@ Op define_mixed(const char* name, const char* doc) {
   ftml.number("epsilon", &UpdateScalars::ftml_epsilon, double{1e-8f},
               "Keeps denominators from zero.");
   ftml.step().wd().rescale().clip("clip_grad");
-  // Of no operator's name in the reference, which runs several for each of these.
+}
+
+// Of no operator's name in the reference, which runs several for each of these.
+void define_chains() {
+  using enum UpdateRule;
   define<kAdaDelta>("_adadelta_update", "AdaDelta: steps as long as recent ones.",
                     {"squares", "steps"})
       .number("rho", &UpdateScalars::decay1, 0.9, "Decay of both means.")
@@ -167,6 +175,12 @@ Op define_mixed(const char* name, const char* doc) {
       .number("mean_share", &UpdateScalars::mean_share, 0, "Part of the mean in the step.")
       .step()
       .usual();
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define_descents();
+  define_adaptive();
+  define_chains();
   return true;
 }();
 
