@@ -5,14 +5,14 @@
 // gets a line in MX_CONFIG_SECTIONS.
 //
 // A row: STARTUP or LIVE (field, type, "NAME", "default", allowed, effect, "doc").
-//   STARTUP   read once, when the library is first used; LIVE: may also be set later (MXSetEnv,
-//   mx.config.set) type      bool, int, int64_t, double, std::string, an enumeration
-//   (config_types.h), or std::optional of one of
-//             them, where "auto" leaves the choice to the library
+//   STARTUP   read once, when the library is first used
+//   LIVE      may also be set later (MXSetEnv, mx.config.set)
+//   type      bool, int, int64_t, double, std::string, an enumeration (config_types.h), or
+//             std::optional of one of them, where "auto" leaves the choice to the library
 //   default   text, parsed like a value from the environment; "=NAME": the value of that row
-//   allowed   any(), at_least(lo), between(lo, hi), ... of config_allowed.h; enumerations know
-//   their own names effect    active("Suite.Test that shows it"), pending("issue: subsystem"),
-//   inert("why it has no effect here")
+//   allowed   any(), at_least(lo), ... of config_allowed.h; enumerations know their own names
+//   effect    active("Suite.Test that shows it"), pending("issue: subsystem"), or
+//             inert("why it has no effect here")
 #pragma once
 #include "base/config_rows_cuda.h"
 #include "base/config_rows_graph.h"

@@ -20,8 +20,8 @@ CpuShare this_machine();
 // first counts), empty when unset; `max_threads` is MXNET_OMP_MAX_THREADS, 0 when unset.
 //   set:    that number, at most max_threads
 //   unset:  a thread per physical core (SMT siblings share the vector units), or all CPUs up to
-//   max_threads if that is
-//           set; never more than the quota, rounded up
+//           max_threads if that is set;
+//           never more than the quota, rounded up
 // Throws Error(kValue) for text that is no list of numbers >= 1.
 int choose_omp_threads(std::string_view omp_num_threads, int max_threads, const CpuShare& machine);
 

@@ -28,21 +28,33 @@ bool Turn::take_again() {
   return true;
 }
 
-void Turn::take_again_or_wait(const char* tag) {
-  if (take_again()) return;
+// False when its owner is a thread of this process.
+bool Turn::take_from_parent(const char* tag) {
   constexpr auto kLook = std::chrono::milliseconds(1);
   // Between taking a turn and writing down whose it is lies no such time.
   constexpr int kLooks = 1000;
-  for (int looks = 0; !is_of_this_process(owner_.load(std::memory_order_relaxed)); ++looks) {
-    // What was promised in the parent nobody here has waited for.
-    if (take_from(kFree) || take_from(kPromised)) return;
-    if (looks == kLooks) {
+  const uint64_t first = owner_.load(std::memory_order_relaxed);
+  for (int looks = 0;; ++looks) {
+    uint64_t owner = owner_.load(std::memory_order_relaxed);
+    if (owner == kLost) {
       throw Error(ErrorCode::kGeneric, tag,
                   "given a handle that another thread of the parent process was using when this "
                   "process was forked, expected one that this process has made");
     }
-    std::this_thread::sleep_for(kLook);
+    if (is_of_this_process(owner)) return false;
+    // What was promised in the parent nobody here has waited for.
+    if (take_from(kFree) || take_from(kPromised)) return true;
+    if (looks < kLooks) {
+      std::this_thread::sleep_for(kLook);
+    } else if (owner == first) {
+      // Nobody will look so long again.
+      owner_.compare_exchange_strong(owner, kLost, std::memory_order_relaxed);
+    }
   }
+}
+
+void Turn::take_again_or_wait(const char* tag) {
+  if (take_again() || take_from_parent(tag)) return;
   // A turn is promised to those who had entered by then: they know by a wake that came later.
   const uint32_t before = wakes_.load(std::memory_order_seq_cst);
   enter();

@@ -43,8 +43,8 @@ class Turn {
   bool is_awaited() const;
 
  private:
-  // pthread_self() is an address, and neither.
-  static constexpr uint64_t kFree = 0, kPromised = 1;
+  // pthread_self() is an address, and none of them.
+  static constexpr uint64_t kFree = 0, kPromised = 1, kLost = 2;
 
   static uint64_t self() { return static_cast<uint64_t>(::pthread_self()); }
   bool take_from(uint64_t expected) {
@@ -56,6 +56,7 @@ class Turn {
   }
   bool take_again();
   void take_again_or_wait(const char* tag);
+  bool take_from_parent(const char* tag);
   void give_to_waiters();
   void wake(bool promised);
   void enter();
@@ -67,7 +68,8 @@ class Turn {
   }
   static uint32_t number_of(uint64_t waiters) { return static_cast<uint32_t>(waiters); }
 
-  std::atomic<uint64_t> owner_;  // kFree, kPromised to those who have waited, or a thread's self()
+  // kFree, kPromised to those who have waited, kLost with a thread of a parent, or self()
+  std::atomic<uint64_t> owner_;
   std::atomic<uint64_t> waiters_;  // process << 32 | number: a child has none of its parent's
   uint32_t depth_;                 // of the owner; how often more than once
   std::atomic<int> process_;       // in which it was taken last while free

@@ -25,15 +25,15 @@
 namespace mxnet::engine {
 
 // Thread-safe as Engine says. The path of an operation:
-//   push -> enter (run-ahead, tally, gate) -> take its variables -> run here | WorkerPool | queue
-//   of a variable run  -> execute (skip if an input failed) -> settle (release variables, place
-//   what became ready) -> leave
+//   push -> enter (run-ahead, tally, gate) -> take its variables
+//        -> run here | WorkerPool | queue of a variable
+//   run  -> execute (skip if an input failed)
+//        -> settle (release variables, place what became ready) -> leave
 //
 // Invariants:
 //   1. An operation is counted in the tally from before it touches a variable until after its
-//   record is recycled. With the gate
-//      closed and the tally idle, no thread is inside a variable or record of this engine; one may
-//      still be about to wake a worker.
+//      record is recycled. With the gate closed and the tally idle, no thread is inside a variable
+//      or record of this engine; one may still be about to wake a worker.
 //   2. Failures of an operation are recorded before its variables are released.
 //   3. No lock is held while a function of a user runs.
 class DependencyEngine final : public Engine {
@@ -120,18 +120,20 @@ class DependencyEngine final : public Engine {
   void run(Operation* operation, Frame& frame);
   void run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk, Frame& frame);
   void run_bulk(BulkBody& bulk, Frame& frame);
-  void start_async(Operation* operation, Frame& frame);
-  void complete_async(Operation* operation, std::exception_ptr error);
-  void drop_async(Operation* operation, ThreadState& thread);
-  static void async_done(void* operation, std::exception_ptr error);
   void settle(std::span<Var* const> reads, std::span<Var* const> writes, Role role, BulkBody* bulk,
               Frame& frame);
-  void finish(Operation* operation, Frame& frame);
+  void finish(Operation* operation, ThreadState& thread);
   void place(Operation* operation, Frame& frame);
   void drain(Frame& frame);
   Stream* stream_of(Device device, Frame& frame);
   StreamSet* lend_streams();
   bool watched() const;
+
+  // run_async.cc
+  void start_async(Operation* operation, Frame& frame);
+  void complete_async(Operation* operation, std::exception_ptr error);
+  void drop_async(Operation* operation, ThreadState& thread);
+  static void async_done(void* operation, std::exception_ptr error);
 
   // wait.cc
   void wait_for(Var* var, bool write);

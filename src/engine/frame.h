@@ -42,6 +42,9 @@ inline ThreadState& this_thread() {
 // waiter while it runs some. Lives on the stack; frames nest when an operation pushes another that
 // runs at once.
 struct Frame {
+  // How deep frames may nest; operations that would go deeper are left to an outer one or a worker.
+  static constexpr uint32_t kMaxDepth = 16;
+
   Frame(DependencyEngine& engine, WorkerPool* pool, StreamSet* streams)
       : engine(engine), pool(pool), streams(streams), thread(this_thread()), outer(thread.frame) {
     depth = outer != nullptr ? outer->depth + 1 : 0;
@@ -54,6 +57,7 @@ struct Frame {
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
+  bool may_nest() const { return depth < kMaxDepth; }
 
   DependencyEngine& engine;
   WorkerPool* const pool;     // whose work it takes: a worker's own, or that which a waiter helps

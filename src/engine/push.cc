@@ -8,10 +8,6 @@
 namespace mxnet::engine {
 namespace {
 
-// How deep operations that push operations may run inside each other; deeper ones wait for the
-// outer ones to end.
-constexpr uint32_t kMaxDepth = 16;
-
 // Pacing. A producer so many operations ahead gains nothing by being further ahead, but pushes the
 // records of what runs next out of the caches (2 MB of records), which would cost producer and
 // workers more than the pause does.
@@ -109,7 +105,7 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
   if (!may_run_here(spec, role) || spec.reads.size() + spec.writes.size() > kInlineVars)
     return false;
   const Frame* outer = inside_frame(thread);
-  if (outer != nullptr && outer->depth >= kMaxDepth) return false;
+  if (outer != nullptr && !outer->may_nest()) return false;
   check_few(spec);
   if (role != Role::kBulk) reserve_memory(thread, spec.temp_bytes);
   const bool era = enter(thread);
@@ -201,7 +197,7 @@ void DependencyEngine::start(ThreadState& thread, Operation* operation) {
       (operation->cheap && !waits_for_device(operation->read_vars(), operation->write_vars()));
   if (!here) return operation->pool->submit(operation);
   Frame* outer = inside_frame(thread);
-  if (outer == nullptr || outer->depth < kMaxDepth) {
+  if (outer == nullptr || outer->may_nest()) {
     Frame frame(*this, nullptr, nullptr);
     run(operation, frame);
     drain(frame);

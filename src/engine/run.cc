@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the moment when an operation has its variables to their release: running, failing,
-// completing, and placing what became ready.
+// From the moment when an operation has its variables to their release: running, failing, and
+// placing what became ready. What completes later is in run_async.cc.
 #include <fmt/format.h>
 
 #include "base/hooks.h"
@@ -12,8 +12,6 @@
 namespace mxnet::engine {
 namespace {
 
-// How deep completions may nest before their dependents are left to an outer frame.
-constexpr uint32_t kMaxDepth = 16;
 // A worker goes back to its queue after so many operations that it ran straight after the one that
 // made them ready: a chain must not starve what waits in the queue.
 constexpr uint32_t kMaxStreak = 64;
@@ -193,16 +191,16 @@ void DependencyEngine::run(Operation* operation, Frame& frame) {
                     .property = operation->property,
                     .name = operation->name};
   run_here(fn, spec, operation->role, operation->bulk, frame);
-  finish(operation, frame);
+  finish(operation, frame.thread);
 }
 
 // After settle: returns the record, leaves the count, and wakes who waits for this operation.
-void DependencyEngine::finish(Operation* operation, Frame& frame) {
+void DependencyEngine::finish(Operation* operation, ThreadState& thread) {
   OneShot* const waiter = operation->waiter;
   const bool era = operation->era;
   const std::size_t bytes = operation->temp_bytes;
   operation->recycle();
-  leave(frame.thread, era, bytes);
+  leave(thread, era, bytes);
   if (waiter != nullptr) waiter->ring();
 }
 
@@ -230,7 +228,7 @@ void DependencyEngine::place(Operation* operation, Frame& frame) {
   if (operation->role == Role::kNotify) {
     // Nests only as deep as threads wait for one variable.
     settle(operation->read_vars(), operation->write_vars(), Role::kNotify, nullptr, frame);
-    return finish(operation, frame);
+    return finish(operation, frame.thread);
   }
   WorkerPool* const pool = operation->pool;
   const bool on_worker = frame.pool != nullptr && !frame.helps;
@@ -279,94 +277,6 @@ void DependencyEngine::run_from_queue(Operation* operation, Frame& frame) {
 
 void DependencyEngine::worker_idles(Frame& frame) {
   frame.unrung = 0;
-  if (watched()) ring_if_idle();
-}
-
-void DependencyEngine::start_async(Operation* operation, Frame& frame) {
-  operation->engine = this;
-  // Relaxed: nobody else has the operation yet; the completion learns of it from the function.
-  operation->references.store(2, std::memory_order_relaxed);
-  operation->completed.store(false, std::memory_order_relaxed);
-  const bool skip = failures_.any() && operation->property != FnProperty::kNoSkip &&
-                    failures_.find(operation->read_vars(), operation->write_vars()) != nullptr;
-  if (skip) {
-    complete_async(operation, nullptr);
-  } else {
-    AsyncFn& fn = std::get<AsyncFn>(operation->function());
-    if (Observer* watcher = observer()) {
-      operation->sequence = sequence_.fetch_add(1, std::memory_order_relaxed);
-      operation->observed = true;
-      watcher->async_begin(operation->name, operation->device, operation->sequence);
-    }
-    if (info_.get()) {
-      log(LogLevel::kInfo, fmt::format("engine: asynchronous operation {} on {}",
-                                       operation->name != nullptr ? operation->name : "(unnamed)",
-                                       to_string(operation->device)));
-    }
-    std::exception_ptr error;
-    try {
-      const RunContext context{operation->device, stream_of(operation->device, frame)};
-      fences_.order_behind(operation->read_vars(), operation->write_vars(), context.stream);
-      fn(context, OnComplete(&async_done, operation));
-    } catch (...) {
-      error = std::current_exception();
-    }
-    if (error != nullptr) complete_async(operation, std::move(error));
-  }
-  drop_async(operation, frame.thread);
-}
-
-void DependencyEngine::async_done(void* state, std::exception_ptr error) {
-  auto* operation = static_cast<Operation*>(state);
-  operation->engine->complete_async(operation, std::move(error));
-}
-
-void DependencyEngine::complete_async(Operation* operation, std::exception_ptr error) {
-  // Acquire-release: of two completions, which would be a bug of the function, the later one stops
-  // here.
-  if (operation->completed.exchange(true, std::memory_order_acq_rel)) {
-    log(LogLevel::kError, fmt::format("operation {} completed twice",
-                                      operation->name != nullptr ? operation->name : "(unnamed)"));
-    return;
-  }
-  const auto reads = operation->read_vars(), writes = operation->write_vars();
-  if (operation->observed) {
-    operation->observed = false;
-    if (Observer* watcher = observer()) {
-      watcher->async_end(operation->name, operation->device, operation->sequence);
-    }
-  }
-  if (const FailureRef inherited = failures_.any() ? failures_.find(reads, writes) : nullptr) {
-    failures_.spread(inherited, writes);
-  } else if (error != nullptr) {
-    failures_.record(name_error(std::move(error), operation->name), writes);
-  }
-  for (Var* var : writes) var->bump_version();
-
-  ThreadState& thread = this_thread();
-  Frame* const outer = inside_frame(thread);
-  if (outer != nullptr && outer->depth >= kMaxDepth) {
-    settle(reads, writes, operation->role, nullptr, *outer);
-    return drop_async(operation, thread);
-  }
-  // Whoever completes (a network thread, a driver's callback) is not to be kept with work of
-  // others.
-  Frame frame(*this, nullptr, nullptr);
-  frame.takes_cheap = false;
-  settle(reads, writes, operation->role, nullptr, frame);
-  drop_async(operation, thread);
-  drain(frame);
-}
-
-void DependencyEngine::drop_async(Operation* operation, ThreadState& thread) {
-  // Acquire-release: the last one sees what the other did with the record.
-  if (operation->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  OneShot* const waiter = operation->waiter;
-  const bool era = operation->era;
-  const std::size_t bytes = operation->temp_bytes;
-  operation->recycle();
-  leave(thread, era, bytes);
-  if (waiter != nullptr) waiter->ring();
   if (watched()) ring_if_idle();
 }
 

@@ -25,12 +25,12 @@ struct VarFences;
 //
 // Invariants, whenever the lock bit is clear:
 //   1. kWriter set => no readers. Readers and the writer count operations that were granted access
-//   and have not released it.
+//      and have not released it.
 //   2. kQueued is set if the queue is not empty, and clear if it is empty and kWriter is not set.
-//   Its head is never grantable: either the writer bit is set, or the head is a write and there are
-//   readers.
+//      Its head is never grantable: either the writer bit is set, or the head is a write and there
+//      are readers.
 //   3. An access is granted at its push only if kQueued is clear: the order of pushes is the order
-//   of grants.
+//      of grants.
 class alignas(64) Var : public engine::Pooled<Var> {
  public:
   // Fetches what taking and releasing change.

@@ -3,8 +3,6 @@
 // the stack and recycled memory only.
 #include "exec/invoke.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "base/omp.h"
 #include "engine/here.h"
+#include "exec/call_errors.h"
 #include "exec/densify.h"
 #include "exec/invocation.h"
 #include "exec/invoke_at_once.h"
@@ -22,7 +21,6 @@
 #include "op/inline_vector.h"
 #include "op/named_errors.h"
 #include "op/params/parsed_attrs.h"
-#include "op/run/dispatch.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {
@@ -41,23 +39,11 @@ using Vars = InlineVector<Var*, 12>;
 using Layouts = InlineVector<StorageType, 8>;
 
 void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
-  const int expected = op.num_inputs(params);
-  if (std::cmp_not_equal(inputs.size(), expected)) {
-    // A parameter may ask for any number of them, and naming one may name all.
-    constexpr int kNamed = 64;
-    std::string names = expected > 0 && expected <= kNamed ? ":" : "";
-    for (int i = 0; i < expected && expected <= kNamed; ++i)
-      names += (i == 0 ? " " : ", ") + op.input_name(params, i);
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given {} inputs, expected {}{}", inputs.size(), expected, names));
-  }
+  if (std::cmp_not_equal(inputs.size(), op.num_inputs(params)))
+    throw_wrong_count(op, params, inputs.size());
   MX_ASSERT(outputs.size() == static_cast<std::size_t>(op.num_outputs(params)));
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]->is_none()) continue;
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given '{}' without shape and data, expected an array",
-                            op.input_name(params, static_cast<int>(i))));
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]->is_none()) throw_no_array(op, params, i);
 }
 
 // Pinned and shared memory holds what was put there, not what is computed from it.
@@ -78,27 +64,19 @@ bool reachable(Device array, Device device) {
 void check_devices(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs,
                    Device device) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (reachable(inputs[i]->device(), device)) continue;
-    throw Error(
-        ErrorCode::kValue, op.name(),
-        fmt::format("given '{}' on {}, expected {}", op.input_name(params, static_cast<int>(i)),
-                    to_string(inputs[i]->device()), to_string(device)));
+    if (!reachable(inputs[i]->device(), device))
+      throw_wrong_device(op, input_title(op, params, i), inputs[i]->device(), device);
   }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
-    if (outputs[o]->is_none() || reachable(outputs[o]->device(), device)) continue;
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given output {} on {}, expected {}", o,
-                            to_string(outputs[o]->device()), to_string(device)));
+    if (!outputs[o]->is_none() && !reachable(outputs[o]->device(), device))
+      throw_wrong_device(op, output_title(o), outputs[o]->device(), device);
   }
 }
 
 void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (op.dtypes().contains(in[i].dtype) || op.type_only(static_cast<int>(i))) continue;
-    throw Error(ErrorCode::kType, op.name(),
-                fmt::format("given '{}' of type {}, expected one of: {}",
-                            op.input_name(params, static_cast<int>(i)), dtype_name(in[i].dtype),
-                            dtype_list(op.dtypes())));
+    if (!op.dtypes().contains(in[i].dtype) && !op.type_only(static_cast<int>(i)))
+      throw_wrong_type(op, params, i, in[i].dtype);
   }
 }
 
@@ -112,18 +90,6 @@ Dispatch choose_layouts(const OpDef& op, const void* params, InputRefs inputs, O
   return infer_storage(op, params, device, {all.first(inputs.size()), all.subspan(inputs.size())});
 }
 
-// What the type of an output follows from: inputs, and the parameter that is a shape, if there is
-// one.
-std::string sources_of(const OpDef& op, InputRefs inputs) {
-  std::vector<std::string> shapes;
-  for (const ParamField& field : op.schema().fields())
-    if (field.type.starts_with("Shape")) shapes.push_back(fmt::format("'{}'", field.name));
-  const std::string_view of_inputs = inputs.empty() ? "" : "inputs";
-  if (shapes.empty()) return std::string(inputs.empty() ? "parameters" : of_inputs);
-  return fmt::format("{}{}parameter {}", of_inputs, inputs.empty() ? "" : " and ",
-                     fmt::join(shapes, ", "));
-}
-
 // Checks given outputs against what was inferred, then makes the missing ones, in their layouts if
 // there are any: nothing is made for a call that fails.
 void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType> types,
@@ -131,19 +97,9 @@ void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType
   for (std::size_t o = 0; o < types.size(); ++o) {
     const ArrayType& type = types[o];
     const NDArray& out = *outputs[o];
-    if (!type.complete()) {
-      throw Error(ErrorCode::kValue, op.name(),
-                  fmt::format("given {} from which output {} follows as {} {}, expected a type "
-                              "and dimensions of 0 or more",
-                              sources_of(op, inputs), o, dtype_name(type.dtype),
-                              type.shape.rank_known()
-                                  ? fmt::format("({})", fmt::join(type.shape.dims(), ","))
-                                  : to_string(type.shape)));
-    }
-    if (out.is_none() || (out.shape() == type.shape && out.dtype() == type.dtype)) continue;
-    throw Error(ErrorCode::kValue, op.name(),
-                fmt::format("given output {} of {} {}, expected {} {}", o, dtype_name(out.dtype()),
-                            to_string(out.shape()), dtype_name(type.dtype), to_string(type.shape)));
+    if (!type.complete()) throw_incomplete(op, !inputs.empty(), o, type);
+    if (!out.is_none() && (out.shape() != type.shape || out.dtype() != type.dtype))
+      throw_wrong_output(op, o, out, type);
   }
   for (std::size_t o = 0; o < types.size(); ++o) {
     if (!outputs[o]->is_none()) continue;
@@ -244,55 +200,66 @@ bool run_if_free(const KernelCall& call, const OpSpec& spec) {
   return engine::run_if_free(body, spec);
 }
 
-void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
-               const InvokeOptions& options) {
-  check_counts(op, params.get(), inputs, outputs);
+// How a call that is pushed keeps its arrays: `layouts` of inputs and outputs are none, and
+// `sparse` is null, where all are dense and none is to be otherwise.
+struct Storage {
   Layouts layouts;
   const SparseOp* sparse = nullptr;
-  if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs))) {
-    const Device home = device_of(inputs, outputs, options.device);
-    if (home.is_gpu()) {
-      check_devices(op, params.get(), inputs, outputs, home);
-      return invoke_sparse_on_host(op, params, inputs, outputs, home, options);
-    }
-    switch (choose_layouts(op, params.get(), inputs, outputs, home, layouts)) {
-      case Dispatch::kFallback:
-        return invoke_densified(op, params, inputs, outputs, layouts.span().subspan(inputs.size()),
-                                options);
-      case Dispatch::kSparse:
-        sparse = find_sparse(op);
-        break;
-      case Dispatch::kDense:
-        break;
-    }
+};
+
+// Calls with sparse arrays, or of an operator that makes such. True: it was made in another way,
+// and nothing is left to be pushed.
+bool run_otherwise(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+                   const InvokeOptions& options, Storage& storage) {
+  const Device home = device_of(inputs, outputs, options.device);
+  if (home.is_gpu()) {
+    check_devices(op, params.get(), inputs, outputs, home);
+    invoke_sparse_on_host(op, params, inputs, outputs, home, options);
+    return true;
   }
-  if (op.shape_from_values(params.get(), static_cast<int>(inputs.size())))
-    return invoke_at_once(op, params, inputs, outputs, options);
-  const Device device = device_of(inputs, outputs, options.device);
-  check_devices(op, params.get(), inputs, outputs, device);
+  Layouts& layouts = storage.layouts;
+  const Dispatch dispatch = choose_layouts(op, params.get(), inputs, outputs, home, layouts);
+  if (dispatch == Dispatch::kFallback) {
+    invoke_densified(op, params, inputs, outputs, layouts.span().subspan(inputs.size()), options);
+    return true;
+  }
+  if (dispatch == Dispatch::kSparse) storage.sparse = find_sparse(op);
+  return false;
+}
 
-  Types types;
-  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
-  // Given outputs take part in the inference: uniform(out=x) has the shape of x.
-  for (const NDArray* array : outputs)
-    types.emplace_back(ArrayType{array->shape(), array->dtype()});
-  const std::span<ArrayType> in_types = types.span().first(inputs.size());
-  const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
-  Infer infer(op, params.get(), in_types, out_types);
-  op.infer(params.get(), infer);
-  check_dtypes(op, params.get(), in_types);
-  const KernelEntry& kernel =
-      choose_kernel(op, params.get(), in_types, out_types, device, options.training);
-  if (options.donated != 0 && sparse == nullptr)
-    take_over_donated(op, out_types, inputs, outputs, options.donated);
-  settle_outputs(op, inputs, out_types, device,
-                 layouts.empty()
-                     ? std::span<const StorageType>()
-                     : std::span<const StorageType>(layouts.span()).subspan(inputs.size()),
-                 outputs);
+// Whose arrays and types a call has, once they are settled.
+struct SettledCall {
+  const OpDef& op;
+  const ParamsPtr& params;
+  const KernelEntry& kernel;
+  const SparseOp* sparse;
+  InputRefs inputs;
+  OutputRefs outputs;
+  std::span<ArrayType> in_types, out_types;
+  const InvokeOptions& options;
+};
 
+// The record that the engine keeps until it has run.
+InvocationPtr record_of(const SettledCall& settled) {
+  InvocationPtr call = new_invocation();
+  call->op = &settled.op;
+  call->kernel = &settled.kernel;
+  call->sparse = settled.sparse;
+  call->params = settled.params;
+  call->training = settled.options.training;
+  call->hidden_unread = settled.options.hidden_unread;
+  call->num_inputs = settled.inputs.size();
+  add_arrays(*call, settled.inputs, settled.in_types);
+  add_arrays(*call, InputRefs(settled.outputs), settled.out_types);
+  for (Request request : settled.options.requests) call->requests.push_back(request);
+  return call;
+}
+
+// Runs it here or makes an operation of the engine of it.
+void push_settled(const SettledCall& call, Device device) {
+  const auto& [op, params, kernel, sparse, inputs, outputs, in_types, out_types, options] = call;
   const bool inline_op = op.may_run_inline() && !device.is_gpu();
-  const int64_t elements = largest(types.span());
+  const int64_t elements = std::max(largest(in_types), largest(out_types));
   const bool cheap = inline_op && elements <= kInlineElements;
   // What one thread computes as soon. An operator whose output may take the place of its input goes
   // from element to element; what a product or a convolution of so few takes is not known.
@@ -320,21 +287,42 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
                    .hidden_unread = options.hidden_unread},
                   spec))
     return;
+  Engine::get().push([record = record_of(call),
+                      cheap](const RunContext& context) { run(*record, cheap, context); },
+                     spec);
+}
 
-  InvocationPtr call = new_invocation();
-  call->op = &op;
-  call->kernel = &kernel;
-  call->sparse = sparse;
-  call->params = params;
-  call->training = options.training;
-  call->hidden_unread = options.hidden_unread;
-  call->num_inputs = inputs.size();
-  add_arrays(*call, inputs, in_types);
-  add_arrays(*call, InputRefs(outputs), out_types);
-  for (Request request : options.requests) call->requests.push_back(request);
-  Engine::get().push(
-      [call = std::move(call), cheap](const RunContext& context) { run(*call, cheap, context); },
-      spec);
+void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, OutputRefs outputs,
+               const InvokeOptions& options) {
+  check_counts(op, params.get(), inputs, outputs);
+  Storage storage;
+  if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs)) &&
+      run_otherwise(op, params, inputs, outputs, options, storage))
+    return;
+  if (op.shape_from_values(params.get(), static_cast<int>(inputs.size())))
+    return invoke_at_once(op, params, inputs, outputs, options);
+  const Device device = device_of(inputs, outputs, options.device);
+  check_devices(op, params.get(), inputs, outputs, device);
+
+  Types types;
+  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  // Given outputs take part in the inference: uniform(out=x) has the shape of x.
+  for (const NDArray* array : outputs)
+    types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  const std::span<ArrayType> in_types = types.span().first(inputs.size());
+  const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
+  Infer infer(op, params.get(), in_types, out_types);
+  op.infer(params.get(), infer);
+  check_dtypes(op, params.get(), in_types);
+  const KernelEntry& kernel =
+      choose_kernel(op, params.get(), in_types, out_types, device, options.training);
+  if (options.donated != 0 && storage.sparse == nullptr)
+    take_over_donated(op, out_types, inputs, outputs, options.donated);
+  std::span<const StorageType> out_layouts;
+  if (!storage.layouts.empty()) out_layouts = storage.layouts.span().subspan(inputs.size());
+  settle_outputs(op, inputs, out_types, device, out_layouts, outputs);
+  push_settled({op, params, kernel, storage.sparse, inputs, outputs, in_types, out_types, options},
+               device);
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ struct TrainingGraph {
   int forward_outputs = 0;
 };
 
-// Gradients that are zero are made as zeros. `differentiable`: the result will be differentiated
-// again. Throws Error(kValue) naming the node where a gradient
-// has to pass an operator that has none.
+// A graph with the gradients of its heads with respect to `wrt`; those that are zero are made as
+// zeros. `differentiable`: the result will be differentiated again. Throws Error(kValue) naming the
+// node where a gradient has to pass an operator that has none.
 TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
                              bool differentiable = false);
 

@@ -8,6 +8,7 @@
 #include "io/data_iter.h"
 #include "io/detection_augment.h"
 #include "io/image_normalize.h"
+#include "io/image_param_list.h"
 #include "io/image_record_source.h"
 #include "io/iters.h"
 
@@ -163,14 +164,10 @@ void with_other_params(IterBuilder<DetParams>& iter) {
               "To the size at any cost, or as a whole with a border, perhaps never enlarged.");
 }
 
-void with_mean_params(IterBuilder<DetParams>& iter) {
+// A divisor of 0 is the default here, and means none.
+void with_normalize_params(IterBuilder<DetParams>& iter) {
   using N = ImageNormalizeParams;
-  iter.again("seed")
-      .param("mean_img", &N::mean_img, "", "A file with a mean image, which is subtracted.")
-      .param("mean_r", &N::mean_r, 0, "Subtracted from red, or grey.")
-      .param("mean_g", &N::mean_g, 0, "Subtracted from green.")
-      .param("mean_b", &N::mean_b, 0, "Subtracted from blue.")
-      .param("mean_a", &N::mean_a, 0, "Subtracted from a fourth channel.")
+  with_mean_params(iter.again("seed"))
       .param("std_r", &N::std_r, 0, "Divides red, or grey; 0 for no division.")
       .param("std_g", &N::std_g, 0, "Divides green.")
       .param("std_b", &N::std_b, 0, "Divides blue.")
@@ -188,7 +185,7 @@ void declare_image_det_record_iter(IterDef& def) {
   with_prefetch_params(with_batch_params(iter));
   with_crop_params(iter);
   with_other_params(iter);
-  with_mean_params(iter);
+  with_normalize_params(iter);
   iter.created_by<make_det_iter>();
 }
 

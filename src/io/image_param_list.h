@@ -68,16 +68,22 @@ void with_image_augment_params(IterBuilder<P>& iter) {
 }
 
 template <class P>
+IterBuilder<P>& with_mean_params(IterBuilder<P>& iter) {
+  using N = ImageNormalizeParams;
+  return iter.param("mean_img", &N::mean_img, "", "A file with a mean image, which is subtracted.")
+      .param("mean_r", &N::mean_r, 0, "Subtracted from red, or grey.")
+      .param("mean_g", &N::mean_g, 0, "Subtracted from green.")
+      .param("mean_b", &N::mean_b, 0, "Subtracted from blue.")
+      .param("mean_a", &N::mean_a, 0, "Subtracted from a fourth channel.");
+}
+
+template <class P>
 void with_image_normalize_params(IterBuilder<P>& iter) {
   using N = ImageNormalizeParams;
   iter.again("seed")
       .param("mirror", &N::mirror, false, "Whether every image is mirrored.")
-      .param("rand_mirror", &N::rand_mirror, false, "Whether one image in two is mirrored.")
-      .param("mean_img", &N::mean_img, "", "A file with a mean image, which is subtracted.")
-      .param("mean_r", &N::mean_r, 0, "Subtracted from red, or grey.")
-      .param("mean_g", &N::mean_g, 0, "Subtracted from green.")
-      .param("mean_b", &N::mean_b, 0, "Subtracted from blue.")
-      .param("mean_a", &N::mean_a, 0, "Subtracted from a fourth channel.")
+      .param("rand_mirror", &N::rand_mirror, false, "Whether one image in two is mirrored.");
+  with_mean_params(iter)
       .param("std_r", &N::std_r, 1, "Divides red, or grey.")
       .param("std_g", &N::std_g, 1, "Divides green.")
       .param("std_b", &N::std_b, 1, "Divides blue.")

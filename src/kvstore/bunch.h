@@ -43,8 +43,8 @@ class Bunch {
   // The same of a key whose value all processes take over from rank 0; not both in one bunch.
   bool add_broadcast(const Key& key, const NDArray& value);
   // Adds the key if it and its arrays, of the shape of `to`, are what followed here the last time,
-  // and `to` is where it became the sum;
-  // sends what is there if that was done then. False: nothing is known of them, they may be wrong.
+  // and `to` is where it became the sum; sends what is there if that was done then. False: nothing
+  // is known of them, they may be wrong.
   bool repeat(const Key& key, PickedArrays values, const NDArray& to, PickedArrays outs,
               int priority);
   // Pushes the operations that do it.
@@ -87,12 +87,15 @@ class Bunch {
     std::size_t pieces = 0, values = 0, targets = 0, bytes = 0;
   };
 
+  // bunch.cc
   bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& like, NDArray* sum,
            Arrays targets);
   bool reads_what_is_written(Arrays values);
   void begin(CollectiveKind kind, DType dtype);
   void append(const Piece& piece, const Place* values, const Place* targets);
   void fill_from_matched();
+
+  // bunch_operations.cc
   static void move_sums(const Contents& contents, const NDArray& packed);
   void take_memory(Known& known);
   PreparedRef prepare_exchange(const Known& known, const OpSpec& spec) const;

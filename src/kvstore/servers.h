@@ -19,8 +19,8 @@ namespace mxnet::kvstore {
 class Servers {
  public:
   // `config` must outlive it, `group` also what it has pushed. `store`: its number, equal in all
-  // workers. `sync`: a push ends when the sum of
-  // all workers' has been applied. `sliced`: bodies travel in slices, the urgent ones first.
+  // workers. `sync`: a push ends when the sum of all workers' has been applied. `sliced`: bodies
+  // travel in slices, the urgent ones first.
   Servers(ProcessGroup& group, const KvstoreConfig& config, int32_t store, bool sync, bool sliced);
 
   void set_compression(const Compression& compression);

@@ -2,13 +2,13 @@
 // Numbers of the array file (.params): an envelope of records and names. All fields are
 // little-endian and unaligned.
 //
-//   file    u64 kListMagic, u64 0, u64 n, n records, u64 n_names (0 or n), n_names x (u64 length,
-//   bytes) record  V0: u32 ndim, ndim x u32       then context, i32 dtype, values
-//           V1: u32 kMagicV1, shape        then context, i32 dtype, values
-//           V2, V3: u32 magic, i32 storage type, [shape of stored values], shape, context, i32
-//           dtype,
-//                   per index array [i32 dtype, shape], values, [index arrays]
-//   shape   i32 ndim, ndim x i64           context  i32 device type, i32 device id
+//   file     u64 kListMagic, u64 0, u64 n, n records, u64 n_names (0 or n), n_names x name
+//   name     u64 length, bytes
+//   record   V0: u32 ndim, ndim x u32, context, i32 dtype, values
+//            V1: u32 kMagicV1, shape, context, i32 dtype, values
+//            V2, V3: u32 magic, i32 storage type, [shape of stored values], shape, context,
+//                    i32 dtype, per index array [i32 dtype, shape], values, [index arrays]
+//   shape    i32 ndim, ndim x i64; context: i32 device type, i32 device id
 //
 // A record ends after its shape where that is unknown: ndim 0, in V3 -1.
 #pragma once

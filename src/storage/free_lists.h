@@ -26,7 +26,7 @@ struct FreeBlock {
 //   1. A node is on the list of spare nodes, or on both the age list and its bin's list.
 //   2. Both lists are ordered by the time of push, newest first.
 //   3. No bin is ever removed while a neighbour may be probed through it; empty bins go when the
-//   table is rebuilt.
+//      table is rebuilt.
 class FreeLists {
  public:
   FreeLists();

@@ -18,9 +18,9 @@ namespace mxnet {
 //
 // Invariants:
 //   1. A cached block lies in exactly one lane of its pool, or in the hands of somebody who holds
-//   the domain's mutex.
+//      the domain's mutex.
 //   2. Nobody waits for anything but a device's events while holding `lock`; it is the last in the
-//   lock order.
+//      lock order.
 struct alignas(64) Lane {
   explicit Lane(TagMeters& tag_meters) : tags(tag_meters) {}
 

@@ -23,11 +23,10 @@ std::string format_bytes(std::size_t bytes);  // "1.50 GiB"
 //
 // Invariants:
 //   1. footprint = bytes handed out + bytes cached; it only grows under the domain's mutex
-//   (Unpooled apart), and right
-//      after growing it is at most 1.5 times the peak of the bytes handed out (or 1 MiB).
+//      (Unpooled apart), and right after growing it is at most 1.5 times the peak of the bytes
+//      handed out (or 1 MiB).
 //   2. A block that work on stream A may still touch is handed to B only after B was told to wait
-//   for A's event, and
-//      to the host or the device only after that event has happened.
+//      for A's event, and to the host or the device only after that event has happened.
 class Pool {
  public:
   struct Setup {

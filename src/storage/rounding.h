@@ -14,9 +14,9 @@
 namespace mxnet {
 
 // Immutable. The strategies (docs/memory.md):
-//   Naive     multiples of the page size; above the large size, multiples of the large size (1 =
-//   off) Round     powers of two from a page up to 2^cutoff, multiples of 2^cutoff above Unpooled
-//   the request itself
+//   Naive     multiples of the page size; above the large size, of the large size (1 = off)
+//   Round     powers of two from a page up to 2^cutoff, multiples of 2^cutoff above
+//   Unpooled  the request itself
 class Rounding {
  public:
   // What no device has; requests that rounding would overflow become this.

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/error.h"
 
 namespace mxnet {
 namespace {
@@ -104,6 +107,37 @@ TEST(Turn, IsPromisedToNoThreadOfAParent) {
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   turn.give();
+  other.join();
+}
+
+// The second look at it and all later ones are short: so many long ones would meet the alarm.
+TEST(Turn, OfALostThreadIsWaitedForOnce) {
+  Turn turn = new_turn();
+  std::promise<void> taken, end;
+  std::thread other([&] {
+    turn.take("test");
+    taken.set_value();
+    end.get_future().wait();
+    turn.give();
+  });
+  taken.get_future().wait();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    int errors = 0;
+    for (int i = 0; i < 100; ++i) {
+      try {
+        turn.take("test");
+      } catch (const Error&) {
+        ++errors;
+      }
+    }
+    ::_exit(errors == 100 && !turn.take_if_free() ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  end.set_value();
   other.join();
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each row of the engine's configuration changes; config_rows_runtime.h names these tests.
 #include <barrier>
+#include <chrono>
 #include <cstdio>
+#include <future>
 #include <thread>
 
 #include <sys/wait.h>
@@ -76,13 +78,18 @@ TEST(EngineConfig, CpuPriorityThreadsRunAtOnce) {
 TEST(EngineConfig, CpuPriorityThreadsRunBesideBusyWorkers) {
   const auto engine = make_engine(config_of({EngineType::kThreadedPerDevice, 1, false}));
   std::promise<void> urgent_ran;
+  bool ran_beside = false;
   OpSpec spec;
-  engine->push([&](const RunContext&) { urgent_ran.get_future().wait(); },
-               spec);  // holds the only worker
+  engine->push(  // holds the only worker
+      [&](const RunContext&) {
+        ran_beside =
+            urgent_ran.get_future().wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+      },
+      spec);
   spec.property = FnProperty::kCPUPrioritized;
   engine->push([&](const RunContext&) { urgent_ran.set_value(); }, spec);
   engine->wait_for_all();
-  SUCCEED();
+  EXPECT_TRUE(ran_beside);
 }
 
 class EngineConfigGpu : public testing::Test {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
-#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -49,92 +49,123 @@ struct LatePusher {
   }
 } g_late_pusher;
 
-}  // namespace
+// The ways to end. Those that return let main() return.
 
-int main(int, char** argv) {
-  const std::string how = argv[1];
-  alarm(60);  // a hang ends by signal
-  if (how == "main") {
-    push_work();
-    return 0;
+void by_thread() {
+  push_work();
+  std::thread([] { std::exit(0); }).join();
+}
+
+void by_thread_while_main_waits() {
+  push_work();
+  std::thread leaver([] { std::exit(0); });
+  for (;;) Engine::get().wait_for_all();
+}
+
+// Pushes after the engine's handler if that was registered later, before it else.
+void with_atexit_handler() {
+  std::atexit([] { push_work(); });
+  push_work();
+  std::exit(0);
+}
+
+// A library that was opened since goes down; what is in flight calls it.
+void under_library() {
+  push_work();
+  static std::atomic<bool> is_down{false};
+  std::atexit([] { is_down = true; });
+  for (int i = 0; i < 50; ++i) {
+    Engine::get().push(
+        [](const RunContext&) {
+          usleep(200);
+          if (is_down) _exit(77);
+        },
+        {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
   }
-  if (how == "thread") {
+}
+
+void push_failure(const char* what) {
+  Engine::get().push([what](const RunContext&) { throw std::runtime_error(what); },
+                     {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
+}
+
+void with_failure() {
+  push_work();
+  push_failure("never seen");
+}
+
+void with_failure_caught() {
+  try {
     push_work();
-    std::thread([] { std::exit(0); }).join();
-  }
-  if (how == "thread-while-main-waits") {
-    push_work();
-    std::thread leaver([] { std::exit(0); });
-    for (;;) Engine::get().wait_for_all();
-  }
-  if (how == "atexit") {
-    std::atexit([] {
-      push_work();
-    });  // runs after the engine's handler if that was registered later, before it else
+    push_failure("seen");
+    Engine::get().wait_for_all();
+  } catch (const std::exception&) {
     push_work();
     std::exit(0);
   }
-  if (how == "library") {  // one that was opened since goes down; what is in flight calls it
-    push_work();
-    static std::atomic<bool> is_down{false};
-    std::atexit([] { is_down = true; });
-    for (int i = 0; i < 50; ++i) {
-      Engine::get().push(
-          [](const RunContext&) {
-            usleep(200);
-            if (is_down) _exit(77);
-          },
-          {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
-    }
+}
+
+void inside_operation() {
+  push_work();
+  Engine::get().push([](const RunContext&) { std::exit(0); }, {});
+  for (;;) pause();
+}
+
+void while_others_push() {
+  push_work();
+  for (int t = 0; t < 2; ++t) {
+    std::thread([] {
+      for (;;) Engine::get().push([](const RunContext&) {}, {});
+    }).detach();
+  }
+}
+
+void with_bulk() {
+  push_work();
+  Engine::get().set_bulk_size(100);
+  push_work();
+}
+
+// An operation that nobody will ever complete.
+void while_stuck() {
+  push_work();
+  Engine::get().push_async([](const RunContext&, mxnet::OnComplete) {},
+                           {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
+  g_vars.clear();
+}
+
+void by_terminate() {
+  push_work();
+  throw std::runtime_error("uncaught");
+}
+
+struct Way {
+  std::string_view name;
+  void (*end)();
+};
+constexpr Way kWays[] = {
+    {"main", push_work},
+    {"thread", by_thread},
+    {"thread-while-main-waits", by_thread_while_main_waits},
+    {"atexit", with_atexit_handler},
+    {"library", under_library},
+    {"failure", with_failure},
+    {"caught", with_failure_caught},
+    {"inside", inside_operation},
+    {"pushing", while_others_push},
+    {"bulk", with_bulk},
+    {"stuck", while_stuck},
+    {"uncaught", by_terminate},
+};
+
+}  // namespace
+
+int main(int, char** argv) {
+  alarm(60);  // a hang ends by signal
+  for (const Way& way : kWays) {
+    if (way.name != argv[1]) continue;
+    way.end();
     return 0;
-  }
-  if (how == "failure") {
-    push_work();
-    Engine::get().push([](const RunContext&) { throw std::runtime_error("never seen"); },
-                       {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
-    return 0;
-  }
-  if (how == "caught") {
-    try {
-      push_work();
-      Engine::get().push([](const RunContext&) { throw std::runtime_error("seen"); },
-                         {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
-      Engine::get().wait_for_all();
-    } catch (const std::exception&) {
-      push_work();
-      std::exit(0);
-    }
-  }
-  if (how == "inside") {
-    push_work();
-    Engine::get().push([](const RunContext&) { std::exit(0); }, {});
-    for (;;) pause();
-  }
-  if (how == "pushing") {  // others push while we leave
-    push_work();
-    for (int t = 0; t < 2; ++t) {
-      std::thread([] {
-        for (;;) Engine::get().push([](const RunContext&) {}, {});
-      }).detach();
-    }
-    return 0;
-  }
-  if (how == "bulk") {
-    push_work();
-    Engine::get().set_bulk_size(100);
-    push_work();
-    return 0;
-  }
-  if (how == "stuck") {  // an operation that nobody will ever complete
-    push_work();
-    Engine::get().push_async([](const RunContext&, mxnet::OnComplete) {},
-                             {.device = {}, .reads = {}, .writes = {&g_vars[0], 1}});
-    g_vars.clear();
-    return 0;
-  }
-  if (how == "uncaught") {  // ends by std::terminate
-    push_work();
-    throw std::runtime_error("uncaught");
   }
   return 99;
 }

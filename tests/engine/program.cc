@@ -185,87 +185,122 @@ Trace run_serially(const Program& program) {
   return trace;
 }
 
-Trace run_on(Engine& engine, const Program& program) {
-  const auto n = static_cast<std::size_t>(program.variables);
-  std::vector<uint64_t> values(n, 0), versions(n, 0);
-  std::vector<Var*> vars(n);
-  std::vector<bool> gone(n, false);
-  for (Var*& var : vars) var = engine.new_variable();
-  Trace trace(program.steps.size(), kNothing);
-  Completer completer;
+namespace {
 
-  for (std::size_t id = 0; id < program.steps.size(); ++id) {
-    const Step& step = program.steps[id];
-    Var* first = step.writes.empty() ? nullptr : vars[static_cast<std::size_t>(step.writes[0])];
+// A program on an engine, step by step.
+class Run {
+ public:
+  Run(Engine& engine, const Program& program)
+      : engine_(engine),
+        program_(program),
+        values_(static_cast<std::size_t>(program.variables), 0),
+        versions_(values_.size(), 0),
+        gone_(values_.size(), false),
+        trace_(program.steps.size(), kNothing) {
+    for (std::size_t v = 0; v < values_.size(); ++v) vars_.push_back(engine.new_variable());
+  }
+
+  Trace trace() {
+    for (std::size_t id = 0; id < program_.steps.size(); ++id) take(id);
+    engine_.set_bulk_size(0);
+    trace_.push_back(thrown_id([&] { engine_.wait_for_all(); }) == kNothing ? kNothing : kThrew);
+    for (std::size_t v = 0; v < vars_.size(); ++v) {
+      if (!gone_[v]) versions_[v] = engine_.version(vars_[v]);
+    }
+    trace_.insert(trace_.end(), values_.begin(), values_.end());
+    trace_.insert(trace_.end(), versions_.begin(), versions_.end());
+    for (std::size_t v = 0; v < vars_.size(); ++v) {
+      if (!gone_[v]) engine_.delete_variable(vars_[v], {});
+    }
+    engine_.wait_for_all();
+    return std::move(trace_);
+  }
+
+ private:
+  Var* var(int v) const { return vars_[static_cast<std::size_t>(v)]; }
+
+  void take(std::size_t id) {
+    const Step& step = program_.steps[id];
+    Var* const first = step.writes.empty() ? nullptr : var(step.writes[0]);
     switch (step.kind) {
       case Step::kBulkSize:
-        engine.set_bulk_size(step.bulk_size);
+        engine_.set_bulk_size(step.bulk_size);
         break;
       case Step::kWaitForVar:
-        trace[id] = thrown_id([&] { engine.wait_for_var(first); });
+        trace_[id] = thrown_id([&] { engine_.wait_for_var(first); });
         break;
       case Step::kWaitToRead:
-        trace[id] = thrown_id([&] { engine.wait_to_read(first); });
+        trace_[id] = thrown_id([&] { engine_.wait_to_read(first); });
         break;
       case Step::kWaitForAll:
-        if (thrown_id([&] { engine.wait_for_all(); }) != kNothing) trace[id] = kThrew;
+        if (thrown_id([&] { engine_.wait_for_all(); }) != kNothing) trace_[id] = kThrew;
         break;
       case Step::kDelete: {
         const auto v = static_cast<std::size_t>(step.writes[0]);
-        gone[v] = true;
-        engine.delete_variable(
-            first, {}, [&engine, &values, &versions, &trace, &vars, v, id](const RunContext&) {
-              trace[id] = values[v];
-              versions[v] = engine.version(vars[v]);
-            });
+        gone_[v] = true;
+        engine_.delete_variable(first, {}, [this, v, id](const RunContext&) {
+          trace_[id] = values_[v];
+          versions_[v] = engine_.version(vars_[v]);
+        });
         break;
       }
-      case Step::kCompute: {
-        std::vector<Var*> reads, writes;
-        for (int v : step.reads) reads.push_back(vars[static_cast<std::size_t>(v)]);
-        for (int v : step.writes) writes.push_back(vars[static_cast<std::size_t>(v)]);
-        OpSpec spec;
-        spec.reads = reads;
-        spec.writes = writes;
-        spec.priority = step.priority;
-        spec.property = step.property;
-        spec.cheap = step.cheap;
-        spec.computes = step.computes;
-        const auto fail = [id] { return Error(ErrorCode::kGeneric, std::to_string(id)); };
-        if (step.asynchronous) {
-          AsyncFn fn = [&step, &values, &completer, fail, id](const RunContext&, OnComplete done) {
-            const auto finish = [&step, &values, fail, id, done] {
-              if (step.throws) return done.fail(std::make_exception_ptr(fail()));
-              compute(id, step, values);
-              done();
-            };
-            step.completes_elsewhere ? completer.later(finish) : finish();
-          };
-          step.prepared ? engine.push(engine.prepare_async(std::move(fn), spec))
-                        : engine.push_async(std::move(fn), spec);
-        } else {
-          SyncFn fn = [&step, &values, fail, id](const RunContext&) {
-            if (step.throws) throw fail();
-            compute(id, step, values);
-          };
-          step.prepared ? engine.push(engine.prepare(std::move(fn), spec))
-                        : engine.push(std::move(fn), spec);
-        }
-      }
+      case Step::kCompute:
+        step.asynchronous ? push_async(id, step) : push(id, step);
     }
   }
-  engine.set_bulk_size(0);
-  trace.push_back(thrown_id([&] { engine.wait_for_all(); }) == kNothing ? kNothing : kThrew);
-  for (std::size_t v = 0; v < n; ++v) {
-    if (!gone[v]) versions[v] = engine.version(vars[v]);
+
+  // What a step computes, or throws instead.
+  static Error failure(std::size_t id) { return {ErrorCode::kGeneric, std::to_string(id)}; }
+  void push(std::size_t id, const Step& step) {
+    SyncFn fn = [this, &step, id](const RunContext&) {
+      if (step.throws) throw failure(id);
+      compute(id, step, values_);
+    };
+    with_spec(step, [&](const OpSpec& spec) {
+      step.prepared ? engine_.push(engine_.prepare(std::move(fn), spec))
+                    : engine_.push(std::move(fn), spec);
+    });
   }
-  trace.insert(trace.end(), values.begin(), values.end());
-  trace.insert(trace.end(), versions.begin(), versions.end());
-  for (std::size_t v = 0; v < n; ++v) {
-    if (!gone[v]) engine.delete_variable(vars[v], {});
+  void push_async(std::size_t id, const Step& step) {
+    AsyncFn fn = [this, &step, id](const RunContext&, OnComplete done) {
+      const auto finish = [this, &step, id, done] {
+        if (step.throws) return done.fail(std::make_exception_ptr(failure(id)));
+        compute(id, step, values_);
+        done();
+      };
+      step.completes_elsewhere ? completer_.later(finish) : finish();
+    };
+    with_spec(step, [&](const OpSpec& spec) {
+      step.prepared ? engine_.push(engine_.prepare_async(std::move(fn), spec))
+                    : engine_.push_async(std::move(fn), spec);
+    });
   }
-  engine.wait_for_all();
-  return trace;
-}
+  template <class Push>
+  void with_spec(const Step& step, const Push& push) const {
+    std::vector<Var*> reads, writes;
+    for (int v : step.reads) reads.push_back(var(v));
+    for (int v : step.writes) writes.push_back(var(v));
+    OpSpec spec;
+    spec.reads = reads;
+    spec.writes = writes;
+    spec.priority = step.priority;
+    spec.property = step.property;
+    spec.cheap = step.cheap;
+    spec.computes = step.computes;
+    push(spec);
+  }
+
+  Engine& engine_;
+  const Program& program_;
+  std::vector<uint64_t> values_, versions_;
+  std::vector<Var*> vars_;
+  std::vector<bool> gone_;
+  Trace trace_;
+  Completer completer_;
+};
+
+}  // namespace
+
+Trace run_on(Engine& engine, const Program& program) { return Run(engine, program).trace(); }
 
 }  // namespace mxnet::engine_test

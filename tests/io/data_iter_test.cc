@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <vector>
 
@@ -18,7 +19,10 @@ namespace {
 // Counts samples: an epoch is `length` batches, of which number `bad` of the first epoch throws.
 class Counting final : public BatchSource {
  public:
-  explicit Counting(int length, int bad = -1) : length_(length), bad_(bad) {}
+  static inline std::atomic<int> alive{0};
+
+  explicit Counting(int length, int bad = -1) : length_(length), bad_(bad) { ++alive; }
+  ~Counting() override { --alive; }
   void start_epoch(bool after_end) override {
     ++epoch_;
     at_ = after_end ? 1 : 0;
@@ -72,11 +76,15 @@ TEST(DataIter, AFailureComesOnceAfterWhatWasBeforeIt) {
   EXPECT_EQ(pads(iter).size(), 4U);
 }
 
+// The end of each waits for the thread that reads: nobody uses the source behind it.
 TEST(DataIter, ManyAreDroppedWhileTheyRead) {
   for (int i = 0; i < 200; ++i) {
-    DataIter iter(std::make_unique<Counting>(1000), 3);
-    Batch batch;
-    if (i % 2 == 0) iter.next(&batch);
+    {
+      DataIter iter(std::make_unique<Counting>(1000), 3);
+      Batch batch;
+      if (i % 2 == 0) EXPECT_TRUE(iter.next(&batch));
+    }
+    EXPECT_EQ(Counting::alive, 0) << i;
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How CPU kernels that stand in for device kernels reach device memory:
 //   api.host_call(device, stream, [=] {
-//     relu(static_cast<const float*>(sim_translate(x, n * 4)), static_cast<float*>(sim_translate(y,
-//     n * 4)), n);
+//     relu(static_cast<const float*>(sim_translate(x, n * 4)),
+//          static_cast<float*>(sim_translate(y, n * 4)), n);
 //   });
 #pragma once
 #include <cstddef>

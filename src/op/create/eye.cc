@@ -80,7 +80,7 @@ void indices_cpu(const EyeParams& params, KernelContext& context) {
   }
 }
 
-bool define_eyes() {
+void define_eye() {
   OpBuilder<EyeParams> op("_eye");
   op.doc("Ones on a diagonal of a matrix, zeros elsewhere.")
       .param("N", &EyeParams::rows, "Number of rows.")
@@ -99,7 +99,9 @@ bool define_eyes() {
             .set_dtype(params.dtype);
       })
       .cpu(eye_cpu);
+}
 
+void define_numpy_eye() {
   OpBuilder<EyeParams> numpy("_npi_eye");
   numpy.doc("Ones on a diagonal of a matrix, zeros elsewhere.")
       .param("N", &EyeParams::rows, "Number of rows.")
@@ -118,7 +120,9 @@ bool define_eyes() {
         infer.out(0).set_shape({params.rows, columns}).set_dtype(params.dtype);
       })
       .cpu(eye_cpu);
+}
 
+void define_identity() {
   OpBuilder<EyeParams> identity("_npi_identity");
   identity.doc("The identity matrix.")
       .param("shape", &EyeParams::shape, Shape::scalar(), "Rows and columns, equal.")
@@ -132,7 +136,9 @@ bool define_eyes() {
         infer.out(0).set_shape(params.shape).set_dtype(params.dtype);
       })
       .cpu([](const EyeParams&, KernelContext& context) { eye(context, 0); });
+}
 
+void define_indices() {
   OpBuilder<EyeParams> indices("_npi_indices");
   indices.doc("The index of each place of a grid along each of its axes.")
       .param("dimensions", &EyeParams::shape, "Shape of the grid.")
@@ -144,9 +150,15 @@ bool define_eyes() {
         infer.out(0).set_shape(shape).set_dtype(params.dtype);
       })
       .cpu(indices_cpu);
-  return mark_portable({"_eye", "_npi_eye", "_npi_identity"});
 }
-[[maybe_unused]] const bool defined = define_eyes();
+
+[[maybe_unused]] const bool defined = [] {
+  define_eye();
+  define_numpy_eye();
+  define_identity();
+  define_indices();
+  return mark_portable({"_eye", "_npi_eye", "_npi_identity"});
+}();
 
 }  // namespace
 }  // namespace mxnet

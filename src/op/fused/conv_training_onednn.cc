@@ -134,8 +134,100 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
       std::move(arguments), std::move(in), {map});
 }
 
-// Inputs: gradient of the map, image, weight; outputs: those of image, weight and bias that are
-// wanted.
+// Gathers the steps of a gradient, and the layouts of what they read and write. Inputs: gradient of
+// the map, image, weight; outputs: those of image, weight and bias that are wanted.
+class GradientSteps {
+ public:
+  GradientSteps(const ConvGeometry& g, const ConvDescs& descs, DType dtype)
+      : g_(g),
+        descs_(descs),
+        dtype_(dtype),
+        image_(onednn::layout_of(descs.image)),
+        in_{onednn::layout_of(descs.map), image_, nullptr} {}
+
+  // The gradient of the image. False where oneDNN has no such step, as below.
+  bool add_data() {
+    const auto winograd = in_blocks(adjoint(g_));
+    if (!winograd) return add_direct_data();
+    name_ = "winograd";
+    steps_.push_back([desc = *winograd] {
+      return std::make_unique<WinogradStep>(desc, WinogradConv::WeightOrder::kAdjoint,
+                                            WinogradStep::Tensors{kMap, kWeight, -1, 0});
+    });
+    out_.push_back(image_);
+    return true;
+  }
+  // That of the weight and, in the same step, of the bias.
+  bool add_weight(bool bias) {
+    const auto winograd = in_blocks(g_);
+    if (!winograd) return add_direct_weight(bias);
+    name_ = "winograd";
+    const int first = static_cast<int>(out_.size());
+    steps_.push_back([desc = *winograd, first, bias] {
+      return std::make_unique<WinogradWeightStep>(desc, first, bias ? first + 1 : -1);
+    });
+    out_.resize(out_.size() + (bias ? 2 : 1));
+    return true;
+  }
+  PreparedKernelRef kernel() && {
+    return std::make_shared<const StepsKernel>(name_, std::move(steps_), std::move(in_),
+                                               std::move(out_));
+  }
+
+ private:
+  static constexpr int kMap = 0, kImage = 1, kWeight = 2, kFirstOut = 3;
+
+  int next_out() const { return kFirstOut + static_cast<int>(out_.size()); }
+  std::optional<WinogradDesc> in_blocks(const ConvGeometry& g) const {
+    return image_ != nullptr ? winograd_in_blocks(g, dtype_) : std::nullopt;
+  }
+  bool add_direct_data() {
+    ConvDescs d = descs_;
+    const auto desc = onednn::implemented([&] { return data_gradient_of(g_, d); });
+    if (!desc) return false;
+    d.weight = desc->weights_desc();
+    in_[kWeight] = onednn::layout_of(d.weight);
+    steps_.push_back(onednn::primitive_step(
+        [g = g_, d] {
+          return onednn::compiled<dnnl::convolution_backward_data>(data_gradient_of(g, d));
+        },
+        {{DNNL_ARG_DIFF_DST, d.map, kMap},
+         {DNNL_ARG_WEIGHTS, d.weight, kWeight},
+         {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
+    out_.push_back(image_);
+    return true;
+  }
+  bool add_direct_weight(bool bias) {
+    ConvDescs d = descs_;
+    if (!bias) d.bias = memory::desc();
+    const auto desc = onednn::implemented([&] { return weight_gradient_of(g_, d); });
+    if (!desc) return false;
+    d.weight = desc->diff_weights_desc();
+    std::vector<Argument> arguments{{DNNL_ARG_DIFF_DST, d.map, kMap},
+                                    {DNNL_ARG_SRC, d.image, kImage},
+                                    {DNNL_ARG_DIFF_WEIGHTS, d.weight, next_out()}};
+    out_.push_back(onednn::layout_of(d.weight));
+    if (bias) {
+      arguments.push_back({DNNL_ARG_DIFF_BIAS, d.bias, next_out()});
+      out_.push_back(nullptr);
+    }
+    steps_.push_back(onednn::primitive_step(
+        [g = g_, d] {
+          return onednn::compiled<dnnl::convolution_backward_weights>(weight_gradient_of(g, d));
+        },
+        std::move(arguments)));
+    return true;
+  }
+
+  const ConvGeometry& g_;
+  const ConvDescs& descs_;
+  const DType dtype_;
+  const LayoutRef image_;
+  std::vector<LayoutRef> in_, out_;
+  std::vector<StepsKernel::MakeStep> steps_;
+  const char* name_ = "onednn";
+};
+
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
   if (!takes_types(signature)) return nullptr;
@@ -147,66 +239,10 @@ PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signa
   const bool bias = wants(conv.wanted, kWantBias), weight = wants(conv.wanted, kWantWeight);
   if (!descs || !blocks_pay(g, dtype) || (bias && !weight)) return nullptr;
   if (weight && !onednn::weight_gradient_is_right(g, dtype)) return nullptr;
-  const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
-  std::vector<LayoutRef> in{map, image, nullptr}, out;
-  std::vector<StepsKernel::MakeStep> steps;
-  const char* name = "onednn";
-  constexpr int kMap = 0, kImage = 1, kWeight = 2, kFirstOut = 3;
-  const auto next_out = [&] { return kFirstOut + static_cast<int>(out.size()); };
-  const auto winograd = wants(conv.wanted, kWantData) && image != nullptr
-                            ? winograd_in_blocks(adjoint(g), dtype)
-                            : std::nullopt;
-  if (winograd) {
-    name = "winograd";
-    steps.push_back([desc = *winograd] {
-      return std::make_unique<WinogradStep>(desc, WinogradConv::WeightOrder::kAdjoint,
-                                            WinogradStep::Tensors{kMap, kWeight, -1, 0});
-    });
-    out.push_back(image);
-  } else if (wants(conv.wanted, kWantData)) {
-    ConvDescs d = *descs;
-    const auto desc = onednn::implemented([&] { return data_gradient_of(g, d); });
-    if (!desc) return nullptr;
-    d.weight = desc->weights_desc();
-    in[kWeight] = onednn::layout_of(d.weight);
-    steps.push_back(onednn::primitive_step(
-        [g, d] {
-          return onednn::compiled<dnnl::convolution_backward_data>(data_gradient_of(g, d));
-        },
-        {{DNNL_ARG_DIFF_DST, d.map, kMap},
-         {DNNL_ARG_WEIGHTS, d.weight, kWeight},
-         {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
-    out.push_back(image);
-  }
-  const auto by_weight = weight && image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt;
-  if (by_weight) {
-    name = "winograd";
-    const int first = static_cast<int>(out.size());
-    steps.push_back([desc = *by_weight, first, bias] {
-      return std::make_unique<WinogradWeightStep>(desc, first, bias ? first + 1 : -1);
-    });
-    out.resize(out.size() + (bias ? 2 : 1));
-  } else if (weight) {
-    ConvDescs d = *descs;
-    if (!bias) d.bias = memory::desc();
-    const auto desc = onednn::implemented([&] { return weight_gradient_of(g, d); });
-    if (!desc) return nullptr;
-    d.weight = desc->diff_weights_desc();
-    std::vector<Argument> arguments{{DNNL_ARG_DIFF_DST, d.map, kMap},
-                                    {DNNL_ARG_SRC, d.image, kImage},
-                                    {DNNL_ARG_DIFF_WEIGHTS, d.weight, next_out()}};
-    out.push_back(onednn::layout_of(d.weight));
-    if (bias) {
-      arguments.push_back({DNNL_ARG_DIFF_BIAS, d.bias, next_out()});
-      out.push_back(nullptr);
-    }
-    steps.push_back(onednn::primitive_step(
-        [g, d] {
-          return onednn::compiled<dnnl::convolution_backward_weights>(weight_gradient_of(g, d));
-        },
-        std::move(arguments)));
-  }
-  return std::make_shared<const StepsKernel>(name, std::move(steps), std::move(in), std::move(out));
+  GradientSteps steps(g, *descs, dtype);
+  if (wants(conv.wanted, kWantData) && !steps.add_data()) return nullptr;
+  if (weight && !steps.add_weight(bias)) return nullptr;
+  return std::move(steps).kernel();
 }
 
 [[maybe_unused]] const bool added =

@@ -42,14 +42,14 @@ void for_picked(const Shape& data, int axis, const Positions& positions, const F
   });
 }
 
-void pick_from(const Tensor& data, const Tensor& index, int axis, OutOfRange mode,
-               const Tensor& out, const KernelContext& context) {
+void pick_from(const Tensor& data, const Positions& positions, int axis, const Tensor& out,
+               const KernelContext& context) {
   if (out.size() == 0) return;
   if (const GpuTable* gpu = gpu_table(context)) {
     return gpu->pick(context.stream()->native(), data, data.dim(axis),
-                     data.shape().size(axis + 1, data.ndim()), index, mode, out);
+                     data.shape().size(axis + 1, data.ndim()), positions.indices(),
+                     positions.rule(), out);
   }
-  const Positions positions(index, data.dim(axis), mode, "pick");
   dispatch_size(data.dtype, [&]<class W>(W) {
     for_picked(
         data.shape(), axis, positions,
@@ -58,10 +58,7 @@ void pick_from(const Tensor& data, const Tensor& index, int axis, OutOfRange mod
 }
 
 // Writes one element per line, once.
-void put_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mode,
-              const Tensor& out) {
-  if (values.size() == 0) return;
-  const Positions positions(index, out.dim(axis), mode, "pick");
+void put_into(const Tensor& values, const Positions& positions, int axis, const Tensor& out) {
   dispatch_size(out.dtype, [&]<class W>(W) {
     for_picked(out.shape(), axis, positions,
                [from = values.as<const W>(), to = out.as<W>()](int64_t at, int64_t i) {
@@ -71,10 +68,7 @@ void put_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mo
 }
 
 // Adds to one element per line.
-void add_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mode,
-              const Tensor& out) {
-  if (values.size() == 0) return;
-  const Positions positions(index, out.dim(axis), mode, "pick");
+void add_into(const Tensor& values, const Positions& positions, int axis, const Tensor& out) {
   dispatch_dtype(out.dtype, "pick", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     for_picked(out.shape(), axis, positions,
@@ -87,11 +81,15 @@ void add_into(const Tensor& values, const Tensor& index, int axis, OutOfRange mo
 int pick_axis(const PickParams& params, int ndim) {
   return normalize_axis(params.axis.value_or(-1), ndim, "pick");
 }
+// Those of `index` along that axis of `whole`.
+Positions pick_positions(const PickParams& params, const Tensor& whole, const Tensor& index) {
+  return {index, whole.dim(pick_axis(params, whole.ndim())), params.mode, "pick"};
+}
 
 void pick_cpu(const PickParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
-  pick_from(data, context.in(1), pick_axis(params, data.ndim()), params.mode, context.out(0),
-            context);
+  pick_from(data, pick_positions(params, data, context.in(1)), pick_axis(params, data.ndim()),
+            context.out(0), context);
 }
 
 // Inputs: gradient, data for its shape, index.
@@ -103,12 +101,14 @@ void backward_pick_cpu(const PickParams& params, KernelContext& context) {
     return gpu->put(context.stream()->native(), context.in(0), out.dim(axis),
                     out.shape().size(axis + 1, out.ndim()), context.in(2), params.mode, out);
   }
-  put_into(context.in(0), context.in(2), pick_axis(params, out.ndim()), params.mode, out);
+  put_into(context.in(0), pick_positions(params, out, context.in(2)), pick_axis(params, out.ndim()),
+           out);
 }
 
 void adding_pick_cpu(const PickParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
-  add_into(context.in(0), context.in(2), pick_axis(params, out.ndim()), params.mode, out);
+  add_into(context.in(0), pick_positions(params, out, context.in(2)), pick_axis(params, out.ndim()),
+           out);
 }
 
 void infer_pick(const PickParams& params, Infer& infer) {
@@ -184,7 +184,9 @@ MX_OP(batch_take, NoParams)
         infer.in(1).fail(fmt::format("{} elements", infer.in(0).dim(0)));
     })
     .cpu([](const NoParams&, KernelContext& context) {
-      pick_from(context.in(0), context.in(1), 1, OutOfRange::kClip, context.out(0), context);
+      const Tensor& rows = context.in(0);
+      const Positions positions(context.in(1), rows.dim(1), OutOfRange::kClip, "batch_take");
+      pick_from(rows, positions, 1, context.out(0), context);
     });
 [[maybe_unused]] const bool portable_take = mark_portable({"batch_take"});
 
@@ -205,16 +207,18 @@ MX_OP(fill_element_0index, NoParams)
       const Tensor& out = context.out(0);
       copy_memory(context, in.data, out.data,
                   static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
-      const Tensor &values = context.in(1), &positions = context.in(2);
+      const Tensor& values = context.in(1);
+      const Positions positions(context.in(2), out.dim(1), OutOfRange::kRaise,
+                                "fill_element_0index");
       if (const GpuTable* gpu = gpu_table(context)) {
         // The host looks whether all are in range.
-        const HostCopy host(context, positions);
-        for_blocks(Positions(host.tensor(), out.dim(1), OutOfRange::kRaise, "pick"), 0,
-                   positions.size(), [](int64_t, const int64_t*, int64_t) {});
-        return gpu->put(context.stream()->native(), values, out.dim(1), 1, positions,
+        const HostCopy host(context, positions.indices());
+        for_blocks(positions.of(host.tensor()), 0, positions.count(),
+                   [](int64_t, const int64_t*, int64_t) {});
+        return gpu->put(context.stream()->native(), values, out.dim(1), 1, positions.indices(),
                         OutOfRange::kClip, out);
       }
-      put_into(values, positions, 1, OutOfRange::kRaise, out);
+      put_into(values, positions, 1, out);
     });
 [[maybe_unused]] const bool portable_fill = mark_portable_waiting({"fill_element_0index"});
 

@@ -214,7 +214,7 @@ Gradients with_lengths(const SequenceParams& params, Grad& grad, const char* op,
   return result;
 }
 
-bool define() {
+void define_mask() {
   OpBuilder<SequenceParams> mask =
       sequence_op("SequenceMask", "Sequences with a value after their end.");
   mask.alias("_npx_sequence_mask")
@@ -226,7 +226,9 @@ bool define() {
     std::erase_if(attrs, [](const auto& attr) { return attr.first == "value"; });
     return with_lengths(params, grad, "SequenceMask", std::move(attrs));
   });
+}
 
+void define_reverse() {
   OpBuilder<SequenceParams> reverse = sequence_op(
       "SequenceReverse", "Sequences in reverse order, what is after their end in place.");
   add_axis(reverse);
@@ -234,7 +236,9 @@ bool define() {
   reverse.grad([](const SequenceParams& params, Grad& grad) {
     return with_lengths(params, grad, "SequenceReverse", grad.attrs());
   });
+}
 
+void define_last() {
   OpBuilder<SequenceParams> last = sequence_op("SequenceLast", "The last step of each sequence.");
   add_axis(last);
   last.infer(infer_last).cpu(last_cpu).grad([](const SequenceParams& params, Grad& grad) {
@@ -245,7 +249,9 @@ bool define() {
     result[0] = apply("_backward_SequenceLast", inputs, grad.attrs());
     return result;
   });
+}
 
+void define_backward_last() {
   OpBuilder<SequenceParams> backward("_backward_SequenceLast");
   backward.doc("Puts the last steps back into zeros.")
       .input("head_grad", "Gradient of the output.")
@@ -274,10 +280,16 @@ bool define() {
                         : apply("SequenceLast", {grad.dout(0)}, grad.attrs());
         return result;
       });
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define_mask();
+  define_reverse();
+  define_last();
+  define_backward_last();
   return mark_portable_waiting(
       {"SequenceMask", "SequenceReverse", "SequenceLast", "_backward_SequenceLast"});
-}
-[[maybe_unused]] const bool defined = define();
+}();
 
 }  // namespace
 }  // namespace mxnet

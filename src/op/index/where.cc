@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing between two arrays, or an array and a number, by a condition of any type. Elements are
-// moved by size; the condition becomes bytes a block at a time.
+// where and its relatives: choosing between two arrays, or an array and a number, by a condition of
+// any type.
 #include <fmt/format.h>
 
 #include <cstring>
 
+#include "op/index/choose.h"
 #include "op/loops/convert.h"
-#include "op/moving/positions.h"
 #include "op/op_builder.h"
 #include "op/run/dispatch.h"
-#include "op/run/fill.h"
-#include "op/run/gpu_table.h"
-#include "op/run/parallel.h"
+#include "op/run/gpu.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {
@@ -21,151 +19,6 @@ struct WhereParams {
   double scalar, x, y;
   bool left;  // of the gradient: where the condition holds
 };
-
-// Steps, in elements, of an array as if it were broadcast to `full`.
-struct Steps {
-  Steps(const Shape& shape, const Shape& full) {
-    int64_t step = 1;
-    for (int i = 1; i <= shape.ndim(); ++i) {
-      const int64_t dim = shape[shape.ndim() - i];
-      of[static_cast<std::size_t>(full.ndim() - i)] = dim == 1 ? 0 : step;
-      step *= dim;
-    }
-  }
-  std::array<int64_t, Shape::kMaxDims> of{};
-};
-
-// An operand: elements along the last dimension are `step` apart.
-struct Operand {
-  const Tensor& tensor;
-  Steps steps;
-  Operand(const Tensor& tensor, const Shape& full) : tensor(tensor), steps(tensor.shape(), full) {}
-  int64_t offset(int64_t row, const Shape& full) const {
-    int64_t at = 0;
-    for (int d = full.ndim() - 2; d >= 0; --d) {
-      at += row % full[d] * steps.of[static_cast<std::size_t>(d)];
-      row /= full[d];
-    }
-    return at;
-  }
-  int64_t step(const Shape& full) const {
-    return steps.of[static_cast<std::size_t>(full.ndim() - 1)];
-  }
-};
-
-// By masks, which vectorise for every width; out of bytes, since GCC makes no vectors of bool.
-template <class W>
-void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(holds);
-  for (int64_t i = 0; i < n; ++i) {
-    const W mask = static_cast<W>(W{0} - static_cast<W>(bytes[i]));
-    out[i] = static_cast<W>((x[i] & mask) | (y[i] & static_cast<W>(~mask)));
-  }
-}
-
-// Elements [first, first + n) of a condition: bool as it is, other types converted into `buffer`.
-const bool* truth_of(const Tensor& condition, int64_t first, int64_t n, bool* buffer) {
-  if (condition.dtype == DType::kBool) return condition.as<bool>() + first;
-  read_truth(condition, first, n, buffer);
-  return buffer;
-}
-
-// A row of an operand, read a block at a time: one number for the whole row fills a block once.
-template <class W>
-class Row {
- public:
-  Row(const Operand& operand, int64_t row, const Shape& full)
-      : from_(operand.tensor.as<const W>() + operand.offset(row, full)),
-        same_(operand.step(full) == 0) {
-    if (same_) fill_same(block_.data(), std::min(full.back(), Positions::kBlock), *from_);
-  }
-  const W* at(int64_t start) const { return same_ ? block_.data() : from_ + start; }
-
- private:
-  const W* from_;
-  bool same_;
-  std::array<W, Positions::kBlock> block_;
-};
-
-// out = condition ? x : y over rows of the last dimension, a block at a time.
-template <class W>
-void choose(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
-            W* out) {
-  const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
-  const int64_t condition_step = condition.step(full);
-  const auto run = [&](int64_t row, int64_t first, int64_t last) {
-    const int64_t condition_at = condition.offset(row, full);
-    W* to = out + row * length;
-    std::array<bool, Positions::kBlock> buffer;
-    if (condition_step == 0) {
-      const bool hold = *truth_of(condition.tensor, condition_at, 1, buffer.data());
-      const Operand& chosen = hold ? x : y;
-      const W* from = chosen.tensor.as<const W>() + chosen.offset(row, full);
-      if (chosen.step(full) == 1) {
-        std::memcpy(to + first, from + first, static_cast<std::size_t>(last - first) * sizeof(W));
-      } else {
-        fill_same(to + first, last - first, *from);
-      }
-      return;
-    }
-    const Row<W> on_true(x, row, full), on_false(y, row, full);
-    for (int64_t start = first; start < last; start += Positions::kBlock) {
-      const int64_t n = std::min(Positions::kBlock, last - start);
-      const bool* holds = truth_of(condition.tensor, condition_at + start, n, buffer.data());
-      choose_each(holds, on_true.at(start), on_false.at(start), to + start, n);
-    }
-  };
-  if (rows == 1) {
-    parallel_for(length, 2.0, [&](int64_t first, int64_t last) { run(0, first, last); });
-    return;
-  }
-  parallel_for(
-      rows, 2.0 * static_cast<double>(length) + 8,
-      [&](int64_t first, int64_t last) {
-        for (int64_t row = first; row < last; ++row) run(row, 0, length);
-      },
-      1);
-}
-
-// The same shape with neighbours merged where nothing is broadcast: long rows.
-bool all_equal(const Shape& full, std::initializer_list<const Tensor*> tensors) {
-  return std::all_of(tensors.begin(), tensors.end(),
-                     [&](const Tensor* t) { return t->shape() == full; });
-}
-
-void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out,
-           KernelContext& context) {
-  if (out.size() == 0) return;
-  if (const GpuTable* gpu = gpu_table(context))
-    return gpu->choose(context.stream()->native(), condition, x, y, out);
-  Shape full = out.ndim() == 0 ? Shape{1} : out.shape();
-  Shape flat{out.size()};
-  Tensor c = condition, left = x, right = y;
-  Shape one{1};
-  if (all_equal(out.shape(), {&condition, &x, &y})) {
-    c.shape_ptr = left.shape_ptr = right.shape_ptr = &flat;
-    full = flat;
-  } else if (condition.shape() == out.shape() && x.size() == 1 && y.shape() == out.shape()) {
-    c.shape_ptr = right.shape_ptr = &flat;
-    left.shape_ptr = &one;
-    full = flat;
-  } else if (condition.shape() == out.shape() && y.size() == 1 && x.shape() == out.shape()) {
-    c.shape_ptr = left.shape_ptr = &flat;
-    right.shape_ptr = &one;
-    full = flat;
-  }
-  const Operand by(c, full), on_true(left, full), on_false(right, full);
-  switch (dtype_size(out.dtype)) {
-    case 1:
-      return choose(by, on_true, on_false, full, out.as<uint8_t>());
-    case 2:
-      return choose(by, on_true, on_false, full, out.as<uint16_t>());
-    case 4:
-      return choose(by, on_true, on_false, full, out.as<uint32_t>());
-    default:
-      return choose(by, on_true, on_false, full, out.as<uint64_t>());
-  }
-}
 
 // A number as a tensor of one element, where the call's arrays are.
 class Scalar {
@@ -202,11 +55,11 @@ void where_cpu(const NoParams&, KernelContext& context) {
   Tensor condition = context.in(0);
   const Shape shape = row_condition(condition.shape(), context.in(1).shape());
   condition.shape_ptr = &shape;
-  where(condition, context.in(1), context.in(2), context.out(0), context);
+  choose(condition, context.in(1), context.in(2), context.out(0), context);
 }
 
 void numpy_where_cpu(const NoParams&, KernelContext& context) {
-  where(context.in(0), context.in(1), context.in(2), context.out(0), context);
+  choose(context.in(0), context.in(1), context.in(2), context.out(0), context);
 }
 
 // Inputs: gradient, condition, the argument for its shape (unless it needs no summing up).
@@ -217,8 +70,8 @@ void backward_where_cpu(const WhereParams& params, KernelContext& context) {
   Tensor condition = context.in(1);
   const Shape shape = kRows ? row_condition(condition.shape(), dy.shape()) : condition.shape();
   condition.shape_ptr = &shape;
-  where(condition, params.left ? dy : zero.tensor(), params.left ? zero.tensor() : dy,
-        context.out(0), context);
+  choose(condition, params.left ? dy : zero.tensor(), params.left ? zero.tensor() : dy,
+         context.out(0), context);
 }
 
 // A condition of `x`: an element each, or one for each row.
@@ -328,8 +181,8 @@ void define_scalar(const char* name) {
       .cpu([](const WhereParams& params, KernelContext& context) {
         const Scalar scalar(params.scalar, context.out(0).dtype, context);
         const Tensor& x = context.in(1);
-        where(context.in(0), kArrayLeft ? x : scalar.tensor(), kArrayLeft ? scalar.tensor() : x,
-              context.out(0), context);
+        choose(context.in(0), kArrayLeft ? x : scalar.tensor(), kArrayLeft ? scalar.tensor() : x,
+               context.out(0), context);
       })
       .grad(scalar_gradient<kArrayLeft>);
 }
@@ -369,7 +222,7 @@ bool define() {
       })
       .cpu([](const WhereParams& params, KernelContext& context) {
         const Scalar x(params.x, DType::kFloat32, context), y(params.y, DType::kFloat32, context);
-        where(context.in(0), x.tensor(), y.tensor(), context.out(0), context);
+        choose(context.in(0), x.tensor(), y.tensor(), context.out(0), context);
       })
       .zero_grad();
   define_backward<true>("_backward_where");

@@ -2,22 +2,21 @@
 // Contractions as matrix products: labels fall into batch, rows, columns and summed ones; operands
 // whose strides already form matrices are used in place, others are copied together first.
 #include "op/matrix/contract.h"
-#include "op/matrix/contract_gpu.h"
-#include "op/run/gpu.h"
 
 #include <algorithm>
-#include <optional>
 
+#include "op/matrix/contract_gpu.h"
+#include "op/matrix/matrix_form.h"
 #include "op/matrix/strided.h"
 #include "op/products/products.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/run/dispatch.h"
+#include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {
 
-using Dims = std::span<const int64_t>;
-using Labels = std::vector<std::size_t>;
+using namespace contraction;
 
 // The low bits of a result need no more of the operands: unsigned numbers of 32 bits serve all
 // integers that are no longer.
@@ -49,33 +48,6 @@ struct View {
   Strides strides;
 };
 
-int64_t product(Dims dims, const Labels& labels) {
-  int64_t n = 1;
-  for (std::size_t l : labels) n *= dims[l];
-  return n;
-}
-
-// The step through `labels` as one dimension; nothing where they do not run through. `lone` is the
-// answer for a single position.
-std::optional<int64_t> joined_stride(Dims dims, const Labels& labels, const Strides& strides,
-                                     int64_t lone) {
-  std::optional<int64_t> step;
-  int64_t next = 0;
-  for (std::size_t i = labels.size(); i-- > 0;) {
-    const std::size_t l = labels[i];
-    if (dims[l] == 1) continue;
-    if (step && strides[l] != next) return std::nullopt;
-    if (!step) step = strides[l];
-    next = strides[l] * dims[l];
-  }
-  return step ? step : lone;
-}
-
-void sort_by(const Strides& strides, Labels* labels) {
-  std::stable_sort(labels->begin(), labels->end(),
-                   [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
-}
-
 // Labels of an array whose elements follow each other, in their order; none where something else
 // lies in between or twice.
 Labels labels_of_dense(Dims dims, const Strides& strides) {
@@ -85,20 +57,6 @@ Labels labels_of_dense(Dims dims, const Strides& strides) {
   }
   sort_by(strides, &labels);
   return joined_stride(dims, labels, strides, 0) == 1 ? labels : Labels{};
-}
-
-// Row-major strides over the labels in the order given; 0 for others.
-Strides packed_strides(Dims dims, std::initializer_list<const Labels*> groups) {
-  Strides strides(dims.size(), 0);
-  int64_t step = 1;
-  for (auto group = groups.end(); group != groups.begin();) {
-    --group;
-    for (std::size_t i = (*group)->size(); i-- > 0;) {
-      strides[(**group)[i]] = step;
-      step *= dims[(**group)[i]];
-    }
-  }
-  return strides;
 }
 
 std::vector<Walk> walk_of(Dims dims, const Strides& from, const Strides& to) {
@@ -121,24 +79,6 @@ std::vector<int64_t> offsets(Dims dims, const Labels& batch, const Strides& stri
     at = std::move(longer);
   }
   return at;
-}
-
-// Rows and columns of an operand as BLAS takes them.
-struct Matrix {
-  bool transpose;
-  int64_t leading;
-};
-
-std::optional<Matrix> matrix_form(Dims dims, const Labels& rows, const Labels& columns,
-                                  const Strides& strides) {
-  const int64_t m = product(dims, rows), n = product(dims, columns);
-  const auto row = joined_stride(dims, rows, strides, n);
-  const auto column = joined_stride(dims, columns, strides, 1);
-  if (!row || !column) return std::nullopt;
-  if (*column == 1 && *row >= n) return Matrix{false, *row};
-  const int64_t across = n == 1 ? m : *column;  // a lone column lies anywhere
-  if (*row == 1 && across >= m) return Matrix{true, across};
-  return std::nullopt;
 }
 
 // Sums of an array of `type` that is dense in the order of its strides, `kept` of whose labels
@@ -206,8 +146,8 @@ void sum_alone(Dims dims, const Strides& other, const Strides& out, View<C>* vie
 
 // The operand with rows and columns in matrix form, copied if need be.
 template <class C>
-Matrix to_matrix(Dims dims, const Labels& batch, const Labels& rows, const Labels& columns,
-                 View<C>* view, KernelContext& context) {
+MatrixForm to_matrix(Dims dims, const Labels& batch, const Labels& rows, const Labels& columns,
+                     View<C>* view, KernelContext& context) {
   if (const auto form = matrix_form(dims, rows, columns, view->strides)) return *form;
   const Strides strides = packed_strides(dims, {&batch, &rows, &columns});
   C* copy =
@@ -250,27 +190,14 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   }
   sum_alone(dims, b.strides, to, &a, context);
   sum_alone(dims, a.strides, to, &b, context);
-  Labels batch, rows, columns, summed;
-  for (std::size_t l = 0; l < dims.size(); ++l) {
-    const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = to[l] != 0;
-    if (dims[l] == 1) continue;
-    if (in_c) {
-      (in_a && in_b ? batch : in_b ? columns : rows).push_back(l);
-    } else if (in_a && in_b) {
-      summed.push_back(l);
-    }
-  }
-  sort_by(to, &batch);
-  sort_by(to, &rows);
-  sort_by(to, &columns);
-  sort_by(a.strides, &summed);
+  auto [batch, rows, columns, summed] = roles_of(dims, a.strides, b.strides, to);
   if (rows.empty() && columns.empty() && summed.empty() && !batch.empty())
     return multiply_elements(dims, batch, a, b, c, to, alpha, beta);
   auto form = matrix_form(dims, rows, columns, to);
-  if (form && form->transpose) {  // the transposed product has its columns in steps of one
+  if (form && form->transposed) {  // the transposed product has its columns in steps of one
     std::swap(rows, columns);
     std::swap(a, b);
-    form->transpose = false;
+    form->transposed = false;
   }
   C* result = c;
   Strides strides = to;
@@ -278,14 +205,14 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
     strides = packed_strides(dims, {&batch, &rows, &columns});
     const int64_t size = product(dims, batch) * product(dims, rows) * product(dims, columns);
     result = context.workspace_of<C>(std::max<int64_t>(size, 1));
-    form = Matrix{false, std::max<int64_t>(product(dims, columns), 1)};
+    form = MatrixForm{false, std::max<int64_t>(product(dims, columns), 1)};
   }
-  const Matrix form_a = to_matrix(dims, batch, rows, summed, &a, context);
-  const Matrix form_b = to_matrix(dims, batch, summed, columns, &b, context);
+  const MatrixForm form_a = to_matrix(dims, batch, rows, summed, &a, context);
+  const MatrixForm form_b = to_matrix(dims, batch, summed, columns, &b, context);
   const std::vector<int64_t> at_a = offsets(dims, batch, a.strides),
                              at_b = offsets(dims, batch, b.strides),
                              at_c = offsets(dims, batch, strides);
-  multiply(Products<C>{form_a.transpose, form_b.transpose, product(dims, rows),
+  multiply(Products<C>{form_a.transposed, form_b.transposed, product(dims, rows),
                        product(dims, columns), product(dims, summed), a.data, form_a.leading,
                        b.data, form_b.leading, result, form->leading, alpha,
                        result == c ? beta : C{0}, at_a, at_b, at_c});
@@ -347,13 +274,6 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
     views[0] = {product_of_pair, strides};
   }
   multiply_pair<C>(left, views[0], views[1], out, to, alpha, beta, context);
-}
-
-// How many elements of an array its labels reach.
-int64_t reached(Dims dims, const Strides& strides) {
-  int64_t n = 1;
-  for (std::size_t l = 0; l < dims.size(); ++l) n *= strides[l] != 0 ? dims[l] : 1;
-  return n;
 }
 
 template <class T>

@@ -9,33 +9,13 @@
 #include <optional>
 
 #include "base/error.h"
+#include "op/matrix/matrix_form.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {
 
-using Dims = std::span<const int64_t>;
-using Labels = std::vector<std::size_t>;
-
-int64_t product(Dims dims, const Labels& labels) {
-  int64_t n = 1;
-  for (const std::size_t l : labels) n *= dims[l];
-  return n;
-}
-
-// The step of labels that lie like one dimension; `lone` where there is nothing to step over.
-std::optional<int64_t> joined_step(Dims dims, const Labels& labels, const Strides& strides,
-                                   int64_t lone) {
-  std::optional<int64_t> step;
-  int64_t expected = 0;
-  for (auto l = labels.rbegin(); l != labels.rend(); ++l) {
-    if (dims[*l] == 1) continue;
-    if (step && strides[*l] != expected) return std::nullopt;
-    if (!step) step = strides[*l];
-    expected = strides[*l] * dims[*l];
-  }
-  return step.value_or(lone);
-}
+using namespace contraction;
 
 // Matrices of a batch, as a product takes them.
 struct Matrices {
@@ -47,28 +27,10 @@ struct Matrices {
 // Nothing where strides are no matrices'.
 std::optional<Matrices> in_place(Dims dims, const Labels& batch, const Labels& rows,
                                  const Labels& columns, const Labelled& array) {
-  const int64_t m = product(dims, rows), n = product(dims, columns);
-  const auto row = joined_step(dims, rows, array.strides, n);
-  const auto column = joined_step(dims, columns, array.strides, 1);
-  const auto step = joined_step(dims, batch, array.strides, 0);
-  if (!row || !column || !step) return std::nullopt;
-  if (*column == 1 && *row >= n) return Matrices{array.tensor.data, false, *row, *step};
-  const int64_t across = n == 1 ? m : *column;  // a lone column lies anywhere
-  if (*row == 1 && across >= m) return Matrices{array.tensor.data, true, across, *step};
-  return std::nullopt;
-}
-
-Strides packed(Dims dims, std::initializer_list<const Labels*> groups) {
-  Strides strides(dims.size(), 0);
-  int64_t step = 1;
-  for (auto group = groups.end(); group != groups.begin();) {
-    --group;
-    for (auto l = (*group)->rbegin(); l != (*group)->rend(); ++l) {
-      strides[*l] = step;
-      step *= dims[*l];
-    }
-  }
-  return strides;
+  const auto form = matrix_form(dims, rows, columns, array.strides);
+  const auto step = joined_stride(dims, batch, array.strides, 0);
+  if (!form || !step) return std::nullopt;
+  return Matrices{array.tensor.data, form->transposed, form->leading, *step};
 }
 
 // Copies what both strides reach.
@@ -90,7 +52,7 @@ Labelled without_own_labels(const GpuTable& gpu, Dims dims, const Labelled& arra
     (other[l] != 0 || out[l] != 0 ? kept : own).push_back(l);
   }
   if (own.empty()) return array;
-  const Strides strides = packed(dims, {&kept});
+  const Strides strides = packed_strides(dims, {&kept});
   StridedPlan plan;  // from sums to what they are spread over
   for (const std::size_t l : kept) plan.add(dims[l], strides[l], array.strides[l]);
   for (const std::size_t l : own) plan.add(dims[l], 0, array.strides[l]);
@@ -100,36 +62,6 @@ Labelled without_own_labels(const GpuTable& gpu, Dims dims, const Labelled& arra
       shape, array.tensor.dtype};
   gpu.sum_strided(context.stream()->native(), plan, array.tensor, sums);
   return {sums, strides};
-}
-
-// Labels by what a product makes of them.
-struct Roles {
-  Labels batch, rows, columns, summed;
-  double repeats = 1;  // sizes of labels that nobody has: each term counts as often
-};
-
-// Those of the result in its own order, so that it is written where it lies if it can be.
-Roles roles_of(Dims dims, const Labelled& a, const Labelled& b, const Labelled& out,
-               std::span<const Strides* const> given) {
-  Roles roles;
-  for (std::size_t l = 0; l < dims.size(); ++l) {
-    const bool in_a = a.strides[l] != 0, in_b = b.strides[l] != 0, in_c = out.strides[l] != 0;
-    if (dims[l] == 1) continue;
-    if (in_c) {
-      (in_a && in_b ? roles.batch : in_b ? roles.columns : roles.rows).push_back(l);
-    } else if (in_a && in_b) {
-      roles.summed.push_back(l);
-    } else if (std::ranges::all_of(given, [l](const Strides* s) { return (*s)[l] == 0; })) {
-      roles.repeats *= static_cast<double>(dims[l]);
-    }
-  }
-  const auto sort = [](Labels* labels, const Strides& strides) {
-    std::stable_sort(labels->begin(), labels->end(),
-                     [&strides](std::size_t p, std::size_t q) { return strides[p] > strides[q]; });
-  };
-  for (Labels* labels : {&roles.batch, &roles.rows, &roles.columns}) sort(labels, out.strides);
-  sort(&roles.summed, a.strides);
-  return roles;
 }
 
 // New memory for matrices of a batch.
@@ -146,14 +78,14 @@ Matrices as_matrices(Dims dims, const Labels& batch, const Labels& rows, const L
   if (const auto matrices = in_place(dims, batch, rows, columns, array)) return *matrices;
   const std::size_t element = dtype_size(array.tensor.dtype);
   const Matrices copy = new_matrices(dims, batch, rows, columns, element, context);
-  copy_between(dims, array.strides, packed(dims, {&batch, &rows, &columns}), array.tensor.data,
-               copy.data, element, context);
+  copy_between(dims, array.strides, packed_strides(dims, {&batch, &rows, &columns}),
+               array.tensor.data, copy.data, element, context);
   return copy;
 }
 
 void multiply(const GpuTable& gpu, Dims dims, const Roles& roles, const Labelled& a,
               const Labelled& b, const Labelled& out, double alpha, KernelContext& context) {
-  const auto& [batch, rows, columns, summed, repeats] = roles;
+  const auto& [batch, rows, columns, summed] = roles;
   const Matrices left = as_matrices(dims, batch, rows, summed, a, context);
   const Matrices right = as_matrices(dims, batch, summed, columns, b, context);
   std::optional<Matrices> result = in_place(dims, batch, rows, columns, out);
@@ -177,10 +109,10 @@ void multiply(const GpuTable& gpu, Dims dims, const Roles& roles, const Labelled
             .ldc = result->leading,
             .step_c = result->step,
             .batch = product(dims, batch),
-            .alpha = alpha * repeats},
+            .alpha = alpha},
            context);
   if (direct) return;
-  copy_between(dims, packed(dims, {&batch, &rows, &columns}), out.strides, result->data,
+  copy_between(dims, packed_strides(dims, {&batch, &rows, &columns}), out.strides, result->data,
                out.tensor.data, element, context);
 }
 
@@ -195,10 +127,7 @@ void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> i
   }
   const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
   // What no label reaches (beside a diagonal), and sums of nothing, are zeros.
-  int64_t reached = 1;
-  for (std::size_t l = 0; l < dims.size(); ++l)
-    if (out.strides[l] != 0) reached *= dims[l];
-  if (empty || reached < out.tensor.size())
+  if (empty || reached(dims, out.strides) < out.tensor.size())
     clear_memory(context, out.tensor.data, static_cast<std::size_t>(out.tensor.size()) * element);
   if (empty) return;
   static const Shape kOne{1};
@@ -207,13 +136,17 @@ void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> i
     second = in[1];
   else
     fill_tensor(context, second.tensor, 1);  // alone it is multiplied by one
-  const Strides* const given[] = {&in[0].strides, &second.strides};
+  // Of labels that nobody has each term counts as often.
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    if (in[0].strides[l] == 0 && second.strides[l] == 0 && out.strides[l] == 0)
+      alpha *= static_cast<double>(dims[l]);
+  }
   Shape shapes[2];
   const Labelled a =
       without_own_labels(gpu, dims, in[0], second.strides, out.strides, context, &shapes[0]);
   const Labelled b =
       without_own_labels(gpu, dims, second, in[0].strides, out.strides, context, &shapes[1]);
-  multiply(gpu, dims, roles_of(dims, a, b, out, given), a, b, out, alpha, context);
+  multiply(gpu, dims, roles_of(dims, a.strides, b.strides, out.strides), a, b, out, alpha, context);
 }
 
 }  // namespace mxnet

@@ -150,8 +150,14 @@ void forward(const P& params, KernelContext& context) {
         context.out(kSpread), c,
         spread == Spread::kVariance ? variance[c] : 1.0 / std::sqrt(variance[c] + call.eps));
   }
-  batch_normalize(call, in, mean, variance, context.in(kGamma), context.in(kBeta),
-                  context.out(kOut), relu ? &context.out(kMask) : nullptr);
+  batch_normalize({.call = call,
+                   .in = in,
+                   .mean = mean,
+                   .variance = variance,
+                   .gamma = context.in(kGamma),
+                   .beta = context.in(kBeta),
+                   .out = context.out(kOut),
+                   .mask = relu ? &context.out(kMask) : nullptr});
 }
 
 template <class P, Spread spread, bool relu>
@@ -194,9 +200,17 @@ void backward(const P& params, KernelContext& context) {
     write_element(moving_mean, c, read_element(moving_mean, c) * old_share + mean[c] * new_share);
     write_element(moving_var, c, read_element(moving_var, c) * old_share + variance * new_share);
   }
-  batch_norm_gradient(call, of_batch, context.in(kBackDy), in, mean, inverse_std,
-                      context.in(kBackGamma), relu ? &context.in(kBackMask) : nullptr,
-                      context.out(0), context.out(1), context.out(2));
+  batch_norm_gradient({.norm = call,
+                       .of_batch = of_batch,
+                       .dy = context.in(kBackDy),
+                       .in = in,
+                       .mean = mean,
+                       .inverse_std = inverse_std,
+                       .gamma = context.in(kBackGamma),
+                       .mask = relu ? &context.in(kBackMask) : nullptr,
+                       .dx = context.out(0),
+                       .dgamma = context.out(1),
+                       .dbeta = context.out(2)});
 }
 
 // --- operators -----------------------------------------------------------------------------------

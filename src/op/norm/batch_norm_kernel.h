@@ -14,23 +14,34 @@ struct BatchNormCall {
   bool relu = false;
 
   int64_t positions() const { return channels.outer * channels.inner; }
+  double gamma_of(const Tensor& gamma, int64_t c) const {
+    return fix_gamma ? 1.0 : read_element(gamma, c);
+  }
 };
 BatchNormCall batch_norm_call(const Shape& data, int axis, double eps, bool fix_gamma);
 
 // Means and variances of the channels, `mean` and `variance` of that many elements.
 void batch_statistics(const BatchNormCall& call, const Tensor& in, double* mean, double* variance);
 
-// out = (in - mean) / sqrt(variance + eps) * gamma + beta. With relu the mask (uint8, the shape of
-// the data) says where it is above zero.
-void batch_normalize(const BatchNormCall& call, const Tensor& in, const double* mean,
-                     const double* variance, const Tensor& gamma, const Tensor& beta,
-                     const Tensor& out, const Tensor* mask);
+// out = (in - mean) / sqrt(variance + eps) * gamma + beta.
+struct BatchNormResult {
+  const BatchNormCall& call;
+  const Tensor& in;
+  const double *mean, *variance;
+  const Tensor &gamma, &beta, &out;
+  const Tensor* mask;  // with relu, uint8 of the shape of the data: where the result is above zero
+};
+void batch_normalize(const BatchNormResult& result);
 
-// Gradients; `of_batch`: mean and inverse_std came from the data and follow it. With relu `mask` is
-// that of the forward call.
-void batch_norm_gradient(const BatchNormCall& call, bool of_batch, const Tensor& dy,
-                         const Tensor& in, const double* mean, const double* inverse_std,
-                         const Tensor& gamma, const Tensor* mask, const Tensor& dx,
-                         const Tensor& dgamma, const Tensor& dbeta);
+struct BatchNormGradient {
+  const BatchNormCall& norm;
+  bool of_batch;  // mean and inverse_std came from the data and follow it
+  const Tensor &dy, &in;
+  const double *mean, *inverse_std;
+  const Tensor& gamma;
+  const Tensor* mask;  // with relu, that of the forward call
+  const Tensor &dx, &dgamma, &dbeta;
+};
+void batch_norm_gradient(const BatchNormGradient& call);
 
 }  // namespace mxnet

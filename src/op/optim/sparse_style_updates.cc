@@ -59,7 +59,7 @@ void group_adagrad_cpu(const UpdateScalars& p, KernelContext& context) {
   };
   Op adagrad("_sparse_adagrad_update");
   inputs(adagrad, "AdaGrad.");
-  adagrad.lr().epsilon(1e-7f).wd().rescale().clip();
+  adagrad.lr().epsilon(1e-7f).usual();
   adagrad.op
       .infer([](const UpdateScalars&, Infer& infer) {
         for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));

@@ -42,6 +42,8 @@ class UpdateOp {
     return number(name, &UpdateScalars::clip_gradient, -1,
                   "The scaled gradient is clipped to [-c, c]; negative: not at all.");
   }
+  // What nearly all have, in this order.
+  UpdateOp& usual() { return wd().rescale().clip(); }
   UpdateOp& clip_weights() {
     return number("clip_weights", &UpdateScalars::clip_weights, -1,
                   "Weights are clipped to [-c, c]; not positive: not at all.");

@@ -70,125 +70,103 @@ Op define(const char* name, const char* doc, std::initializer_list<const char*> 
 }
 
 template <UpdateRule rule>
-Op define_mixed(const char* name, const char* doc, bool has_momentum) {
+Op define_mixed(const char* name, const char* doc) {
+  constexpr bool kHasMomentum = update_states(rule) == 1;
   Op builder(name);
   builder.op.doc(doc).input("weight", kWeightDoc).input("grad", kGradDoc);
-  if (has_momentum) builder.op.input("mom", "Momentum in float32.");
+  if (kHasMomentum) builder.op.input("mom", "Momentum in float32.");
   builder.op.input("weight32", "Master copy of the weight in float32.");
   builder.op.inplace(0, 0).infer(infer_mixed_update).cpu(mixed_update_cpu<rule>);
   mark_portable(name);
-  has_momentum ? builder.op.mutates({2, 3}) : builder.op.mutates({2});
+  kHasMomentum ? builder.op.mutates({2, 3}) : builder.op.mutates({2});
   return builder;
 }
 
-[[maybe_unused]] const bool defined = [] {
+void define_descents() {
   using enum UpdateRule;
   define<kSgd>("sgd_update", "Stochastic gradient descent: w -= lr * (g + wd * w).", {})
       .lr()
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .lazy()
       .op.alias("_sparse_sgd_update");
   define<kSgdMomentum>("sgd_mom_update", "Gradient descent with momentum.", {"mom"})
       .lr()
       .momentum()
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .lazy()
       .op.alias("_sparse_sgd_mom_update");
-  define_mixed<kSgd>("mp_sgd_update", "sgd_update in mixed precision.", false)
-      .lr()
-      .wd()
-      .rescale()
-      .clip()
-      .lazy();
-  define_mixed<kSgdMomentum>("mp_sgd_mom_update", "sgd_mom_update in mixed precision.", true)
+  define_mixed<kSgd>("mp_sgd_update", "sgd_update in mixed precision.").lr().usual().lazy();
+  define_mixed<kSgdMomentum>("mp_sgd_mom_update", "sgd_mom_update in mixed precision.")
       .lr()
       .momentum()
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .lazy();
   define<kNesterov>("nag_mom_update", "Nesterov's accelerated gradient.", {"mom"})
       .lr()
       .momentum()
-      .wd()
-      .rescale()
-      .clip();
-  define_mixed<kNesterov>("mp_nag_mom_update", "nag_mom_update in mixed precision.", true)
+      .usual();
+  define_mixed<kNesterov>("mp_nag_mom_update", "nag_mom_update in mixed precision.")
       .lr()
       .momentum()
-      .wd()
-      .rescale()
-      .clip();
+      .usual();
   define<kSignSgd>("signsgd_update", "Steps of fixed length against the gradient's sign.", {})
       .lr()
-      .wd()
-      .rescale()
-      .clip();
+      .usual();
   define<kSignum>("signum_update", "Steps of fixed length along the sign of the momentum.", {"mom"})
       .lr()
       .momentum()
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .number("wd_lh", &UpdateScalars::wd_lh, 0, "Weight decay outside of the momentum.");
+}
+
+void define_adaptive() {
+  using enum UpdateRule;
   define<kAdam>("adam_update", "Adam.", {"mean", "var"})
       .lr()
       .betas()
       .epsilon(1e-8f)
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .lazy()
       .op.alias("_sparse_adam_update");
   define<kRmsProp>("rmsprop_update", "RMSProp after Tieleman and Hinton.", {"n"})
       .lr()
       .number("gamma1", &UpdateScalars::gamma1, 0.95f, "Decay of the mean of squares.")
       .epsilon(1e-8f)
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .clip_weights();
   define<kRmsPropAlex>("rmspropalex_update", "RMSProp after Graves, centred.", {"n", "g", "delta"})
       .lr()
       .number("gamma1", &UpdateScalars::gamma1, 0.95f, "Decay of both means.")
       .number("gamma2", &UpdateScalars::gamma2, 0.9f, "Part of the last step that is kept.")
       .epsilon(1e-8f)
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .clip_weights();
   define<kFtrl>("ftrl_update", "Follow the regularised leader.", {"z", "n"})
       .lr()
       .number("lamda1", &UpdateScalars::lamda1, 0.01f, "L1 regularisation.")
       .number("beta", &UpdateScalars::beta, 1, "Smooths the rate of each coordinate.")
-      .wd()
-      .rescale()
-      .clip()
+      .usual()
       .op.alias("_sparse_ftrl_update");
   Op ftml = define<kFtml>("ftml_update", "Follow the moving leader.", {"d", "v", "z"});
   ftml.lr().betas(0.6f);
   ftml.number("epsilon", &UpdateScalars::ftml_epsilon, double{1e-8f},
               "Keeps denominators from zero.");
   ftml.step().wd().rescale().clip("clip_grad");
-  // Of no operator's name in the reference, which runs several for each of these.
+}
+
+// Of no operator's name in the reference, which runs several for each of these.
+void define_chains() {
+  using enum UpdateRule;
   define<kAdaDelta>("_adadelta_update", "AdaDelta: steps as long as recent ones.",
                     {"squares", "steps"})
       .number("rho", &UpdateScalars::decay1, 0.9, "Decay of both means.")
       .epsilon(1e-5f)
-      .wd()
-      .rescale()
-      .clip();
+      .usual();
   define<kAdamax>("_adamax_update", "Adam with the largest recent gradient in place of squares.",
                   {"mean", "largest"})
       .lr()
       .exact_betas()
-      .wd()
-      .rescale()
-      .clip();
+      .usual();
   define<kNadam>("_nadam_update", "Adam with Nesterov's momentum.", {"mean", "square"})
       .lr()
       .exact_betas()
@@ -196,9 +174,13 @@ Op define_mixed(const char* name, const char* doc, bool has_momentum) {
       .number("grad_share", &UpdateScalars::grad_share, 1, "Part of the gradient in the step.")
       .number("mean_share", &UpdateScalars::mean_share, 0, "Part of the mean in the step.")
       .step()
-      .wd()
-      .rescale()
-      .clip();
+      .usual();
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define_descents();
+  define_adaptive();
+  define_chains();
   return true;
 }();
 

@@ -157,7 +157,7 @@ OpBuilder<QuantizeParams>& with_type(OpBuilder<QuantizeParams>& op, bool or_auto
                    "numbers.");
 }
 
-[[maybe_unused]] const bool defined = [] {
+void define_quantize() {
   OpBuilder<QuantizeParams> quantize("_contrib_quantize");
   quantize.doc("Integers for the real numbers of an array, whose range is given by two more.")
       .input("data", "Real numbers.")
@@ -173,7 +173,9 @@ OpBuilder<QuantizeParams>& with_type(OpBuilder<QuantizeParams>& op, bool or_auto
       })
       .cpu(quantize_cpu)
       .zero_grad();
+}
 
+void define_quantize_v2() {
   OpBuilder<QuantizeParams> v2("_contrib_quantize_v2");
   v2.doc("Integers for the real numbers of an array; integers pass.")
       .input("data", "Real numbers, or integers already.");
@@ -192,7 +194,9 @@ OpBuilder<QuantizeParams>& with_type(OpBuilder<QuantizeParams>& op, bool or_auto
       })
       .cpu(quantize_v2_cpu)
       .zero_grad();
+}
 
+void define_quantize_asym() {
   OpBuilder<QuantizeParams> asym("_contrib_quantize_asym");
   asym.doc("uint8 for the real numbers of an array: x * scale + shift, with scale and shift.")
       .input("data", "Real numbers.");
@@ -208,7 +212,9 @@ OpBuilder<QuantizeParams>& with_type(OpBuilder<QuantizeParams>& op, bool or_auto
       })
       .cpu(quantize_asym_cpu)
       .zero_grad();
+}
 
+void define_requantize() {
   OpBuilder<QuantizeParams> requantize("_contrib_requantize");
   requantize.doc("int32 results of quantized layers in 8 bits.")
       .input("data", "Integers that stand for real numbers.")
@@ -224,6 +230,13 @@ OpBuilder<QuantizeParams>& with_type(OpBuilder<QuantizeParams>& op, bool or_auto
       })
       .cpu(requantize_cpu)
       .zero_grad();
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define_quantize();
+  define_quantize_v2();
+  define_quantize_asym();
+  define_requantize();
   return add_prepared_kernel("_contrib_quantize_v2", prepare_quantize_v2);
 }();
 

@@ -85,7 +85,7 @@ void embedding_cpu(const EmbeddingParams& params, KernelContext& context) {
 
 // ---- operators ---------------------------------------------------------------------------------
 
-[[maybe_unused]] const bool defined = [] {
+void define_flatten() {
   OpBuilder<NoParams> flatten("_contrib_quantized_flatten");
   flatten.doc("Rows of all dimensions but the first.")
       .input("data", "Integers.")
@@ -107,7 +107,9 @@ void embedding_cpu(const EmbeddingParams& params, KernelContext& context) {
       .cpu(flatten_cpu)
       .zero_grad();
   ranged_outputs(flatten);
+}
 
+void define_act() {
   OpBuilder<ActParams> act("_contrib_quantized_act");
   act.doc("Zero for negative numbers; the only activation that integers have.")
       .input("data", "Integers, int8 or uint8.")
@@ -130,7 +132,9 @@ void embedding_cpu(const EmbeddingParams& params, KernelContext& context) {
       })
       .cpu(act_cpu);
   ranged_outputs(act);
+}
 
+void define_embedding() {
   OpBuilder<EmbeddingParams> embedding("_contrib_quantized_embedding");
   embedding.doc("Rows of a table of int8.")
       .input("data", "Numbers of rows; those outside of the table take its nearest row.")
@@ -158,6 +162,12 @@ void embedding_cpu(const EmbeddingParams& params, KernelContext& context) {
       .cpu(embedding_cpu)
       .zero_grad();
   ranged_outputs(embedding);
+}
+
+[[maybe_unused]] const bool defined = [] {
+  define_flatten();
+  define_act();
+  define_embedding();
   return true;
 }();
 

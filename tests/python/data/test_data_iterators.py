@@ -225,4 +225,5 @@ def test_names_of_inputs_can_be_chosen(csv):
 
 def test_many_iterators_are_made_and_dropped_in_the_middle(csv):
     for _ in range(30):
-        next(mx.io.CSVIter(batch_size=1, **csv))
+        batch = next(mx.io.CSVIter(batch_size=1, **csv))
+        assert (batch.data[0].asnumpy().tolist(), batch.label[0].asnumpy().tolist()) == ([[0, 0.5]], [0])

@@ -76,7 +76,7 @@ def test_inspection_shows_arguments():
         assert "arange" in repr(call)
 
 
-def test_ranges(space):
+def test_ranges_are_float32_unless_a_type_is_given(space):
     assert space.arange(3).asnumpy().tolist() == [0, 1, 2]
     assert space.arange(1, 4).asnumpy().tolist() == [1, 2, 3]
     assert space.arange(1.5, 3, 0.5).asnumpy().tolist() == [1.5, 2, 2.5]

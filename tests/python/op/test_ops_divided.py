@@ -50,7 +50,7 @@ def test_assignment_by_masks(divided, rng):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
 @pytest.mark.parametrize("bins", [1, 2, 3, 30, 31, 33, 200001])
-def test_histograms(divided, rng, dtype, bins):
+def test_histograms_count_each_number_once(divided, rng, dtype, bins):
     a = np.abs(rng.standard_normal(200003) * 50).astype(dtype)
     if np.issubdtype(dtype, np.floating):
         a[:3] = np.nan, np.inf, -np.inf

@@ -148,6 +148,14 @@ def test_pick_and_gather_are_numpys(mx, seed):
     equal(mx.run("gather_nd", data, columns)[0], data[tuple(columns)])
 
 
+def test_errors_of_relatives_of_pick_name_them(mx):
+    rows, values = np.zeros((1, 3), "float32"), np.ones(1, "float32")
+    with pytest.raises(Failure, match=r"MXNetError: \[fill_element_0index\] given index 5, expected one in \[0, 3\)"):
+        mx.run("fill_element_0index", rows, values, np.array([5], "float32"))
+    with pytest.raises(Failure, match=r"MXNetError: \[batch_take\] given 1 indices into nothing"):
+        mx.run("batch_take", np.zeros((1, 0), "float32"), np.zeros(1, "int32"))
+
+
 def test_pick_out_of_one_dimension_is_an_array_of_one_element(mx):
     got = mx.run("pick", np.array([1, 2], "float32"), np.array([1], "float32"), axis=0)[0]
     assert got.shape == (1,) and got[0] == 2

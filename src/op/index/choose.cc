@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements are moved by size; the condition becomes bytes a block at a time.
+#include "op/index/choose.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "op/moving/positions.h"
+#include "op/run/fill.h"
+#include "op/run/gpu.h"
+#include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
+
+namespace mxnet {
+namespace {
+
+// Steps, in elements, of an array as if it were broadcast to `full`.
+struct Steps {
+  Steps(const Shape& shape, const Shape& full) {
+    int64_t step = 1;
+    for (int i = 1; i <= shape.ndim(); ++i) {
+      const int64_t dim = shape[shape.ndim() - i];
+      of[static_cast<std::size_t>(full.ndim() - i)] = dim == 1 ? 0 : step;
+      step *= dim;
+    }
+  }
+  std::array<int64_t, Shape::kMaxDims> of{};
+};
+
+// An operand: elements along the last dimension are `step` apart.
+struct Operand {
+  const Tensor& tensor;
+  Steps steps;
+  Operand(const Tensor& tensor, const Shape& full) : tensor(tensor), steps(tensor.shape(), full) {}
+  int64_t offset(int64_t row, const Shape& full) const {
+    int64_t at = 0;
+    for (int d = full.ndim() - 2; d >= 0; --d) {
+      at += row % full[d] * steps.of[static_cast<std::size_t>(d)];
+      row /= full[d];
+    }
+    return at;
+  }
+  int64_t step(const Shape& full) const {
+    return steps.of[static_cast<std::size_t>(full.ndim() - 1)];
+  }
+};
+
+// By masks, which vectorise for every width; out of bytes, since GCC makes no vectors of bool.
+template <class W>
+void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(holds);
+  for (int64_t i = 0; i < n; ++i) {
+    const W mask = static_cast<W>(W{0} - static_cast<W>(bytes[i]));
+    out[i] = static_cast<W>((x[i] & mask) | (y[i] & static_cast<W>(~mask)));
+  }
+}
+
+// Elements [first, first + n) of a condition: bool as it is, other types converted into `buffer`.
+const bool* truth_of(const Tensor& condition, int64_t first, int64_t n, bool* buffer) {
+  if (condition.dtype == DType::kBool) return condition.as<bool>() + first;
+  read_truth(condition, first, n, buffer);
+  return buffer;
+}
+
+// A row of an operand, read a block at a time: one number for the whole row fills a block once.
+template <class W>
+class Row {
+ public:
+  Row(const Operand& operand, int64_t row, const Shape& full)
+      : from_(operand.tensor.as<const W>() + operand.offset(row, full)),
+        same_(operand.step(full) == 0) {
+    if (same_) fill_same(block_.data(), std::min(full.back(), Positions::kBlock), *from_);
+  }
+  const W* at(int64_t start) const { return same_ ? block_.data() : from_ + start; }
+
+ private:
+  const W* from_;
+  bool same_;
+  std::array<W, Positions::kBlock> block_;
+};
+
+// out = condition ? x : y over rows of the last dimension, a block at a time.
+template <class W>
+void choose_rows(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
+                 W* out) {
+  const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
+  const int64_t condition_step = condition.step(full);
+  const auto run = [&](int64_t row, int64_t first, int64_t last) {
+    const int64_t condition_at = condition.offset(row, full);
+    W* to = out + row * length;
+    std::array<bool, Positions::kBlock> buffer;
+    if (condition_step == 0) {
+      const bool hold = *truth_of(condition.tensor, condition_at, 1, buffer.data());
+      const Operand& chosen = hold ? x : y;
+      const W* from = chosen.tensor.as<const W>() + chosen.offset(row, full);
+      if (chosen.step(full) == 1) {
+        std::memcpy(to + first, from + first, static_cast<std::size_t>(last - first) * sizeof(W));
+      } else {
+        fill_same(to + first, last - first, *from);
+      }
+      return;
+    }
+    const Row<W> on_true(x, row, full), on_false(y, row, full);
+    for (int64_t start = first; start < last; start += Positions::kBlock) {
+      const int64_t n = std::min(Positions::kBlock, last - start);
+      const bool* holds = truth_of(condition.tensor, condition_at + start, n, buffer.data());
+      choose_each(holds, on_true.at(start), on_false.at(start), to + start, n);
+    }
+  };
+  if (rows == 1) {
+    parallel_for(length, 2.0, [&](int64_t first, int64_t last) { run(0, first, last); });
+    return;
+  }
+  parallel_for(
+      rows, 2.0 * static_cast<double>(length) + 8,
+      [&](int64_t first, int64_t last) {
+        for (int64_t row = first; row < last; ++row) run(row, 0, length);
+      },
+      1);
+}
+
+// Whether nothing is broadcast.
+bool all_equal(const Shape& full, std::initializer_list<const Tensor*> tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [&](const Tensor* t) { return t->shape() == full; });
+}
+
+}  // namespace
+
+void choose(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out,
+            KernelContext& context) {
+  if (out.size() == 0) return;
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->choose(context.stream()->native(), condition, x, y, out);
+  // As one long row where all elements, or all but those of one argument that is a number, lie
+  // alike.
+  const Shape flat{out.size()}, one{1};
+  Shape full = out.ndim() == 0 ? Shape{1} : out.shape();
+  Tensor c = condition, left = x, right = y;
+  if (all_equal(out.shape(), {&condition, &x, &y})) {
+    c.shape_ptr = left.shape_ptr = right.shape_ptr = &flat;
+    full = flat;
+  } else if (condition.shape() == out.shape() && x.size() == 1 && y.shape() == out.shape()) {
+    c.shape_ptr = right.shape_ptr = &flat;
+    left.shape_ptr = &one;
+    full = flat;
+  } else if (condition.shape() == out.shape() && y.size() == 1 && x.shape() == out.shape()) {
+    c.shape_ptr = left.shape_ptr = &flat;
+    right.shape_ptr = &one;
+    full = flat;
+  }
+  const Operand by(c, full), on_true(left, full), on_false(right, full);
+  switch (dtype_size(out.dtype)) {
+    case 1:
+      return choose_rows(by, on_true, on_false, full, out.as<uint8_t>());
+    case 2:
+      return choose_rows(by, on_true, on_false, full, out.as<uint16_t>());
+    case 4:
+      return choose_rows(by, on_true, on_false, full, out.as<uint32_t>());
+    default:
+      return choose_rows(by, on_true, on_false, full, out.as<uint64_t>());
+  }
+}
+
+}  // namespace mxnet
