@@ -289,24 +289,29 @@ class StrassenDirection {
   // columns_ units of a step; the products of a first state of zeros are there.
   void run_block(int64_t step, int64_t first, int64_t samples, int64_t unit, bool is_zero,
                  float* block, strassen::StateProducts& products) {
-    if (!is_zero) products.multiply(unit);
     const int64_t width = kGates * columns_;
-    float* const outputs = y_ + time_of(step) * batch_ * y_width_ + unit;
-    for (int64_t r = 0; r < samples; r += kGroup) {
-      const float* const of_pairs = products.of(r / kGroup);
-      float *gates = block + r * width, *second_gates = gates + kTile * width;
-      if (!joins_cells()) {
-        pair_sums::add_products(of_pairs, kTile, gates, second_gates, width);
-        continue;
-      }
+    if (!joins_cells()) {
+      if (!is_zero) products.multiply(unit);
+      for (int64_t r = 0; r < samples; r += kGroup)
+        pair_sums::add_products(products.of(r / kGroup), kTile, block + r * width,
+                                block + (r + kTile) * width, width);
+      run_cells(step, first, samples, unit, block);
+      return;
+    }
+    const auto pairs = [&](int64_t r) -> pair_sums::PairCells {
       const int64_t a = first + r, b = a + kTile;
       float *c = cell_states_ + unit, *h = states_ + unit;
-      pair_sums::run_cells({of_pairs, gates, second_gates, bias_ + unit * kGates, c + a * hidden_,
-                            c + b * hidden_, h + a * hidden_, h + b * hidden_,
-                            outputs + a * y_width_, outputs + b * y_width_, hidden_, y_width_},
-                           kTile);
+      float* const outputs = y_ + time_of(step) * batch_ * y_width_ + unit;
+      return {products.of(r / kGroup), block + r * width, block + (r + kTile) * width,
+              bias_ + unit * kGates,   c + a * hidden_,   c + b * hidden_,
+              h + a * hidden_,         h + b * hidden_,   outputs + a * y_width_,
+              outputs + b * y_width_,  hidden_,           y_width_};
+    };
+    if (!is_zero) {
+      for (int64_t r = 0; r < samples; r += kGroup) pair_sums::fetch_states(pairs(r), kTile);
+      products.multiply(unit, {block, samples * width});
     }
-    if (!joins_cells()) run_cells(step, first, samples, unit, block);
+    for (int64_t r = 0; r < samples; r += kGroup) pair_sums::run_cells(pairs(r), kTile);
   }
 
   // The gates of columns_ units.
@@ -403,8 +408,7 @@ bool StrassenRuns::add(const RnnParams& params, const Extent& extent,
   if (!settings.onednn.rnn_strassen || settings.cuda.enforce_determinism || !arrays.packs ||
       context_.training() || params.mode != Mode::kLstm || params.projection_size)
     return false;
-  auto next =
-      std::make_unique<StrassenDirection>(params, extent, arrays, layer, direction, x, y);
+  auto next = std::make_unique<StrassenDirection>(params, extent, arrays, layer, direction, x, y);
   if (!next->sizes_allow()) return false;
   // What cells of finite numbers hand up is 1 at most: nobody needs to see it.
   const auto below = std::count_if(waiting_.begin(), waiting_.end(),

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "op/products/packed_gemm.h"
 #include "op/products/strassen_sums.h"
 #include "op/rnn/pair_sums.h"
 
@@ -88,14 +87,14 @@ void StateProducts::clear() {
   std::fill_n(products_, pairs_ * pair_sums::kProducts * pair_sums::kWidth, 0.0F);
 }
 
-void StateProducts::multiply(int64_t unit) {
+void StateProducts::multiply(int64_t unit, const packed_gemm::Later& later) {
   constexpr int kProducts = pair_sums::kProducts;
   constexpr int64_t kWidth = pair_sums::kWidth;
   const int64_t block = kProducts * quarter_ * kWidth, at = unit / kWidth;
   const float* const right = sums_ + at * block;
   packed_gemm::multiply_panels(kProducts, pairs_, quarter_, left_, factor_, right,
                                unit + kWidth == hidden_ ? sums_ : right + block, products_, kWidth,
-                               kProducts * kWidth);
+                               kProducts * kWidth, later);
 }
 
 void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
