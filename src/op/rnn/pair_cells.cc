@@ -2,6 +2,8 @@
 // Compiles the loops of the cells of pairs.
 #include "op/rnn/pair_cells.h"
 
+#include <initializer_list>
+
 #include "base/prefetch.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
