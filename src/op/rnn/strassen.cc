@@ -117,6 +117,13 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
   const int64_t of_panel = kTwice * quarter * width;  // sums of weights
   // Products that follow each other where each reading of rows serves one panel.
   const int each = panels == 1 ? kOnce : 1;
+  // The rows of both halves of a sum follow each other; the last products before a block's results fetch
+  // these, as many as there is time for.
+  const auto results = [&](int64_t block, int group) -> packed_gemm::Later {
+    const int64_t pair = group - (kOnce - 2 * count);
+    if (pair < 0) return {};
+    return {tile(pair / count * 2, pair % count).to + block * apart, 2 * kTile * kGates * width};
+  };
   for (int64_t unit = 0; unit < hidden; unit += panels * width) {
     const float* const first_right = sums + unit / width * of_panel;
     const float* const next_right =
@@ -128,7 +135,8 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
                             : p + each < kTwice ? first_right + (p + each) * quarter * width
                                                 : next_right;
         packed_gemm::multiply_panels(each, rows, quarter, left + p * factor, factor, right, next,
-                                     products + p % kOnce * product + i * panel, product, width);
+                                     products + p % kOnce * product + i * panel, product, width,
+                                     results(unit / width + i, p / kOnce));
       }
       if ((p + each) % kOnce != 0) continue;
       float* first = halves + p / kOnce * product;
