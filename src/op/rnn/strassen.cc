@@ -117,8 +117,8 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
   const int64_t of_panel = kTwice * quarter * width;  // sums of weights
   // Products that follow each other where each reading of rows serves one panel.
   const int each = panels == 1 ? kOnce : 1;
-  // The rows of both halves of a sum follow each other; the last products before a block's results fetch
-  // these, as many as there is time for.
+  // The rows of both halves of a sum follow each other; the last products before a block's results
+  // fetch these, as many as there is time for.
   const auto results = [&](int64_t block, int group) -> packed_gemm::Later {
     const int64_t pair = group - (kOnce - 2 * count);
     if (pair < 0) return {};
