@@ -45,9 +45,9 @@ void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const flo
 }
 
 void multiply_panels(int64_t count, int64_t m, int64_t k, const float* a, int64_t a_step,
-                     const float* panels, const float* next, float* c, int64_t c_step,
-                     int64_t ldc) {
-  MX_SIMD_CALL(multiply_panels)(count, m, k, a, a_step, panels, next, c, c_step, ldc);
+                     const float* panels, const float* next, float* c, int64_t c_step, int64_t ldc,
+                     const Later& later) {
+  MX_SIMD_CALL(multiply_panels)(count, m, k, a, a_step, panels, next, c, c_step, ldc, later);
 }
 
 template <class T>

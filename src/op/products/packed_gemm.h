@@ -41,10 +41,17 @@ void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const flo
                     const float* next, float* c, int64_t ldc, bool add,
                     const float* next_rows = nullptr);
 
+// Numbers that the caller reads after products, at 64 bytes: fetched into the first-level cache
+// during the last of these, where there is time for it.
+struct Later {
+  const float* at = nullptr;
+  int64_t count = 0;
+};
 // `count` panels one after the other, each with rows of its own, m of k numbers, `a_step` apart;
 // their products are `c_step` apart. `next` is fetched during the last one.
 void multiply_panels(int64_t count, int64_t m, int64_t k, const float* a, int64_t a_step,
-                     const float* panels, const float* next, float* c, int64_t c_step, int64_t ldc);
+                     const float* panels, const float* next, float* c, int64_t c_step, int64_t ldc,
+                     const Later& later = {});
 
 // c = a b or c += a b in all threads, with scratch from `context`.
 template <class T>

@@ -292,13 +292,9 @@ class Direction {
   Factor *state_places_[2], *input_places_, *hidden_places_ = nullptr;
 };
 
-// Factors of dropout, 0 or 1 / (1 - p); 1 where nothing is dropped.
+// Factors of dropout, 0 or 1 / (1 - p).
 template <class T>
-void draw_factors(float p, bool training, int64_t count, T* factors, Device device) {
-  if (!training) {
-    std::fill_n(factors, count, T{1});
-    return;
-  }
+void draw_factors(float p, int64_t count, T* factors, Device device) {
   const T kept = p < 1 ? static_cast<T>(1 / (1 - double{p})) : T{0};
   RandomStreams::of(device).deal(count, 4, [&](Mt19937& stream, int64_t first, int64_t last) {
     Draws draws(stream);
@@ -314,7 +310,7 @@ bool has_whole_tiles(const Extent& extent) {
 
 std::optional<OfDigits> digits_for(const RnnParams& params, const Extent& extent,
                                    const ForwardArrays<float>& arrays, int64_t layer, int direction,
-                                   const float* x) {
+                                   const float* x, StrassenRuns& runs) {
   const int64_t inputs = ParamLayout(params, extent.input_size).input_size(layer);
   // Of fewer numbers, splitting them and putting sums together takes longer than is saved.
   constexpr int64_t kLeast = 256;
@@ -324,6 +320,7 @@ std::optional<OfDigits> digits_for(const RnnParams& params, const Extent& extent
   if (!by || !arrays.packs || !has_whole_tiles(extent) || params.mode == Mode::kRelu ||
       params.projection_size)
     return {};
+  runs.run();
   const Magnitudes most = magnitudes(params, extent, arrays, layer, direction, x);
   if (!may_be_mixed(most, inputs, params.hidden())) return {};
   return OfDigits{{*by}, most.state};
@@ -342,14 +339,13 @@ void hand_out_states(const Direction<Products>& direction, const RnnParams& para
 template <class Products, class T>
 void run_direction(const Products& products, const RnnParams& params, const Extent& extent,
                    const ForwardArrays<T>& arrays, int64_t layer, int d, const T* x, T* y,
-                   LayerScratch& scratch, KernelContext& context) {
+                   StrassenRuns& runs, KernelContext& context) {
   if constexpr (std::is_same_v<Products, OwnProducts<float>>) {
-    if (const auto digits = digits_for(params, extent, arrays, layer, d, x))
-      return run_direction(*digits, params, extent, arrays, layer, d, x, y, scratch, context);
-    if (run_by_strassen(params, extent, arrays, layer, d, x, y + d * params.out(), scratch,
-                        context))
-      return;
+    if (const auto digits = digits_for(params, extent, arrays, layer, d, x, runs))
+      return run_direction(*digits, params, extent, arrays, layer, d, x, y, runs, context);
+    if (runs.add(params, extent, arrays, layer, d, x, y + d * params.out())) return;
   }
+  runs.run();
   Direction<Products> direction(products, params, extent, arrays, layer, d, context);
   direction.run(x, y + d * params.out());
   hand_out_states(direction, params, extent, arrays, layer, d);
@@ -395,7 +391,7 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
   const int64_t count = extent.steps * extent.batch * width;
   const T* x = arrays.data;
   T* dropped = nullptr;
-  LayerScratch scratch(context);
+  StrassenRuns runs(context);
   const bool together = params.directions() == 2 && arrays.narrow_params == nullptr &&
                         !has_whole_tiles(extent) &&
                         one_thread_each(Direction<OwnProducts<T>>::shape_of(params, extent));
@@ -408,26 +404,30 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
         if (arrays.narrow_params != nullptr) {
           const auto by = by_matrix_unit(Bfloat16Tiles::available());
           if (by && has_whole_tiles(extent)) {
-            run_direction(OfBfloat16Tiles{{*by}}, params, extent, arrays, layer, d, x, y, scratch,
+            run_direction(OfBfloat16Tiles{{*by}}, params, extent, arrays, layer, d, x, y, runs,
                           context);
             continue;
           }
-          run_direction(Bfloat16Products{}, params, extent, arrays, layer, d, x, y, scratch,
-                        context);
+          run_direction(Bfloat16Products{}, params, extent, arrays, layer, d, x, y, runs, context);
           continue;
         }
       }
-      run_direction(OwnProducts<T>{arrays.packs}, params, extent, arrays, layer, d, x, y, scratch,
+      run_direction(OwnProducts<T>{arrays.packs}, params, extent, arrays, layer, d, x, y, runs,
                     context);
     }
     x = y;
     if (last || params.p <= 0) continue;
     T* factors = arrays.reserve + reserve.dropout(layer);
-    draw_factors(params.p, context.training(), count, factors, context.device());
+    if (!context.training()) {
+      if (arrays.keeps_reserve) std::fill_n(factors, count, T{1});
+      continue;
+    }
+    draw_factors(params.p, count, factors, context.device());
     if (dropped == nullptr) dropped = context.workspace_of<T>(count);
     for (int64_t i = 0; i < count; ++i) dropped[i] = y[i] * factors[i];
     x = dropped;
   }
+  runs.run();
 }
 
 template void run_forward(const RnnParams&, const Extent&, const ForwardArrays<float>&,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each thread has samples of its own: it multiplies the input of a few steps, and then step by step
-// the state. The gates of these steps lie in the order in which products come, and go to the
-// reserve, which nobody reads soon, only when they are done.
+// Each thread has samples of its own, and takes them through all directions and layers that wait:
+// it multiplies the input of a few steps, and then step by step the state. The gates of these steps
+// lie in the order in which products come, and go to the reserve, which nobody reads soon, only
+// when they are done.
 #include "op/rnn/forward_strassen.h"
 
 #include <algorithm>
@@ -46,6 +47,9 @@ struct Tiles {
   std::size_t count = 0;
 };
 
+}  // namespace
+
+// One direction of a layer.
 class StrassenDirection {
  public:
   StrassenDirection(const RnnParams& params, const Extent& extent,
@@ -58,6 +62,7 @@ class StrassenDirection {
         hidden_(params.hidden()),
         columns_(strassen::columns()),
         y_width_(params.out() * params.directions()),
+        arrays_(arrays),
         layer_(layer),
         direction_(direction),
         lengths_(arrays.lengths),
@@ -65,7 +70,7 @@ class StrassenDirection {
         clip_(clip_of(params)),
         x_(x),
         y_(y),
-        shares_(shares()) {
+        shares_(made_shares()) {
     const ReserveLayout reserve(params, extent.steps, extent.batch);
     if (arrays.keeps_reserve) {
       gate_values_ = arrays.reserve + reserve.gates(layer, direction);
@@ -87,67 +92,59 @@ class StrassenDirection {
   // samples.
   bool numbers_allow(const Magnitudes& most) const { return may_be_mixed(most, inputs_, hidden_); }
 
-  // Makes the sums of the weights.
-  void prepare(const ForwardArrays<float>& arrays, LayerScratch& scratch) {
-    const int64_t size = strassen::input_sums(inputs_, hidden_) + state_factors(hidden_);
-    const float *input = input_weight(arrays), *state = state_weight(arrays);
-    kept_ = kept_weights(
-        arrays.home, key(arrays, WeightForm::kSums), static_cast<std::size_t>(size) * sizeof(float),
-        [&](std::byte* to) { sum_weights(input, state, reinterpret_cast<float*>(to)); });
-    const int64_t rows = strassen::input_rows();
-    slot_gates_ = rows * kGates * hidden_;
-    slot_scratch_ = std::max(strassen::input_scratch(rows, inputs_),
-                             strassen::state_scratch(shares_.samples, hidden_));
-    float* at = scratch.of(shares_.slots * (slot_gates_ + slot_scratch_) + 2 * batch_ * hidden_ +
-                           kGates * hidden_ + (kept_ != nullptr ? 0 : size));
-    const auto take = [&](int64_t count) { return std::exchange(at, at + count); };
-    gates_ = take(shares_.slots * slot_gates_);
-    scratch_ = take(shares_.slots * slot_scratch_);
-    states_ = take(batch_ * hidden_);
-    cell_states_ = take(batch_ * hidden_);
-    bias_ = take(kGates * hidden_);
-    if (kept_ != nullptr) {
-      sums_ = reinterpret_cast<const float*>(kept_.get());
-    } else {
-      float* sums = take(size);
-      sum_weights(input, state, sums);
-      sums_ = sums;
-    }
-    const float* biases = arrays.params + layout_.input_bias(layer_, direction_);
-    sum_biases(biases, arrays.params + layout_.state_bias(layer_, direction_), bias_);
-    std::copy_n(state_, batch_ * hidden_, states_);
-    std::copy_n(cell_, batch_ * hidden_, cell_states_);
-  }
-
-  void run() {
-    parallel_for(
-        shares_.slots,
-        cost_of_sample() * static_cast<double>(batch_) / static_cast<double>(shares_.slots),
-        [&](int64_t begin, int64_t end) {
-          for (int64_t slot = begin; slot < end; ++slot) {
-            for (int64_t first = slot * shares_.samples; first < batch_;
-                 first += shares_.slots * shares_.samples)
-              run_samples(slot, first, std::min(first + shares_.samples, batch_));
-          }
-          finish_stream_copies();
-        },
-        1);
-    if (state_out_ == nullptr) return;
-    std::copy_n(states_, batch_ * hidden_, state_out_);
-    std::copy_n(cell_states_, batch_ * hidden_, cell_out_);
-  }
-
- private:
   // Blocks of samples take turns in slots, of which each has gates and scratch of its own; at most
   // one thread is in a slot.
   struct Shares {
     int64_t samples, slots;
+    bool operator==(const Shares&) const = default;
   };
-
+  const Shares& shares() const { return shares_; }
+  int64_t layer() const { return layer_; }
   double cost_of_sample() const {
     return kFlop * static_cast<double>(steps_ * kGates * hidden_ * (hidden_ + inputs_));
   }
-  Shares shares() const {
+
+  // The sums of the weights that outlive the call, if it keeps any.
+  bool finds_sums() {
+    kept_ = kept_weights(arrays_.home, key(WeightForm::kSums),
+                         static_cast<std::size_t>(sums_size()) * sizeof(float),
+                         [&](std::byte* to) { sum_weights(reinterpret_cast<float*>(to)); });
+    sums_ = reinterpret_cast<const float*>(kept_.get());
+    return kept_ != nullptr;
+  }
+
+  // Numbers of scratch: of each slot, and of this direction.
+  int64_t gates_size() const { return strassen::input_rows() * kGates * hidden_; }
+  int64_t scratch_size() const {
+    return std::max(strassen::input_scratch(strassen::input_rows(), inputs_),
+                    strassen::state_scratch(shares_.samples, hidden_));
+  }
+  int64_t own_size() const {
+    return 2 * batch_ * hidden_ + kGates * hidden_ + (kept_ != nullptr ? 0 : sums_size());
+  }
+  // Begins with own_size() numbers at `own`; makes the sums of the weights that were not found.
+  void prepare(float* own) {
+    const auto take = [&](int64_t count) { return std::exchange(own, own + count); };
+    states_ = take(batch_ * hidden_);
+    cell_states_ = take(batch_ * hidden_);
+    bias_ = take(kGates * hidden_);
+    if (kept_ == nullptr) {
+      sum_weights(own);
+      sums_ = own;
+    }
+    const float* biases = arrays_.params + layout_.input_bias(layer_, direction_);
+    sum_biases(biases, arrays_.params + layout_.state_bias(layer_, direction_), bias_);
+  }
+
+  // Those samples that have their turn in a slot, with the slot's gates and scratch.
+  void run_slot(int64_t slot, float* gates, float* scratch) {
+    for (int64_t first = slot * shares_.samples; first < batch_;
+         first += shares_.slots * shares_.samples)
+      run_samples(first, std::min(first + shares_.samples, batch_), gates, scratch);
+  }
+
+ private:
+  Shares made_shares() const {
     const int64_t threads = threads_for(batch_, cost_of_sample());
     // Larger blocks read weights less often.
     const int64_t samples =
@@ -162,21 +159,15 @@ class StrassenDirection {
     return 8 * threads * std::min(batch_, turns * shares_.samples) <= 9 * batch_;
   }
 
-  WeightKey key(const ForwardArrays<float>& arrays, WeightForm form) const {
+  WeightKey key(WeightForm form) const {
     // A layer's own place; the parameters may be of another type than float.
-    return {arrays.home.place(layout_.input_weight(layer_, direction_)),
+    return {arrays_.home.place(layout_.input_weight(layer_, direction_)),
             inputs_,
             hidden_,
             hidden_,
             kGates,
             sizeof(float),
             form};
-  }
-  const float* input_weight(const ForwardArrays<float>& arrays) const {
-    return arrays.params + layout_.input_weight(layer_, direction_);
-  }
-  const float* state_weight(const ForwardArrays<float>& arrays) const {
-    return arrays.params + layout_.state_weight(layer_, direction_);
   }
 
   // Numbers that the right factors of the state's products take, of some units.
@@ -187,7 +178,13 @@ class StrassenDirection {
 
   int64_t time_of(int64_t step) const { return direction_ == 1 ? steps_ - 1 - step : step; }
 
-  void sum_weights(const float* input, const float* state, float* to) const {
+  int64_t sums_size() const {
+    return strassen::input_sums(inputs_, hidden_) + state_factors(hidden_);
+  }
+
+  void sum_weights(float* to) const {
+    const float* const input = arrays_.params + layout_.input_weight(layer_, direction_);
+    const float* const state = arrays_.params + layout_.state_weight(layer_, direction_);
     const int64_t blocks = hidden_ / columns_;
     const int64_t input_block = strassen::input_sums(inputs_, columns_);
     const int64_t state_block = state_factors(columns_);
@@ -230,10 +227,11 @@ class StrassenDirection {
   }
 
   // Samples [first, last), for all steps.
-  void run_samples(int64_t slot, int64_t first, int64_t last) {
+  void run_samples(int64_t first, int64_t last, float* gates, float* scratch) {
     const int64_t samples = last - first, chunk = chunk_of(samples);
-    float* gates = gates_ + slot * slot_gates_;
-    float* scratch = scratch_ + slot * slot_scratch_;
+    const int64_t at = first * hidden_, numbers = samples * hidden_;
+    std::copy_n(state_ + at, numbers, states_ + at);
+    std::copy_n(cell_ + at, numbers, cell_states_ + at);
     Tiles tiles;
     const int64_t apart = samples * kGates * columns_;
     const int64_t step_size = samples * kGates * hidden_;
@@ -255,6 +253,9 @@ class StrassenDirection {
       for (int64_t i = 0; i < count; ++i)
         run_step(s + i, first, samples, gates + i * step_size, tiles, scratch);
     }
+    if (state_out_ == nullptr) return;
+    std::copy_n(states_ + at, numbers, state_out_ + at);
+    std::copy_n(cell_states_ + at, numbers, cell_out_ + at);
   }
 
   // Samples [first, first + samples) in a step.
@@ -288,24 +289,29 @@ class StrassenDirection {
   // columns_ units of a step; the products of a first state of zeros are there.
   void run_block(int64_t step, int64_t first, int64_t samples, int64_t unit, bool is_zero,
                  float* block, strassen::StateProducts& products) {
-    if (!is_zero) products.multiply(unit);
     const int64_t width = kGates * columns_;
-    float* const outputs = y_ + time_of(step) * batch_ * y_width_ + unit;
-    for (int64_t r = 0; r < samples; r += kGroup) {
-      const float* const of_pairs = products.of(r / kGroup);
-      float *gates = block + r * width, *second_gates = gates + kTile * width;
-      if (!joins_cells()) {
-        pair_sums::add_products(of_pairs, kTile, gates, second_gates, width);
-        continue;
-      }
+    if (!joins_cells()) {
+      if (!is_zero) products.multiply(unit);
+      for (int64_t r = 0; r < samples; r += kGroup)
+        pair_sums::add_products(products.of(r / kGroup), kTile, block + r * width,
+                                block + (r + kTile) * width, width);
+      run_cells(step, first, samples, unit, block);
+      return;
+    }
+    const auto pairs = [&](int64_t r) -> pair_sums::PairCells {
       const int64_t a = first + r, b = a + kTile;
       float *c = cell_states_ + unit, *h = states_ + unit;
-      pair_sums::run_cells({of_pairs, gates, second_gates, bias_ + unit * kGates, c + a * hidden_,
-                            c + b * hidden_, h + a * hidden_, h + b * hidden_,
-                            outputs + a * y_width_, outputs + b * y_width_, hidden_, y_width_},
-                           kTile);
+      float* const outputs = y_ + time_of(step) * batch_ * y_width_ + unit;
+      return {products.of(r / kGroup), block + r * width, block + (r + kTile) * width,
+              bias_ + unit * kGates,   c + a * hidden_,   c + b * hidden_,
+              h + a * hidden_,         h + b * hidden_,   outputs + a * y_width_,
+              outputs + b * y_width_,  hidden_,           y_width_};
+    };
+    if (!is_zero) {
+      for (int64_t r = 0; r < samples; r += kGroup) pair_sums::fetch_states(pairs(r), kTile);
+      products.multiply(unit, {block, samples * width});
     }
-    if (!joins_cells()) run_cells(step, first, samples, unit, block);
+    for (int64_t r = 0; r < samples; r += kGroup) pair_sums::run_cells(pairs(r), kTile);
   }
 
   // The gates of columns_ units.
@@ -373,7 +379,9 @@ class StrassenDirection {
   }
 
   const ParamLayout layout_;
-  const int64_t steps_, batch_, inputs_, hidden_, columns_, y_width_, layer_;
+  const int64_t steps_, batch_, inputs_, hidden_, columns_, y_width_;
+  const ForwardArrays<float>& arrays_;
+  const int64_t layer_;
   const int direction_;
   const int64_t* const lengths_;
   const CellForward<float> cell_fn_;
@@ -385,37 +393,78 @@ class StrassenDirection {
   const float* sums_ = nullptr;
   float* bias_ = nullptr;                             // of input and state together
   float *states_ = nullptr, *cell_states_ = nullptr;  // before a step, then after it
-  float *gates_ = nullptr, *scratch_ = nullptr;
-  int64_t slot_gates_ = 0, slot_scratch_ = 0;
   const Shares shares_;
 };
 
-}  // namespace
+StrassenRuns::StrassenRuns(KernelContext& context) : context_(context) {}
+StrassenRuns::~StrassenRuns() = default;
 
-float* LayerScratch::of(int64_t count) {
+bool StrassenRuns::add(const RnnParams& params, const Extent& extent,
+                       const ForwardArrays<float>& arrays, int64_t layer, int direction,
+                       const float* x, float* y) {
+  // Where threads cannot share the samples evenly products are plain, so that their number decides
+  // about the last bits.
+  const Config& settings = config();
+  if (!settings.onednn.rnn_strassen || settings.cuda.enforce_determinism || !arrays.packs ||
+      context_.training() || params.mode != Mode::kLstm || params.projection_size)
+    return false;
+  auto next = std::make_unique<StrassenDirection>(params, extent, arrays, layer, direction, x, y);
+  if (!next->sizes_allow()) return false;
+  // What cells of finite numbers hand up is 1 at most: nobody needs to see it.
+  const auto below = std::count_if(waiting_.begin(), waiting_.end(),
+                                   [&](const auto& each) { return each->layer() == layer - 1; });
+  const auto allow = [&](const float* numbers) {
+    return next->numbers_allow(magnitudes(params, extent, arrays, layer, direction, numbers));
+  };
+  if (below != params.directions() || !allow(nullptr)) {
+    if (layer > 0) run();
+    if (!allow(x)) return false;
+  }
+  const bool found = next->finds_sums();
+  if (!waiting_.empty() && (!found || next->shares() != waiting_.front()->shares())) run();
+  waiting_.push_back(std::move(next));
+  // Sums of the weights that are made in scratch are a layer's at a time.
+  if (!found) run();
+  return true;
+}
+
+void StrassenRuns::run() {
+  if (waiting_.empty()) return;
+  const auto shares = waiting_.front()->shares();
+  int64_t gates = 0, scratch = 0, own = 0;
+  double cost = 0;
+  for (const auto& each : waiting_) {
+    gates = std::max(gates, each->gates_size());
+    scratch = std::max(scratch, each->scratch_size());
+    own += each->own_size();
+    cost += each->cost_of_sample() * static_cast<double>(shares.samples);
+  }
+  float* const all_gates = scratch_of(shares.slots * (gates + scratch) + own);
+  float* const all_scratch = all_gates + shares.slots * gates;
+  float* at = all_scratch + shares.slots * scratch;
+  for (const auto& each : waiting_) {
+    each->prepare(at);
+    at += each->own_size();
+  }
+  parallel_for(
+      shares.slots, cost,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t slot = begin; slot < end; ++slot) {
+          for (const auto& each : waiting_)
+            each->run_slot(slot, all_gates + slot * gates, all_scratch + slot * scratch);
+        }
+        finish_stream_copies();
+      },
+      1);
+  waiting_.clear();
+}
+
+float* StrassenRuns::scratch_of(int64_t count) {
   if (count > count_) {
     numbers_ = context_.workspace_of<float>(count);
     count_ = count;
   }
   return numbers_;
-}
-
-bool run_by_strassen(const RnnParams& params, const Extent& extent,
-                     const ForwardArrays<float>& arrays, int64_t layer, int direction,
-                     const float* x, float* y, LayerScratch& scratch, KernelContext& context) {
-  // Where threads cannot share the samples evenly products are plain, so that their number decides
-  // about the last bits.
-  const Config& settings = config();
-  if (!settings.onednn.rnn_strassen || settings.cuda.enforce_determinism || !arrays.packs ||
-      context.training() || params.mode != Mode::kLstm || params.projection_size)
-    return false;
-  StrassenDirection run(params, extent, arrays, layer, direction, x, y);
-  if (!run.sizes_allow() ||
-      !run.numbers_allow(magnitudes(params, extent, arrays, layer, direction, x)))
-    return false;
-  run.prepare(arrays, scratch);
-  run.run();
-  return true;
 }
 
 }  // namespace mxnet::rnn

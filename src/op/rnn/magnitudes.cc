@@ -30,7 +30,7 @@ Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
   // Biases of the input and of the state follow each other.
   return {.input_weight = most[0],
           .state_weight = most[1],
-          .input = largest_of(x, extent.steps * extent.batch * inputs),
+          .input = x == nullptr ? 1 : largest_of(x, extent.steps * extent.batch * inputs),
           .state = first <= 1 ? 1 : first,  // NaN stays
           .bias = largest_of(arrays.params + layout.input_bias(layer, direction), 2 * rows),
           .cell = cells == 0 ? 0 : largest_of(arrays.cell + at * params.hidden(), cells)};

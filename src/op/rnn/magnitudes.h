@@ -14,7 +14,8 @@ struct Magnitudes {
   float state;  // of all steps, where a state stays within 1 or its first number
   float bias, cell;
 };
-// Of a direction of a layer whose input is x. Those of the weights are kept as packed weights are.
+// Of a direction of a layer whose input is x, or, where that is null, numbers of 1 at most. Those
+// of the weights are kept as packed weights are.
 Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
                       const ForwardArrays<float>& arrays, int64_t layer, int direction,
                       const float* x);

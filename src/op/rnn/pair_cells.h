@@ -17,6 +17,10 @@ struct PairCells {
   int64_t states_apart, y_apart;  // from row to row
 };
 
+// Asks for the states and outputs, for whoever makes the products meanwhile: between two steps the
+// weights drive them out of a core's caches.
+void fetch_states(const PairCells& cells, int64_t rows);
+
 void run_cells(const PairCells& cells, int64_t rows);
 
 }  // namespace mxnet::rnn::pair_sums

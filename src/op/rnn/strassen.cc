@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "op/products/packed_gemm.h"
 #include "op/products/strassen_sums.h"
 #include "op/rnn/pair_sums.h"
 
@@ -88,14 +87,14 @@ void StateProducts::clear() {
   std::fill_n(products_, pairs_ * pair_sums::kProducts * pair_sums::kWidth, 0.0F);
 }
 
-void StateProducts::multiply(int64_t unit) {
+void StateProducts::multiply(int64_t unit, const packed_gemm::Later& later) {
   constexpr int kProducts = pair_sums::kProducts;
   constexpr int64_t kWidth = pair_sums::kWidth;
   const int64_t block = kProducts * quarter_ * kWidth, at = unit / kWidth;
   const float* const right = sums_ + at * block;
   packed_gemm::multiply_panels(kProducts, pairs_, quarter_, left_, factor_, right,
                                unit + kWidth == hidden_ ? sums_ : right + block, products_, kWidth,
-                               kProducts * kWidth);
+                               kProducts * kWidth, later);
 }
 
 void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
@@ -118,6 +117,13 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
   const int64_t of_panel = kTwice * quarter * width;  // sums of weights
   // Products that follow each other where each reading of rows serves one panel.
   const int each = panels == 1 ? kOnce : 1;
+  // The rows of both halves of a sum follow each other; the last products before a block's results
+  // fetch these, as many as there is time for.
+  const auto results = [&](int64_t block, int group) -> packed_gemm::Later {
+    const int64_t pair = group - (kOnce - 2 * count);
+    if (pair < 0) return {};
+    return {tile(pair / count * 2, pair % count).to + block * apart, 2 * kTile * kGates * width};
+  };
   for (int64_t unit = 0; unit < hidden; unit += panels * width) {
     const float* const first_right = sums + unit / width * of_panel;
     const float* const next_right =
@@ -129,7 +135,8 @@ void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, i
                             : p + each < kTwice ? first_right + (p + each) * quarter * width
                                                 : next_right;
         packed_gemm::multiply_panels(each, rows, quarter, left + p * factor, factor, right, next,
-                                     products + p % kOnce * product + i * panel, product, width);
+                                     products + p % kOnce * product + i * panel, product, width,
+                                     results(unit / width + i, p / kOnce));
       }
       if ((p + each) % kOnce != 0) continue;
       float* first = halves + p / kOnce * product;

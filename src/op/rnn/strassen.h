@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "op/products/packed_gemm.h"
 #include "op/rnn/pair_sums.h"
 
 namespace mxnet::rnn::strassen {
@@ -67,8 +68,8 @@ class StateProducts {
   void sum_rows(std::span<const Tile> tiles);
   // The products of rows of zeros.
   void clear();
-  // Those of the block that begins at `unit`.
-  void multiply(int64_t unit);
+  // Those of the block that begins at `unit`; `later` is what is read with them.
+  void multiply(int64_t unit, const packed_gemm::Later& later = {});
   // Of the pairs of tile t, as pair_sums.h and pair_cells.h read them.
   const float* of(int64_t t) const {
     return products_ + t * kTile * pair_sums::kProducts * pair_sums::kWidth;

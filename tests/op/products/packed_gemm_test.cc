@@ -97,6 +97,35 @@ TYPED_TEST(PackedGemm, RangesOfColumnsLeaveTheOthersAlone) {
 }
 
 // The right factor comes as its columns, the way weights lie.
+TEST(PackedPanels, AreTheSumsOfProductsWhateverIsFetchedMeanwhile) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  const int64_t width = packed_gemm::panel_columns<float>();
+  for (int round = 0; round < 120; ++round) {
+    const int64_t count = 1 + below(8), k = 1 + below(150), ldc = width + below(3);
+    const int64_t m = round % 2 == 0 ? 8 * (1 + below(5)) : 1 + below(40);
+    const int64_t a_step = m * k + below(20), c_step = m * ldc + below(20);
+    const auto a = numbers<float>(random, count * a_step);
+    const auto b = numbers<float>(random, count * k * width);
+    const auto later = numbers<float>(random, 1 + below(9000));
+    std::vector<float> c(static_cast<std::size_t>(count * c_step), 99);
+    std::vector<float> want = c;
+    const auto at = [](auto& values, int64_t place) { return values.data() + place; };
+    for (int64_t p = 0; p < count; ++p) {
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < width; ++j)
+          *at(want, p * c_step + i * ldc + j) = sum_of_products<float>(
+              {at(a, p * a_step), k, 1}, {at(b, p * k * width), width, 1}, i, j, k);
+      }
+    }
+    const packed_gemm::Later fetched{later.data(), static_cast<int64_t>(later.size())};
+    packed_gemm::multiply_panels(count, m, k, a.data(), a_step, b.data(), b.data(), c.data(),
+                                 c_step, ldc, round % 3 == 0 ? packed_gemm::Later{} : fetched);
+    ASSERT_EQ(c, want) << count << " panels, " << m << " x " << k;
+  }
+}
+
 TEST(PackedBfloat16, IsTheSumOfProducts) {
   if (!packed_bfloat16::available()) GTEST_SKIP() << "without AVX512_BF16";
   SCOPED_TRACE(kSeed);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent networks whose products are made by Strassen's rule: where that is chosen, and that nothing else changes."""
+import ctypes as C
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,79 @@ def test_strassen_with_kept_sums_gives_the_same_numbers(mx, rng):
     for other in results[1:]:
         for a, b in zip(results[0], other):
             np.testing.assert_array_equal(a, b)
+
+
+def of_calls(mx, network, count, more=()):
+    """The results of so many calls; from the third one on a thread takes its samples through all layers whose sums are kept."""
+    arrays, results = [mx.array(a) for a in network.arrays("float32")], []
+    for _ in range(count):
+        outputs = mx.invoke("RNN", arrays, **network.attrs(**dict(more)))
+        results.append([mx.numpy(o) for o in outputs])
+        mx.free(*outputs)
+    mx.free(*arrays)
+    return results
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("variant", [dict(layers=3), dict(bidirectional=True), dict(batch=64, steps=9), dict(inputs=320),
+                                     dict(lengths=[16, 0, 3, 1] * 8, bidirectional=True), dict(clip=(-0.3, 0.5)), dict(batch=96)])
+def test_layers_that_threads_run_one_after_the_other_give_the_same_numbers(mx, rng, variant, count):
+    network = large(rng, **{**dict(layers=2), **variant})
+    with threads(mx, count), setting(mx, b"MXNET_RNN_STRASSEN", b"0", b"1"):
+        plain = of_calls(mx, network, 1)[0]
+    with threads(mx, count):
+        first, *others = of_calls(mx, network, 4)
+    assert not np.array_equal(first[0], plain[0])
+    for other in others:
+        for a, b in zip(first, other):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("plain_layer", [0, 1, 2])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_layers_wait_for_a_plain_one_between_them(mx, rng, plain_layer, bidirectional):
+    """Whose weights are too large for sums."""
+    network = large(rng, layers=3, bidirectional=bidirectional)
+    network.weights[plain_layer * network.directions][0] *= 100
+    with threads(mx, 2):
+        first, *others = of_calls(mx, network, 4)
+    for other in others:
+        for a, b in zip(first, other):
+            np.testing.assert_array_equal(a, b)
+    for got, want in zip(first, network.run()):
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("where", ["data", "state", "state of the other direction", "bias of the other direction"])
+def test_what_is_not_finite_stays_in_its_sample_where_layers_do_not_meet(mx, rng, where):
+    """What a layer hands up is seen wherever it may be no number: it makes the next one's products plain."""
+    network = large(rng, layers=2, bidirectional=True)
+    if where == "bias of the other direction":
+        network.biases[1][0][7] = np.nan
+    else:
+        place = {"data": network.x, "state": network.states[0], "state of the other direction": network.states[0][1:]}[where]
+        place[0, 4, 2] = np.nan
+    want = network.run()
+    others = np.arange(32) != 4
+    with threads(mx, 2):
+        for results in of_calls(mx, network, 4):
+            for got, wanted in zip(results, want):
+                np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+                np.testing.assert_allclose(got[:, others], wanted[:, others], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("recording", [0, 1])
+def test_layers_drop_nothing_outside_of_training(mx, rng, recording):
+    network = large(rng, layers=2)
+    flag = C.c_int()
+    mx.call("MXAutogradSetIsRecording", recording, C.byref(flag))
+    try:
+        with threads(mx, 2):
+            dropping, keeping = (of_calls(mx, network, 3, [("p", p)])[-1] for p in (0.5, 0.0))
+    finally:
+        mx.call("MXAutogradSetIsRecording", 0, C.byref(flag))
+    for a, b in zip(dropping, keeping):
+        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("sizes", [dict(batch=24, steps=32), dict(hidden=100), dict(inputs=100), dict(scale=3), dict(steps=15)])
