@@ -73,6 +73,18 @@ KNOWN = [
     ("_contrib_quantize.*|_contrib_requantize", "expected|special", "images_quantized"),
     ("_contrib_quantized_batch_norm|_contrib_quantized_elemwise_(add|mul)", ALWAYS, "images_quantized"),
     ("_cvimdecode", "expected", "images_quantized"),
+    # Programs. What NumPy says of a function or an index of its own is what mx.np means.
+    (r"np\..*|index np", "NumPy agrees with ours: ", "numpy"),
+    ("index nd", "NumPy agrees with ours: ", "arrays"),
+    ("control .*", "^(hybrid|symbol), slopes .*their at once, slopes, is what ours say", "custom_control_flow"),
+    ("index n[dp]", r"^slopes 1: .*array\(\[[^]]*-", "arrays"),
+    (r"np\..*", r"^slopes \d: .*w = np\.atleast", "numpy"),
+    (r"np\..*", r"^slopes \d: .*w = (np|x)\.(var|std)\(", "reduce"),
+    ("sparse parts", r"^csr part 0: .*csr part: r = x\[-?\d*:-?\d*\]", "sparse"),
+    ("sparse NAG row_sparse", r"^step .*float64", "optim"),
+    ("sparse csr/default", r"^two .*broadcast_div", "sparse"),
+    ("sparse dot .*", r"^slopes: ours .*given a csr array and stype row_sparse", "sparse"),
+    ("np.random .*", r"random\.chisquare", "random"),
     # Networks.
     ("network (infer|cached_infer|predict)", r"nearer to float64: ours.*Convolution", "execution"),
     ("network .*", r"nearer to float64: ours.*(RNN|Pooling|L2Norm|log_softmax)", "execution"),
