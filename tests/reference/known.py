@@ -69,7 +69,7 @@ KNOWN = [
     ("_cvimresize|_cvcopyMakeBorder|_image_resize", r"uint8\[(\d+, )+([5-9]|\d\d+|2)\]", "images_quantized"),
     ("_image_adjust_lighting|_image_random_hue", r"\[(\d+, )+1\]", "images_quantized"),
     ("_contrib_quantized_conv", "inputs afterwards 1.* view", "images_quantized"),
-    ("_image_flip.*", ALWAYS, "images_quantized"),
+    ("_image_flip.*", r"gradients|\[(\d+, )*\d*[13579], (\d+, )?\d+\]", "images_quantized"),
     ("_contrib_quantize.*|_contrib_requantize", "expected|special", "images_quantized"),
     ("_contrib_quantized_batch_norm|_contrib_quantized_elemwise_(add|mul)", ALWAYS, "images_quantized"),
     ("_cvimdecode", "expected", "images_quantized"),
