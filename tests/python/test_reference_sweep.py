@@ -33,18 +33,58 @@ def asker():
 def test_a_number_always_says_the_same_case_and_another_one_another(source):
     cases = [draw.case(source, 5, number) for number in (3, 3, 4)]
     assert cases[0].about == cases[1].about != cases[2].about
-    assert compare.difference({"outputs": cases[0].job.get("arrays", [])}, {"outputs": cases[1].job.get("arrays", [])}, "operator") is None
+    first, second = ({"outputs": list(a.values()) if isinstance(a, dict) else a} for a in (c.job.get("arrays", []) for c in cases[:2]))
+    assert compare.difference(first, second, "operator") is None
 
 
 @pytest.mark.parametrize("source", draw.SOURCES)
 def test_cases_of_each_source_run_and_are_the_same_twice(asker, source):
-    answers = []
+    worked = []
     for number in range(12):
         job = sweep.as_sent(draw.case(source, 9, number).job)
-        answers.append(asker.ask(job))
-        assert not compare.gone(answers[-1])
-        assert compare.difference(answers[-1], asker.ask(job), job["kind"]) is None
-    assert sum(not compare.failed(a) for a in answers) >= 6
+        answer = asker.ask(job)
+        assert not compare.gone(answer)
+        for mine, again in compare.apart(answer, asker.ask(job), job["kind"]):
+            assert compare.difference(mine, again, job["kind"]) is None
+            worked.append(not compare.failed(mine))
+    assert sum(worked) >= len(worked) / 2
+
+
+def program(start, *steps, **more):
+    return dict(kind="program", start=start, steps=list(steps), arrays={}, numpy=True, alone=False, ways="", seed=1, **more)
+
+
+def test_each_step_of_a_program_starts_anew_and_has_its_own_result_or_error(asker):
+    answer = asker.ask(program("x = np.array([1., 2.])", ("changed", "x += 1; r = x"), ("wrong", "r = x.nothing"), ("kept", "r = [x, 3, 'text', x.asnumpy()]")))
+    assert answer["changed"][0].tolist() == [2, 3]
+    assert answer["wrong"].startswith("AttributeError")
+    assert [a.tolist() for a in answer["kept"]] == [[1, 2], 3, list(b"text"), [1, 2]]
+    other = dict(answer, kept=answer["changed"])
+    told = [compare.difference(*pair, "program") for pair in compare.apart(other, answer, "program")]
+    assert [bool(t) for t in told] == [False, False, True]
+
+
+def test_sparse_results_are_checked_and_told_with_their_kind(asker):
+    answer = asker.ask(program("", ("csr", "r = mx.nd.sparse.zeros('csr', (2, 3))"), ("wrong", "r = mx.nd.sparse.csr_matrix(([1., 2], [0, 0], [0, 2]), shape=(1, 2))")))
+    assert bytes(answer["csr"][0]).startswith(b"csr") and answer["csr"][1].shape == (2, 3)
+    assert isinstance(answer["wrong"], str)
+
+
+def test_numpy_runs_the_same_lines_and_says_who_is_right(asker):
+    job = program("x = array([1., 2.])", ("sum", "r = np.sum(x, axis=0, keepdims=True)"))
+    truth, mine = asker.ask(dict(job, by_numpy=True)), asker.ask(job)
+    assert truth["sum"][0].dtype == "float64" and mine["sum"][0].dtype == "float32"
+    other = {"sum": [np.array([4], "float32")]}
+    assert compare.sided(mine, other, truth).startswith("NumPy agrees with ours: ")
+    assert compare.sided(other, mine, truth).startswith("NumPy agrees with theirs: ")
+    assert compare.sided(mine, {"sum": "an error"}, truth).startswith("NumPy agrees with ours: ")
+
+
+def test_ways_to_one_result_say_who_contradicts_himself():
+    right, wrong = [np.ones(2)], [np.zeros(2)]
+    ours, theirs = ({"at once, slopes": right, "symbol, slopes": symbol} for symbol in (right, wrong))
+    assert compare.one_way(ours, theirs, {"ways": "at once"}, "symbol, slopes") == "their at once, slopes, is what ours say"
+    assert compare.one_way(theirs, ours, {"ways": "at once"}, "symbol, slopes") == "their at once, slopes, is what theirs say"
 
 
 def test_lengths_that_are_the_same_stay_the_same():

@@ -9,9 +9,10 @@ from run import ENDED
 
 #: |ours - theirs| <= relative * |theirs| + scale * the largest finite |theirs|.
 TOLERANCE = {"operator": {"float16": (1e-2, 4e-3), "float32": (1e-4, 2e-5), "float64": (1e-6, 2e-7)},
+             "program": {"float16": (1e-2, 4e-3), "float32": (1e-4, 2e-5), "float64": (1e-6, 2e-7)},
              "network": {"float16": (5e-2, 2e-2), "float32": (1e-3, 2e-4), "float64": (1e-6, 2e-7)}}
 #: Numbers that are zero but for rounding.
-FLOOR = {"operator": 1e-7, "network": 2e-6}
+FLOOR = {"operator": 1e-7, "program": 1e-6, "network": 2e-6}
 
 
 def failed(answer):
@@ -43,6 +44,37 @@ def difference(ours, theirs, kind) -> Optional[str]:
         if why:
             return why
     return None
+
+
+def apart(ours, theirs, kind):
+    """Pairs of answers that are compared by themselves: those of a program's steps."""
+    if kind != "program" or gone(ours) or gone(theirs):
+        return [(ours, theirs)]
+    return [({part: ours.get(part)}, {part: theirs.get(part)}) for part in theirs]
+
+
+def sided(ours, theirs, numpys):
+    """With whom NumPy agrees about one step of a program."""
+    (part,) = theirs
+    if numpys.get(part) is None:
+        return ""
+    agree = [who for who, answer in (("ours", ours), ("theirs", theirs)) if not of_numpy(answer[part], numpys[part])]
+    return f"NumPy agrees with {' and '.join(agree) or 'neither'}: {short(numpys[part])}"
+
+
+def one_way(ours, theirs, job, part):
+    """Whether our result of a step is that of the first way there, and that there of the step is not."""
+    first = f"{job['ways']}, {part.split(', ')[-1]}"
+    usual = {"outputs": theirs.get(first)}
+    agree = [who for who, answer in (("ours", ours), ("theirs", theirs)) if not difference({"outputs": answer.get(part)}, usual, "program")]
+    return f"their {first}, is what {' and '.join(agree) or 'neither'} say" if part != first else ""
+
+
+def of_numpy(got, want):
+    """Whether something differs from NumPy's: types do, by design."""
+    if isinstance(got, str) or isinstance(want, str):
+        return isinstance(got, str) != isinstance(want, str)
+    return len(got) != len(want) or any(of_arrays(g, w.astype(g.dtype), "program", "") for g, w in zip(got, want))
 
 
 def size_of(array):

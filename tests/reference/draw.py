@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases from numbers: what seed and number say is drawn is always the same, so that a case can be run alone.
 
-A case is of one of three sources: a case of tests/data/golden that is changed, a call whose arrays are drawn (calls.py), a
-network (chains.py).
+A case is of one of these sources: a case of tests/data/golden that is changed, a call whose arrays are drawn (calls.py), a
+network (chains.py), a program of the front end (programs/).
 """
 import dataclasses
 import functools
+import itertools
 import json
 import pathlib
 import re
@@ -16,6 +17,7 @@ import numpy as np
 
 import calls
 import chains
+from programs import functions, indexing, loops, sparse, training
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MOST_ELEMENTS = 300_000
@@ -194,7 +196,18 @@ def from_networks(draw, title, wanted, _):
     return Case(title, f"network {way}", job, f"{job['request']} {job['flags']} data {network.shape} -> {network.outputs}\n        {steps}")
 
 
-SOURCES = {"vectors": from_vectors, "calls": from_calls, "networks": from_networks}
+def from_programs(draw, title, wanted, _):
+    """The first program with such a name of those that the draws give."""
+    source = title.split("/")[0]
+    program = next(p for p in (PROGRAMS[source].drawn(draw) for _ in itertools.count()) if wanted.search(p.name))
+    job = dict(dataclasses.asdict(program), kind="program", seed=draw.whole(0, 2**31 - 1))
+    steps = "\n        ".join("{}: {}".format(part, lines.replace("\n", "; ")) for part, lines in program.steps)
+    about = " ".join(f"{k} {a.dtype.name}{list(a.shape)}" for k, a in program.arrays.items())
+    return Case(title, program.name, job, f"{about}\n        {program.start}\n        {steps}")
+
+
+PROGRAMS = {"indexing": indexing, "functions": functions, "sparse": sparse, "loops": loops, "training": training}
+SOURCES = {"vectors": from_vectors, "calls": from_calls, "networks": from_networks, **dict.fromkeys(PROGRAMS, from_programs)}
 
 
 def case(source, seed, number, wanted=re.compile(""), changes=tuple(CHANGES)):

@@ -9,10 +9,12 @@ import ctypes as C
 import os
 import pathlib
 import pickle
+import random
 import select
 import struct
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 
@@ -242,12 +244,63 @@ class Networks:
         return {"outputs": predict.outputs(mx.libinfo.find_lib_path()[0], net.tojson(), mx.nd, parameters, inputs)}
 
 
+class Programs:
+    """Lines of Python with the front end, or with NumPy in its place."""
+
+    def __init__(self, mx):
+        self.mx = mx
+
+    def run(self, job):
+        mx = self.mx
+        (mx.npx.set_np if job["numpy"] else mx.npx.reset_np)()
+        mx.random.seed(job["seed"])
+        np.random.seed(job["seed"])
+        random.seed(job["seed"])
+        names = {"mx": mx, "onp": np, "np": mx.np, "npx": mx.npx, "arrays": {k: v.copy() for k, v in job["arrays"].items()},
+                 "array": mx.np.array if job["numpy"] else mx.nd.array}
+        if job.get("by_numpy"):
+            names.update(np=np, array=np.array, mx=None)
+        answer = {}
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for part, lines in job["steps"]:
+                names["r"] = None
+                try:
+                    exec(job["start"] + "\n" + lines, names)
+                    answer[part] = list(self._told(names["r"]))
+                except Exception as error:
+                    answer[part] = f"{type(error).__name__}: {error}"
+        return answer
+
+    def _told(self, value):
+        """What a result is made of, as arrays; texts as bytes. Numbers that are no arrays are of no type: NumPy's version has a say in that."""
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                yield from self._told(item)
+        elif getattr(value, "stype", "default") != "default":
+            value.check_format()  # which elements that are zero it stores is its own choice
+            yield self._text(f"{value.stype} {value.data.dtype} {value.indices.dtype} {len(value.indptr) if value.stype == 'csr' else ''}")
+            yield value.asnumpy()
+        elif hasattr(value, "asnumpy"):
+            yield value.asnumpy()
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            yield value
+        elif isinstance(value, (bool, int, float, np.bool_, np.number)):
+            yield np.float64(value).reshape(())
+        else:
+            yield self._text(str(value))
+
+    @staticmethod
+    def _text(text):
+        return np.frombuffer(text.encode(), "uint8").copy()
+
+
 def work():
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
     import mxnet as mx
-    runners = {"operator": Operators(mx.libinfo.find_lib_path()[0]), "network": Networks(mx)}
+    runners = {"operator": Operators(mx.libinfo.find_lib_path()[0]), "network": Networks(mx), "program": Programs(mx)}
     while True:
         try:
             job = receive(sys.stdin.buffer)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drawn cases beside the 1.9.1 release: each is run by our library and by the release, and what differs is told by operator.
 
-    tests/reference/sweep.py OUR_LIBMXNET --their-python PYTHON_WITH_THE_RELEASE [--source vectors|calls|networks] [--seed N]
+    tests/reference/sweep.py OUR_LIBMXNET --their-python PYTHON_WITH_THE_RELEASE [--source NAME] [--seed N]
                              [--count N] [--only TEXT] [--changes value,shape,...] [--setting NAME=VALUE ...]
     ... --case NUMBER      that case alone, with its arrays' first numbers
 
@@ -54,8 +54,19 @@ def kind_of(mine, other):
     return "differ" if refuses[0] == refuses[1] else "only ours refuses" if refuses[0] else REFUSED
 
 
-def verdict(ours, theirs, job, mine, other):
-    """Which is nearer to the same job in float64, where both have numbers."""
+def about(case, answer):
+    """What to tell of a case: of a program, the step that this is an answer to."""
+    lines = case.about.split("\n        ")
+    return "\n    ".join([*lines[:2], *(line for line in lines[2:] if line.startswith(f"{next(iter(answer))}: "))]
+                        if case.job["kind"] == "program" else lines)
+
+
+def verdict(ours, theirs, job, mine, other, whole):
+    """Which is nearer to the same job in float64, where both have numbers; what NumPy itself says of a program that it can run."""
+    if job["kind"] == "program":
+        if job["ways"]:
+            return compare.one_way(*whole, job, next(iter(other)))
+        return compare.sided(mine, other, ours.ask(dict(job, by_numpy=True))) if job["alone"] else ""
     wide = None if compare.failed(mine) or compare.failed(other) else compare.in_float64(job)
     return compare.nearer(mine, other, [ours.ask(wide), theirs.ask(wide)], job["kind"]) if wide else ""
 
@@ -87,15 +98,19 @@ def main():
         compared += 1
         if given.case is not None:
             tell(case, {"ours": mine, "theirs": other})
-        why = compare.difference(mine, other, job["kind"])
-        if not why:
-            continue
-        kind, why = kind_of(mine, other), f"{why} {verdict(ours, theirs, job, mine, other)}"
-        page = known.reason(case.operator, f"{why}\n{case.about}") or (kind == REFUSED and "what is refused there alone")
-        if page:
-            meant[page] += 1
-        if not page or given.known:
-            found[kind, case.operator].append(f"{case.title}: {why}\n    {case.about}")
+        whole = mine, other
+        for mine, other in compare.apart(*whole, job["kind"]):
+            why = compare.difference(mine, other, job["kind"])
+            if not why:
+                continue
+            kind, why = kind_of(mine, other), f"{why} {verdict(ours, theirs, job, mine, other, whole)}"
+            page = known.reason(case.operator, f"{why}\n{about(case, other)}") or (kind == REFUSED and "what is refused there alone")
+            if page:
+                meant[page] += 1
+            if not page or given.known:
+                found[kind, case.operator].append(f"{case.title}: {why}\n    {about(case, other)}")
+            if not job.get("start"):
+                break  # what follows in a program has the difference in it
     ours.stop()
     theirs.stop()
     for (kind, operator), lines in sorted(found.items()):

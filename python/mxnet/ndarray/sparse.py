@@ -315,7 +315,11 @@ def empty(stype: str, shape: Any, ctx: Any = None, dtype: Any = None) -> Any:
     """An array that stores nothing."""
     if stype == "default":
         return _dense_zeros(shape, ctx, dtype)
-    return _create(stype, shape, ctx, dtype)
+    made = _create(stype, shape, ctx, dtype)
+    if stype != "csr":
+        return made
+    # What reads the parts finds one pointer more than there are rows, as of any csr array.
+    return _filled("csr", made.shape, made.context, made.dtype, np.zeros(0), [np.zeros(made.shape[0] + 1), np.zeros(0)])
 
 
 def zeros(stype: str, shape: Any, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> Any:

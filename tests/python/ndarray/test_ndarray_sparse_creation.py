@@ -47,3 +47,16 @@ def test_places_in_any_order_give_the_dense_matrix(seed):
     np.add.at(dense, (row, col), data)
     made = sparse.csr_matrix((data, (row, col)), shape=(6, 5))
     np.testing.assert_array_equal(made.asnumpy(), dense, f"seed {seed}")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("make", [lambda dtype: sparse.zeros("csr", (3, 2), dtype=dtype), lambda dtype: sparse.empty("csr", (3, 2), dtype=dtype),
+                                  lambda dtype: sparse.csr_matrix((3, 2), dtype=dtype)])
+def test_a_matrix_of_zeros_has_a_pointer_for_each_row(make, dtype):
+    made = make(dtype)
+    assert made.dtype == np.dtype(dtype)
+    assert made.indptr.asnumpy().tolist() == [0, 0, 0, 0]
+    assert made.data.shape == made.indices.shape == (0,)
+    made.check_format()
+    pytest.importorskip("scipy")
+    assert made.asscipy().toarray().tolist() == [[0, 0]] * 3
