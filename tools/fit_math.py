@@ -189,6 +189,17 @@ def print_log_table(base, table_bits, grid, bits):
                fit(lambda r: log_second(r) / mp.log(base), low * widened, high * widened, 3 if bits == 24 else 9))
 
 
+def print_angles():
+    """What src/op/math/wide_angle.inc looks up: quotients, their angles and what rounding took, and the polynomial behind."""
+    for kind, digits, degree, nearest in (("float", 10, 1, lambda x: rounded(x, 24) if x else x), ("double", 19, 3, lambda x: mp.mpf(float(x)))):
+        quotients = [nearest(mp.mpf(i) / 15) for i in range(16)]
+        angles = [nearest(mp.atan(c)) for c in quotients]
+        print(f"// {kind} quotients, angles\n{hexadecimal(quotients)}\n{hexadecimal(angles)}")
+        print_table("what rounding took", 9, [[mp.atan(c) - angle for c, angle in zip(quotients, angles)]])
+        end = (mp.mpf("1.02") / 30) ** 2
+        print_rows(f"{kind} atan", digits, fit(odd_rest(mp.atan, -mp.mpf(1) / 3), mp.mpf(0), end, degree))
+
+
 def print_root_table():
     """Factors and roots for a third of an exponent that leaves 0, 1 or 2, and three bits of a mantissa."""
     factors, roots = [mp.mpf(1)] * 32, [mp.mpf(1)] * 32
@@ -299,4 +310,5 @@ if __name__ == "__main__":
     print_root_table()
     print_power()
     print_elementary()
+    print_angles()
     print_inverse_erf()

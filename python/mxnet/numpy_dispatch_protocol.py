@@ -46,7 +46,7 @@ def _functions() -> Dict[Any, Callable[..., Any]]:
 
     pairs = ((_lookup(onp, path), _lookup(mx_np, path)) for path in _NUMPY_ARRAY_FUNCTION_LIST)
     known = {theirs: ours for theirs, ours in pairs if theirs is not None and not isinstance(theirs, onp.ufunc)}
-    return {**known, onp.ndim: _ndim, onp.size: _size}
+    return {**known, onp.ndim: _ndim, onp.size: _size, onp.argwhere: _argwhere}
 
 
 def _ndim(a: Any) -> int:
@@ -55,6 +55,12 @@ def _ndim(a: Any) -> int:
 
 def _size(a: Any, axis: Any = None) -> int:
     return a.size if axis is None else a.shape[axis]
+
+
+def _argwhere(a: Any) -> Any:
+    from . import numpy_extension as npx
+
+    return npx.nonzero(a) if a.ndim else _fall_back("argwhere", onp.argwhere, (a,), {})  # of one place, whose index is empty
 
 
 @functools.lru_cache(maxsize=None)

@@ -78,6 +78,17 @@ def test_other_functions_run_in_numpy_and_say_so_once(a, caplog, monkeypatch):
     assert len(caplog.records) == 1 and "np.cov has no operator" in caplog.text
 
 
+def test_argwhere_is_an_operator(a, caplog):
+    with caplog.at_level(logging.WARNING):
+        for function in (onp.argwhere, np.argwhere):
+            for values in (a, a > 1, np.zeros((0, 3)), np.array([0.0, -0.0, float("nan")])):
+                places, wanted = function(values), onp.argwhere(values.asnumpy())
+                assert type(places) is np.ndarray and places.dtype == "int64" and places.shape == wanted.shape
+                assert places.tolist() == wanted.tolist()
+    assert "argwhere" not in caplog.text
+    assert np.argwhere(np.array(3.0)).shape == (1, 0) and np.argwhere(np.array(0.0)).shape == (0, 0)
+
+
 def test_other_ufuncs_and_their_methods_run_in_numpy(a):
     assert onp.logaddexp(a, a).tolist() == onp.logaddexp(a.asnumpy(), a.asnumpy()).tolist()
     assert onp.add.reduce(a).tolist() == [3, 5, 7] and type(onp.add.outer(a, a)) is np.ndarray

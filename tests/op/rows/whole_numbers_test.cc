@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Powers and least common multiples of integers, as the loops of this CPU's widest instruction set
+// compute them, against one element at a time: numbers of any size, the ends of the range, zeros,
+// and any length.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "op/rows/binary_loops.h"
+#include "op/rows/row_math.h"
+
+namespace mxnet {
+namespace {
+
+constexpr uint64_t kSeed = 811;
+
+// Every pair of numbers that matter, then pairs of any size.
+template <class T>
+void pairs(std::vector<T>* a, std::vector<T>* b) {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> edges{Limits::min(), T(Limits::min() + 1), T(Limits::min() / 2), Limits::max(),
+                       T(Limits::max() - 1)};
+  for (int i = -9; i <= 9; ++i) edges.push_back(static_cast<T>(i));
+  for (int i = 0; i < Limits::digits; ++i) edges.push_back(static_cast<T>(T{1} << i));
+  for (const T x : edges)
+    for (const T y : edges) a->push_back(x), b->push_back(y);
+  std::mt19937_64 random(kSeed);
+  const auto number = [&random] {
+    const auto bits = static_cast<int64_t>(random());
+    return static_cast<T>(bits >> (random() % 64));
+  };
+  for (int i = 0; i < 20000; ++i) a->push_back(number()), b->push_back(number());
+}
+
+template <class T>
+void expect_as_one_by_one(BinaryRow row, T (*one)(T, T)) {
+  std::vector<T> a, b;
+  pairs(&a, &b);
+  const auto n = static_cast<int64_t>(a.size());
+  const BinaryLoop<T, T> loop = binary_loop<T, T>(row);
+  std::vector<T> got(a.size());
+  loop.arrays(a.data(), b.data(), got.data(), n);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_EQ(got[i], one(a[i], b[i])) << a[i] << ", " << b[i];
+  for (std::size_t k = 0; k < 300; k += 7) {
+    loop.right_scalar(a.data(), &b[k], got.data(), n);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(got[i], one(a[i], b[k])) << a[i] << ", " << b[k];
+    loop.left_scalar(&a[k * 64], b.data(), got.data(), n);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(got[i], one(a[k * 64], b[i])) << a[k * 64] << ", " << b[i];
+  }
+  // In place, at any length, and nothing beyond the end.
+  for (int64_t count = 0; count < 200; ++count) {
+    std::vector<T> over = a;
+    loop.arrays(over.data(), b.data(), over.data(), count);
+    for (std::size_t i = 0; i < 256; ++i)
+      ASSERT_EQ(over[i], i < static_cast<std::size_t>(count) ? one(a[i], b[i]) : a[i]) << count;
+  }
+}
+
+TEST(WholeNumbers, PowersAreThoseOfOneByOne) {
+  expect_as_one_by_one<int8_t>(BinaryRow::power, row_math::power);
+  expect_as_one_by_one<uint8_t>(BinaryRow::power, row_math::power);
+  expect_as_one_by_one<int32_t>(BinaryRow::power, row_math::power);
+  expect_as_one_by_one<int64_t>(BinaryRow::power, row_math::power);
+}
+TEST(WholeNumbers, LeastCommonMultiplesAreThoseOfOneByOne) {
+  expect_as_one_by_one<int8_t>(BinaryRow::lcm, row_math::common_multiple);
+  expect_as_one_by_one<uint8_t>(BinaryRow::lcm, row_math::common_multiple);
+  expect_as_one_by_one<int32_t>(BinaryRow::lcm, row_math::common_multiple);
+  expect_as_one_by_one<int64_t>(BinaryRow::lcm, row_math::common_multiple);
+}
+
+}  // namespace
+}  // namespace mxnet
