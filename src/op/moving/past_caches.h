@@ -17,9 +17,10 @@ void write_results(Out* out, int64_t count, int64_t whole, int64_t read, bool ap
                    const F& compute) {
   const int64_t written = whole * static_cast<int64_t>(sizeof(Out));
   const int64_t most = bytes_past_caches(count == whole ? 1 : 2);  // two or more threads
-  // What is read again and again leaves room for what is written, as in copies.
-  if (!apart || read + written < (read < written ? 3 * most / 2 : most))
-    return compute(0, out, count);
+  // What is read again and again leaves room for what is written, as in copies. A smaller result
+  // would be written sooner past the caches than into them, but whoever reads it next pays more.
+  const bool fits = read + written < (read < written ? 3 * most / 2 : most);
+  if (!apart || fits || written < kPastCaches) return compute(0, out, count);
   // As many lines as the processor fetches ahead of a loop before it pauses to store. Beginning
   // with a line: a block that lies across lines, as it did in one of four processes, took twice as
   // long (Zen 4).

@@ -50,10 +50,9 @@ bool goes_past(int64_t written, int64_t read, bool many_threads) {
 // What is read and written together decides, and how many threads do it.
 TEST(PastCaches, AreForWhatDoesNotFitThem) {
   constexpr int64_t kMiB = int64_t{1} << 20;
-  EXPECT_FALSE(goes_past(12 * kMiB - 1, 12 * kMiB - 1, false));
-  EXPECT_TRUE(goes_past(12 * kMiB, 12 * kMiB, false));
-  EXPECT_FALSE(goes_past(8 * kMiB - 1, 16 * kMiB, false));
-  EXPECT_TRUE(goes_past(8 * kMiB, 16 * kMiB, false));
+  EXPECT_FALSE(goes_past(16 * kMiB - 1, 32 * kMiB, false));
+  EXPECT_TRUE(goes_past(16 * kMiB, 16 * kMiB, false));
+  EXPECT_TRUE(goes_past(16 * kMiB, 32 * kMiB, true));
   EXPECT_FALSE(goes_past(24 * kMiB - 1, 24 * kMiB - 1, true));
   EXPECT_TRUE(goes_past(24 * kMiB, 24 * kMiB, true));
 }
