@@ -87,13 +87,14 @@ void spread_plain(const PoolParams& params, KernelContext& context) {
   });
 }
 
-// Channels of whole lines of 64 bytes of float, as loops over them take them.
-constexpr int64_t kWholeLines = 16;
+// Channels that fill a vector of 64 bytes of float. Fewer are turned sooner than looked through one
+// window after the other.
+constexpr int64_t kWholeLine = 16;
 
 void to_first_plain(const PoolParams& params, KernelContext& context) {
   const PoolGeometry g = pool_geometry(params, context.in(1).shape(), context.in(0).shape());
   if (gradient_on_gpu(g, true, context)) return;
-  if (g.channels_last && g.channels % kWholeLines == 0) {
+  if (g.channels_last && g.channels >= kWholeLine) {
     return with_plain_arrays(context, false, [&](auto& arrays) {
       const auto* dout = arrays.in(context.in(0));
       pixels_to_first(g, arrays.in(context.in(1)), dout, arrays.out(context.out(0)));

@@ -20,10 +20,11 @@ namespace {
 
 template <class T>
 const PoolLines<T>& pool_lines() {
-  static const PoolLines<T> lines{
-      MX_SIMD_CALL(raise<T>), MX_SIMD_CALL(add<T>),        MX_SIMD_CALL(add_squares<T>),
-      MX_SIMD_CALL(find<T>),  MX_SIMD_CALL(find_first<T>), MX_SIMD_CALL(add_where<T>),
-      MX_SIMD_CALL(part<T>),  MX_SIMD_CALL(weave<T>),      MX_SIMD_CALL(spread_of_four<T>)};
+  static const PoolLines<T> lines{MX_SIMD_CALL(raise<T>),         MX_SIMD_CALL(add<T>),
+                                  MX_SIMD_CALL(add_squares<T>),   MX_SIMD_CALL(find<T>),
+                                  MX_SIMD_CALL(spread_window<T>), MX_SIMD_CALL(find_first<T>),
+                                  MX_SIMD_CALL(add_where<T>),     MX_SIMD_CALL(part<T>),
+                                  MX_SIMD_CALL(weave<T>),         MX_SIMD_CALL(spread_of_four<T>)};
   return lines;
 }
 

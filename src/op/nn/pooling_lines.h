@@ -22,6 +22,11 @@ struct PoolLines {
   // first[i] where nothing is greater than -inf. n: whole vectors of 64 bytes.
   void (*find)(T* best, Pixel* which, const Pixel* first, const T* const* pixels, int64_t count,
                int64_t n);
+  // A window whose n channels lie together: to[pixels[k] + c] += heads[c] for the first k of the
+  // greatest from[pixels[k] + c], or for k = 0 where nothing is greater than -inf. `sees_zero`: for
+  // none where that is less than 0. `room`: how many numbers may be read from `from` on.
+  void (*spread_window)(const T* from, T* to, const int64_t* pixels, int64_t count, const T* heads,
+                        int64_t n, bool sees_zero, int64_t room);
   // Of one window: its first greatest number becomes `best`, if it is larger, and its
   // place is returned; else -1.
   int64_t (*find_first)(T* best, const T* from, int64_t n);

@@ -121,48 +121,49 @@ void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T*
 
 template <class T>
 void pixels_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage) {
-  using Pixel = typename PoolLines<T>::Pixel;
-  // Windows may overlap: some channels of an image are one thread's.
-  constexpr int64_t kBlock = 64;
-  const int64_t channels = g.channels, n = channels % kBlock == 0 ? kBlock : channels;
-  const PoolLines<T>& loops = pool_lines<T>();
+  // Windows may overlap: some channels of an image are one thread's. They are split, by lines of
+  // the caches, only where there are fewer images than threads.
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const int64_t channels = g.channels, lines = (channels + kLine - 1) / kLine;
+  const double cost = window_cost(g) * static_cast<double>(g.map_size());
+  const int threads = threads_for(g.batch * lines, cost / static_cast<double>(lines));
+  const int64_t parts = std::min(lines, (threads + g.batch - 1) / std::max<int64_t>(g.batch, 1));
+  const auto spread = pool_lines<T>().spread_window;
+  const T* const end = image + g.batch * g.image_size() * channels;
   parallel_for(
-      g.batch * (channels / n),
-      window_cost(g) * static_cast<double>(g.map_size() * n) / static_cast<double>(channels),
+      g.batch * parts, cost / static_cast<double>(parts),
       [&](int64_t first, int64_t last) {
-        const auto count = static_cast<std::size_t>(n);
-        std::vector<T> best(count);
-        std::vector<Pixel> which(count);
-        const std::vector<Pixel> none(count,
-                                      Pixel{0});  // the first pixel, where none is above -inf
-        std::vector<const T*> seen;
-        std::vector<int64_t> pixels;
+        std::vector<int64_t> pixels;  // of a window, from its first one
         for (int64_t part = first; part < last; ++part) {
-          const int64_t b = part / (channels / n), channel = part % (channels / n) * n;
-          const T* const from = image + b * g.image_size() * channels + channel;
+          const int64_t b = part / parts, channel = lines * (part % parts) / parts * kLine;
+          const int64_t n =
+              std::min(channels, lines * (part % parts + 1) / parts * kLine) - channel;
+          const int64_t start = b * g.image_size() * channels + channel;
           const T* head = dmap + b * g.map_size() * channels + channel;
-          T* const to = dimage + b * g.image_size() * channels + channel;
-          for (int64_t pixel = 0; pixel < g.image_size(); ++pixel)
-            std::fill_n(to + pixel * channels, n, T{0});
-          for (int64_t place = 0; place < g.map_size(); ++place, head += channels) {
-            const int64_t x = place % g.map[2], line = place / g.map[2];
+          // Pixels that lie together, or one by one.
+          const int64_t together = n == channels ? g.image_size() : 1;
+          for (int64_t pixel = 0; pixel < g.image_size(); pixel += together)
+            std::fill_n(dimage + start + pixel * channels, together * n, T{0});
+          PoolGeometry::Sizes sizes{};  // of the window that `pixels` is of
+          for (int64_t line = 0; line < g.map[0] * g.map[1]; ++line) {
             const int64_t z = line / g.map[1], y = line % g.map[1];
-            seen.clear();
-            pixels.clear();
-            for_each_pixel(g, z, y, x, [&](int64_t pixel) {
-              pixels.push_back(pixel * channels);
-              seen.push_back(from + pixel * channels);
-            });
-            if (pixels.empty()) continue;
-            loops.find(best.data(), which.data(), none.data(), seen.data(),
-                       static_cast<int64_t>(seen.size()), n);
-            if (g.sees_zero(z, y, x)) {
-              for (std::size_t c = 0; c < count; ++c)
-                if (best[c] < 0) which[c] = Pixel{-1};
+            const PoolGeometry::Window planes = g.window(0, z), rows = g.window(1, y);
+            const int64_t begin = (planes.begin * g.image[1] + rows.begin) * g.image[2];
+            for (int64_t x = 0; x < g.map[2]; ++x, head += channels) {
+              const PoolGeometry::Window columns = g.window(2, x);
+              const PoolGeometry::Sizes seen = {planes.size(), rows.size(), columns.size()};
+              if (seen != sizes) {
+                pixels.clear();
+                for_each_pixel(g, z, y, x, [&](int64_t pixel) {
+                  pixels.push_back((pixel - begin - columns.begin) * channels);
+                });
+                sizes = seen;
+              }
+              if (pixels.empty()) continue;
+              const int64_t at = start + (begin + columns.begin) * channels;
+              spread(image + at, dimage + at, pixels.data(), static_cast<int64_t>(pixels.size()),
+                     head, n, g.sees_zero(z, y, x), end - (image + at));
             }
-            for (std::size_t k = 0; k < pixels.size(); ++k)
-              loops.add_where(to + pixels[k], n, head, which.data(), static_cast<Pixel>(k),
-                              Pixel{1}, 1);
           }
         }
       },

@@ -20,7 +20,7 @@ void pool_pixels(const PoolGeometry& g, const T* image, T lowest, T* map);
 // `image` and `map` are those of norms, else null.
 template <class T>
 void spread_pixels(const PoolGeometry& g, const T* image, const T* map, const T* dmap, T* dimage);
-// The gradient of maxima. REQUIRES: channels are whole vectors of 64 bytes.
+// The gradient of maxima, which goes to the first of equals.
 template <class T>
 void pixels_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* dimage);
 // Gradient of maxima: to the first of equals.

@@ -165,12 +165,14 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
   const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
   const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
+  const int64_t read = (a.size() + b.size()) * static_cast<int64_t>(sizeof(T));
   if (plan.rows() == 1) {  // the common case: split the one row
     parallel_for(n, cost, [&](int64_t first, int64_t last) {
       const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
-      write_results(py + first, last - first, n, apart, [&](int64_t at, Out* y, int64_t count) {
-        loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
-      });
+      write_results(py + first, last - first, n, read, apart,
+                    [&](int64_t at, Out* y, int64_t count) {
+                      loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
+                    });
     });
     return;
   }
@@ -186,7 +188,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   parallel_for(
       plan.rows(), static_cast<double>(n) * cost,
       [&](int64_t first, int64_t last) {
-        write_results(py + first * n, (last - first) * n, out.size(), apart,
+        write_results(py + first * n, (last - first) * n, out.size(), read, apart,
                       [&](int64_t at, Out* y, int64_t count) {
                         for (const int64_t end = at + count; at < end;) {
                           const int64_t row = first + at / n, within = at % n;

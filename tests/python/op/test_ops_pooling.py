@@ -90,7 +90,7 @@ def test_maxima_of_channels_that_lie_last_are_those_of_the_other_layout(mx, rng,
     np.testing.assert_array_equal(got.transpose(0, 3, 1, 2), want)
 
 
-@pytest.mark.parametrize("channels", [8, 16, 48, 128])
+@pytest.mark.parametrize("channels", [8, 16, 17, 31, 48, 128])
 @pytest.mark.parametrize("kernel, stride, pad", [((2, 2), (2, 2), (0, 0)), ((3, 3), (2, 2), (1, 1)), ((3, 2), (1, 3), (1, 1)), ((2, 2), (3, 4), (1, 1)),
                                                  ((11, 13), (1, 1), (0, 0))])
 @pytest.mark.parametrize("zero_padding", [False, True])
@@ -102,8 +102,11 @@ def test_gradients_of_maxima_of_channels_that_lie_last_are_those_of_the_other_la
     attrs = {"kernel": kernel, "stride": stride, "pad": pad, "pool_type": "max", "zero_padding": zero_padding}
     dy = rng.integers(-9, 10, mx.run("Pooling", x, **attrs)[0].shape).astype(dtype)  # whose sums are exact
     want = mx.run("_backward_Pooling_max", dy, x, **attrs)[0]
-    got = mx.run("_backward_Pooling_max", *(np.ascontiguousarray(a.transpose(0, 2, 3, 1)) for a in (dy, x)), layout="NHWC", **attrs)[0]
+    last = [np.ascontiguousarray(a.transpose(0, 2, 3, 1)) for a in (dy, x)]
+    got = mx.run("_backward_Pooling_max", *last, layout="NHWC", **attrs)[0]
     np.testing.assert_array_equal(got.transpose(0, 3, 1, 2), want)
+    one = mx.run("_backward_Pooling_max", *(a[1:] for a in last), layout="NHWC", **attrs)[0]  # whose channels threads share
+    np.testing.assert_array_equal(one, got[1:])
 
 
 @pytest.mark.parametrize("layout", ["first", "last"])
