@@ -8,7 +8,7 @@ from .. import _lazy
 from .._core import CachedOp
 from . import _generate
 from .ndarray import *  # noqa: F403
-from .ndarray import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, _GRAD_REQ_MAP, NDArray, NDArrayBase, _new_empty_handle
+from .ndarray import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, _GRAD_REQ_MAP, NDArray, NDArrayBase, _new_empty_handle, array, concatenate
 from .sparse import CSRNDArray, RowSparseNDArray
 from .utils import load, load_frombuffer, save
 from . import _internal, contrib, image, linalg, op, random, sparse, utils  # noqa: E402
