@@ -33,22 +33,22 @@ bool Turn::take_from_parent(const char* tag) {
   constexpr auto kLook = std::chrono::milliseconds(1);
   // Between taking a turn and writing down whose it is lies no such time.
   constexpr int kLooks = 1000;
-  const uint64_t first = owner_.load(std::memory_order_relaxed);
   for (int looks = 0;; ++looks) {
-    uint64_t owner = owner_.load(std::memory_order_relaxed);
-    if (owner == kLost) {
+    int process = process_.load(std::memory_order_relaxed);
+    if (process == kLost) {
       throw Error(ErrorCode::kGeneric, tag,
                   "given a handle that another thread of the parent process was using when this "
                   "process was forked, expected one that this process has made");
     }
-    if (is_of_this_process(owner)) return false;
+    if (is_of_this_process(owner_.load(std::memory_order_relaxed))) return false;
     // What was promised in the parent nobody here has waited for.
     if (take_from(kFree) || take_from(kPromised)) return true;
     if (looks < kLooks) {
       std::this_thread::sleep_for(kLook);
-    } else if (owner == first) {
-      // Nobody will look so long again.
-      owner_.compare_exchange_strong(owner, kLost, std::memory_order_relaxed);
+    } else {
+      // Nobody will look so long again. The owner stays: should it be a thread of this process
+      // after all, held up all the while, it writes that down over this.
+      process_.compare_exchange_strong(process, kLost, std::memory_order_relaxed);
     }
   }
 }

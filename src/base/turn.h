@@ -43,8 +43,9 @@ class Turn {
   bool is_awaited() const;
 
  private:
-  // pthread_self() is an address, and none of them.
-  static constexpr uint64_t kFree = 0, kPromised = 1, kLost = 2;
+  // pthread_self() is an address, and neither.
+  static constexpr uint64_t kFree = 0, kPromised = 1;
+  static constexpr int kLost = -1;  // no process
 
   static uint64_t self() { return static_cast<uint64_t>(::pthread_self()); }
   bool take_from(uint64_t expected) {
@@ -63,19 +64,20 @@ class Turn {
   // Whether an owner is a thread of this process. A child has the memory of its parent, and of its
   // threads only the one that forked; a new one may have the name of one that is gone.
   bool is_of_this_process(uint64_t owner) const {
-    return process_.load(std::memory_order_relaxed) == process_id() ||
-           owner == static_cast<uint64_t>(thread_of_fork());
+    const int process = process_.load(std::memory_order_relaxed);
+    return process == process_id() ||
+           (process != kLost && owner == static_cast<uint64_t>(thread_of_fork()));
   }
   static uint32_t number_of(uint64_t waiters) { return static_cast<uint32_t>(waiters); }
 
-  // kFree, kPromised to those who have waited, kLost with a thread of a parent, or self()
-  std::atomic<uint64_t> owner_;
+  std::atomic<uint64_t> owner_;  // kFree, kPromised to those who have waited, or a thread's self()
   std::atomic<uint64_t> waiters_;  // process << 32 | number: a child has none of its parent's
   uint32_t depth_;                 // of the owner; how often more than once
-  std::atomic<int> process_;       // in which it was taken last while free
-  uint32_t promised_;              // of the owner: when it was promised last, in microseconds
-  std::atomic<uint32_t> wakes_;    // of waiters, who sleep until it changes
-  std::atomic<bool> waking_;       // one is on its way and has yet to look, or has had the turn
+  // In which it was taken last while free; kLost where that was a parent, found to give it no more.
+  std::atomic<int> process_;
+  uint32_t promised_;            // of the owner: when it was promised last, in microseconds
+  std::atomic<uint32_t> wakes_;  // of waiters, who sleep until it changes
+  std::atomic<bool> waking_;     // one is on its way and has yet to look, or has had the turn
 };
 
 }  // namespace mxnet
