@@ -50,7 +50,7 @@ def _functions() -> Dict[Any, Callable[..., Any]]:
 
     pairs = ((_lookup(onp, path), _lookup(mx_np, path)) for path in _NUMPY_ARRAY_FUNCTION_LIST)
     known = {theirs: ours for theirs, ours in pairs if theirs is not None and not isinstance(theirs, onp.ufunc)}
-    return {**known, onp.ndim: _ndim, onp.size: _size, onp.argwhere: _argwhere}
+    return {**known, onp.ndim: _ndim, onp.size: _size, onp.argwhere: _argwhere, onp.flatnonzero: _flatnonzero}
 
 
 def _ndim(a: Any) -> int:
@@ -65,6 +65,13 @@ def _argwhere(a: Any) -> Any:
     from . import numpy_extension as npx
 
     return npx.nonzero(a) if a.ndim else _fall_back("argwhere", onp.argwhere, (a,), {}, True)  # of one place, whose index is empty
+
+
+def _flatnonzero(a: Any) -> Any:
+    from . import numpy_extension as npx
+
+    places = npx.nonzero(a.reshape((a.size,)))
+    return places.reshape((places.shape[0],))
 
 
 @functools.lru_cache(maxsize=None)
