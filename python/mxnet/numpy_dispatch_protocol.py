@@ -105,8 +105,9 @@ def _from_numpy(value: Any) -> Any:
 def _on_views(func: Callable[..., Any], args: Any, kwargs: Any) -> Tuple[bool, Any]:
     """Whether the call has run on views of its arrays, and what it gave."""
     views = _views.ViewsOfOneCall()
+    args, kwargs = _map(args, views.show), _map(kwargs, views.show)  # raises what failed in computing the arrays, once
     try:
-        made = _map(func(*_map(args, views.show), **_map(kwargs, views.show)), _from_numpy)
+        made = _map(func(*args, **kwargs), _from_numpy)
     except Exception as error:
         # A ValueError: it writes to an argument, as np.put, which copies allow; or is wrong, and will be with copies.
         if isinstance(error, ValueError) or not views.unchanged():

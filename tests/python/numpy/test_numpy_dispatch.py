@@ -291,6 +291,13 @@ def test_pending_writes_are_waited_for(large):
         assert np.isclose(large, np.array(expected)).asnumpy().all()
 
 
+@pytest.mark.usefixtures("shown")
+def test_what_failed_in_computing_an_argument_is_raised():
+    failed = np.linalg.cholesky(-np.eye(300))
+    with pytest.raises(ValueError, match="positive definite"):  # which is not NumPy's for a read-only view
+        onp.count_nonzero(failed)
+
+
 def test_types_without_a_view_are_copied(large):
     assert onp.count_nonzero(large.astype("bfloat16")) == onp.count_nonzero(large.asnumpy())
     for dtype in ("float16", "float64", "uint8", "int8", "int32", "int64", "bool"):
