@@ -59,6 +59,14 @@ typedef struct MXEngineOnComplete {
 /* `error` is null, or the text with which the operation and all that depends on it fails. */
 MXNET_DLL int MXEngineComplete(const MXEngineOnComplete* on_complete, const char* error);
 
+/* --- Arrays ----------------------------------------------------------------------------------- */
+
+/* The address of the values of a dense array in host memory for who only reads, after a wait for
+ * all that was pushed on it; unlike after MXNDArrayGetData, what the library keeps of the values
+ * stays. The same version from a later call says that nobody has written in between. */
+MXNET_DLL int MXNDArrayGetDataToRead(NDArrayHandle handle, const void** out_pdata,
+                                     uint64_t* out_version);
+
 /* --- Typed fast path -------------------------------------------------------------------------- */
 
 /* An operator with its parameters, read once: calling it moves no texts. Immutable; any number of

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's functions called with mx.np arrays: by the mx.np function of the same name, else in NumPy on copies."""
+"""NumPy's functions called with mx.np arrays: by the mx.np function of the same name, else in NumPy.
+
+There, large arrays are read in place where nobody can write to them meanwhile (_views.py), others are copied; results
+are new arrays either way.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any, Callable, Dict, List, Tuple, TypeVar
 
 import numpy as onp
 
-from . import _core
+from . import _core, _views
 from ._core import NDArrayBase
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -46,7 +50,7 @@ def _functions() -> Dict[Any, Callable[..., Any]]:
 
     pairs = ((_lookup(onp, path), _lookup(mx_np, path)) for path in _NUMPY_ARRAY_FUNCTION_LIST)
     known = {theirs: ours for theirs, ours in pairs if theirs is not None and not isinstance(theirs, onp.ufunc)}
-    return {**known, onp.ndim: _ndim, onp.size: _size, onp.argwhere: _argwhere}
+    return {**known, onp.ndim: _ndim, onp.size: _size, onp.argwhere: _argwhere, onp.flatnonzero: _flatnonzero}
 
 
 def _ndim(a: Any) -> int:
@@ -60,7 +64,14 @@ def _size(a: Any, axis: Any = None) -> int:
 def _argwhere(a: Any) -> Any:
     from . import numpy_extension as npx
 
-    return npx.nonzero(a) if a.ndim else _fall_back("argwhere", onp.argwhere, (a,), {})  # of one place, whose index is empty
+    return npx.nonzero(a) if a.ndim else _fall_back("argwhere", onp.argwhere, (a,), {}, True)  # of one place, whose index is empty
+
+
+def _flatnonzero(a: Any) -> Any:
+    from . import numpy_extension as npx
+
+    places = npx.nonzero(a.reshape((a.size,)))
+    return places.reshape((places.shape[0],))
 
 
 @functools.lru_cache(maxsize=None)
@@ -91,15 +102,33 @@ def _from_numpy(value: Any) -> Any:
     return array(value) if isinstance(value, onp.ndarray) else value
 
 
-def _fall_back(name: str, func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Runs in NumPy, and says once for each function that it does."""
+def _on_views(func: Callable[..., Any], args: Any, kwargs: Any) -> Tuple[bool, Any]:
+    """Whether the call has run on views of its arrays, and what it gave."""
+    views = _views.ViewsOfOneCall()
+    args, kwargs = _map(args, views.show), _map(kwargs, views.show)  # raises what failed in computing the arrays, once
+    try:
+        made = _map(func(*args, **kwargs), _from_numpy)
+    except Exception as error:
+        # A ValueError: it writes to an argument, as np.put, which copies allow; or is wrong, and will be with copies.
+        if isinstance(error, ValueError) or not views.unchanged():
+            return False, None
+        raise
+    return _views.all_plain(made) and views.unchanged(), made
+
+
+def _fall_back(name: str, func: Callable[..., Any], args: Any, kwargs: Any, numpys: bool) -> Any:
+    """Runs in NumPy, and says once for each function that it does. `numpys` says that it runs nobody else's code."""
     if _core.is_recording():
         raise ValueError(
             f"{name} runs in NumPy, which autograd cannot record; expected a call outside of autograd.record()"
         )
     if name not in _told:
         _told.add(name)
-        _log.warning("np.%s has no operator in the library: it runs in NumPy, on copies of the arrays", name)
+        _log.warning("np.%s has no operator in the library: it runs in NumPy", name)
+    if numpys and _views.may_share((args, kwargs)):
+        done, made = _on_views(func, args, kwargs)
+        if done:
+            return made
     return _map(func(*_map(args, _to_numpy), **_map(kwargs, _to_numpy)), _from_numpy)
 
 
@@ -110,7 +139,8 @@ def array_function(func: Any, types: Any, args: Tuple[Any, ...], kwargs: Dict[st
             return NotImplemented
     ours = _functions().get(func)
     if ours is None:
-        return _fall_back(getattr(func, "__name__", str(func)), func, args, kwargs)
+        numpys = (getattr(func, "__module__", None) or "").partition(".")[0] == "numpy"
+        return _fall_back(getattr(func, "__name__", str(func)), func, args, kwargs, numpys)
     return ours(*_map(args, _from_numpy), **_map(kwargs, _from_numpy))
 
 
@@ -123,7 +153,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: Tuple[Any, ...], kwargs: Dict[s
     if ours is not None:
         return ours(*(_from_numpy(value) for value in inputs), out=out[0] if out else None, **kwargs)
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-    made = _fall_back(name, getattr(ufunc, method), inputs, kwargs)
+    numpys = getattr(onp, ufunc.__name__, None) is ufunc  # those of np.frompyfunc run anything
+    made = _fall_back(name, getattr(ufunc, method), inputs, kwargs, numpys)
     if not out:
         return made
     results = made if isinstance(made, tuple) else (made,)

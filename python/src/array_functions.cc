@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "check.h"
+#include "mxnet/c_api_ext.h"
 #include "registrations.h"
 
 namespace py = pybind11;
@@ -111,6 +112,15 @@ py::object from_dlpack(const py::handle& capsule, bool numpy) {
   return wrapped(handle, numpy);
 }
 
+// data_to_read(array): the address of its values, and their version.
+py::tuple data_to_read(const py::handle& array) {
+  const NDArrayHandle handle = handle_of(array);
+  const void* data = nullptr;
+  uint64_t version = 0;
+  check_blocking([&] { return MXNDArrayGetDataToRead(handle, &data, &version); });
+  return py::make_tuple(reinterpret_cast<uintptr_t>(data), version);
+}
+
 PyMethodDef kFunctions[] = {{"plain_ints", plain_ints, METH_O, nullptr},
                             {nullptr, nullptr, 0, nullptr}};
 
@@ -157,6 +167,7 @@ void register_array_functions(py::module_& module) {
   module.def("from_bytes", &from_bytes);
   module.def("to_dlpack", &to_dlpack);
   module.def("from_dlpack", &from_dlpack);
+  module.def("data_to_read", &data_to_read);
   module.def("seed", [](int seed) { check(MXRandomSeed(seed)); });
   module.def("seed_context", [](int seed, int dev_type, int dev_id) {
     check(MXRandomSeedContext(seed, dev_type, dev_id));

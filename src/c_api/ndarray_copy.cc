@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking copies, waits, and the parts of sparse arrays.
+// Blocking copies, waits, values to read in place, and the parts of sparse arrays.
 #include <fmt/format.h>
 
 #include <limits>
 
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
+#include "mxnet/c_api_ext.h"
 #include "ndarray/copy_into.h"
 #include "ndarray/sparse_check.h"
 
@@ -73,6 +74,22 @@ int MXNDArrayWaitToRead(NDArrayHandle handle) {
 
 int MXNDArrayWaitToWrite(NDArrayHandle handle) {
   return guarded([&] { array_of(handle, "MXNDArrayWaitToWrite").wait_to_write(); });
+}
+
+int MXNDArrayGetDataToRead(NDArrayHandle handle, const void** out_pdata, uint64_t* out_version) {
+  return guarded([&] {
+    require(out_pdata, "MXNDArrayGetDataToRead", "out_pdata");
+    require(out_version, "MXNDArrayGetDataToRead", "out_version");
+    const NDArray& array = array_of(handle, "MXNDArrayGetDataToRead");
+    require_dense(array, "MXNDArrayGetDataToRead");
+    if (array.device().is_gpu())
+      throw Error(ErrorCode::kValue, "MXNDArrayGetDataToRead",
+                  fmt::format("given an array on {}, expected one in host memory",
+                              to_string(array.device())));
+    array.wait_to_read();
+    *out_version = Engine::get().version(array.var());
+    *out_pdata = array.data();
+  });
 }
 
 int MXNDArrayGetDataNDArray(NDArrayHandle handle, NDArrayHandle* out) {

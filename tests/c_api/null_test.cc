@@ -16,6 +16,7 @@ const MXContext kCpu = {1, 0};
 int g_int = 0;
 uint64_t g_bytes = 0;
 const char* g_text = nullptr;
+const void* g_values = nullptr;
 const LibFeature* g_features = nullptr;
 EngineVarHandle g_null_variable = nullptr;
 const int32_t kBadProperty = 99;
@@ -83,6 +84,11 @@ const std::multimap<std::string, Call>& calls() {
          const MXEngineOnComplete empty = {nullptr, nullptr, nullptr};
          return MXEngineComplete(&empty, nullptr);
        }},
+      {"MXNDArrayGetDataToRead",
+       [] { return MXNDArrayGetDataToRead(nullptr, &g_values, &g_bytes); }},
+      {"MXNDArrayGetDataToRead", [] { return MXNDArrayGetDataToRead(nullptr, nullptr, &g_bytes); }},
+      {"MXNDArrayGetDataToRead",
+       [] { return MXNDArrayGetDataToRead(nullptr, &g_values, nullptr); }},
       {"MXConfigToJSON", [] { return MXConfigToJSON(nullptr); }},
       {"MXConfigGet", [] { return MXConfigGet(nullptr, &g_text); }},
       {"MXConfigGet", [] { return MXConfigGet("MXNET_ENGINE_TYPE", nullptr); }},
@@ -116,6 +122,7 @@ TEST(Nulls, OutParametersAreLeftAlone) {
   EXPECT_EQ(g_int, 11);
   EXPECT_EQ(g_bytes, 12U);
   EXPECT_STREQ(g_text, "13");
+  EXPECT_EQ(g_values, nullptr);
   EXPECT_EQ(g_features, nullptr);
 }
 

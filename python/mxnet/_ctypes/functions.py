@@ -273,6 +273,13 @@ def create_sparse(storage_type: int, shape: Sequence[int], dev_type: int, dev_id
     )
 
 
+def data_to_read(array: Any) -> Tuple[int, int]:
+    """The address of an array's values, and their version."""
+    data, version = ctypes.c_void_p(), ctypes.c_uint64()
+    check_call(_LIB.MXNDArrayGetDataToRead(array.handle, ctypes.byref(data), ctypes.byref(version)))
+    return data.value or 0, version.value
+
+
 def sync_copy(target: Any, source: Any, part: int) -> None:
     """Copies into a part of a sparse array."""
     check_call(_LIB.MXNDArraySyncCopyFromNDArray(target.handle, source.handle, part))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that run in NumPy, on copies of the arrays: those of mx.np that the library has no operator for.
+"""Functions that run in NumPy: those of mx.np that the library has no operator for.
 
-NumPy calls back the arrays' own protocol (numpy_dispatch_protocol), which copies, says so once, and turns
-what comes out into mx.np arrays.
+NumPy calls back the arrays' own protocol (numpy_dispatch_protocol), which shows or copies the arrays, says so once, and
+turns what comes out into mx.np arrays.
 """
 
 from __future__ import annotations

@@ -29,6 +29,23 @@ class Arrays(ArrayTest):
         self.assertEqual(C.cast(data, C.POINTER(C.c_float))[4], 4.0)
         mx.MXNDArrayFree(a)
 
+    def test_values_to_read_and_their_version(self):
+        a, data, version, later = new((2, 3), range(6)), C.c_void_p(), C.c_uint64(), C.c_uint64()
+        mx.MXNDArrayGetDataToRead(a, C.byref(data), C.byref(version))
+        self.assertEqual(C.cast(data, C.POINTER(C.c_float))[4], 4.0)
+        mx.MXNDArrayGetDataToRead(a, C.byref(data), C.byref(later))
+        self.assertEqual(later.value, version.value)
+        mx.MXNDArraySyncCopyFromCPU(a, (C.c_float * 6)(*range(6)), 6)
+        mx.MXNDArrayGetDataToRead(a, C.byref(data), C.byref(later))
+        self.assertGreater(later.value, version.value)
+        mx.MXNDArrayFree(a)
+        self.assert_fails("without data", mx.MXNDArrayGetDataToRead, out_handle("MXNDArrayCreateNone"), C.byref(data), C.byref(later))
+        gpus = C.c_int()
+        mx.MXGetGPUCount(C.byref(gpus))
+        if gpus.value:
+            b = new((3,), [1, 2, 3], device=GPU)
+            self.assert_fails("expected one in host memory", mx.MXNDArrayGetDataToRead, b, C.byref(data), C.byref(later))
+
     def test_every_dtype_of_the_abi(self):
         for dtype in (0, 1, 2, 3, 4, 5, 6, 7, 12):
             self.assertEqual(number("MXNDArrayGetDType", new((2,), dtype=dtype)), dtype)

@@ -2,11 +2,14 @@
 """NumPy's own functions called with mx.np arrays."""
 
 import logging
+import subprocess
+import sys
+import threading
 
 import numpy as onp
 import pytest
 
-from mxnet import autograd, np, numpy_dispatch_protocol
+from mxnet import _views, autograd, np, numpy_dispatch_protocol
 
 
 @pytest.fixture
@@ -89,6 +92,20 @@ def test_argwhere_is_an_operator(a, caplog):
     assert np.argwhere(np.array(3.0)).shape == (1, 0) and np.argwhere(np.array(0.0)).shape == (0, 0)
 
 
+def test_flatnonzero_is_an_operator(a, caplog):
+    shapes = (a, a > 1, a.T, np.zeros((0, 3)), np.zeros((2, 2)), np.array(3.0), np.array(0.0), np.array([0.0, -0.0, float("nan")]))
+    types = [a.astype(dtype) for dtype in ("bfloat16", "float16", "float64", "uint8", "int8", "int32", "int64")]
+    with caplog.at_level(logging.WARNING):
+        for function in (onp.flatnonzero, np.flatnonzero):
+            for values in (*shapes, *types):
+                places, wanted = function(values), onp.flatnonzero(values.asnumpy())
+                assert type(places) is np.ndarray and places.dtype == "int64" and places.shape == wanted.shape
+                assert places.tolist() == wanted.tolist()
+    assert caplog.records == []
+    with autograd.record():
+        assert np.flatnonzero(a).tolist() == [1, 2, 3, 4, 5]
+
+
 def test_other_ufuncs_and_their_methods_run_in_numpy(a):
     assert onp.logaddexp(a, a).tolist() == onp.logaddexp(a.asnumpy(), a.asnumpy()).tolist()
     assert onp.add.reduce(a).tolist() == [3, 5, 7] and type(onp.add.outer(a, a)) is np.ndarray
@@ -144,3 +161,145 @@ def test_classes_that_are_not_known_are_left_to_others(a):
 def test_decorators_of_tests_run_the_function():
     for decorator in (numpy_dispatch_protocol.with_array_function_protocol, numpy_dispatch_protocol.with_array_ufunc_protocol):
         assert decorator(lambda value: value + 1)(1) == 2
+
+
+# Arrays that are large enough to be read in place.
+
+
+@pytest.fixture
+def large():
+    return np.array(onp.random.RandomState(7).randint(0, 5, (300, 400)).astype("float32"))
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """What NumPy has been given in place of arrays, where it could be views: True for a view."""
+    views, show = [], _views.ViewsOfOneCall.show
+
+    def watched(self, value):
+        made = show(self, value)
+        if isinstance(value, np.ndarray):
+            views.append(not made.flags.writeable and not made.flags.owndata)
+        return made
+
+    monkeypatch.setattr(_views.ViewsOfOneCall, "show", watched)
+    return views
+
+
+@pytest.fixture
+def shown(given, monkeypatch):
+    """The same, whatever threads the tests themselves have."""
+    monkeypatch.setattr(_views, "_alone", lambda: True)
+    return given
+
+
+READERS = (
+    "isclose(a, b)", "divmod(a, b + 1)", "real(a)", "rollaxis(a, 1)", "rot90(a)", "triu(a)", "moveaxis(a, 0, 1)",
+    "nancumsum(a)", "signbit(a)", "logaddexp(a, b)", "add.reduce(a)", "lib.stride_tricks.sliding_window_view(a, 3, 0)",
+    "trim_zeros(a[0].repeat(60))", "select([a > 2], [b], 1)", "choose(a.astype('int64') % 2, [a, b])", "searchsorted(a[0], b)",
+    "compress(a[0] > 2, b, axis=1)", "histogram_bin_edges(a)", "array_equal(a, b)", "count_nonzero(a)", "frexp(a)", "positive(a)",
+)
+
+
+@pytest.mark.parametrize("call", READERS)
+def test_large_arrays_are_read_in_place_and_results_are_new(call, large, shown):
+    a, b = large, np.flip(large, 1)
+    before = [a.asnumpy(), b.asnumpy()]
+    known = {"a": a, "b": b}
+    theirs = eval("onp." + call, {"onp": onp, "a": before[0], "b": before[1]})
+    shown.clear()
+    made = eval("onp." + call, {"onp": onp, **known})
+    assert shown.count(True) >= (a.ctx.device_type == "cpu")
+    for ours, numpys in zip((a, b), before):
+        assert onp.array_equal(ours.asnumpy(), numpys)
+        ours[:] = -1
+    assert len(parts(made)) == len(parts(theirs))
+    for one, other in zip(parts(made), parts(theirs)):
+        onp.testing.assert_array_equal(one.asnumpy() if isinstance(one, np.ndarray) else one, other)
+
+
+@pytest.mark.parametrize("call", [
+    "put(a, [1], [50])", "place(a, mask, [50])", "putmask(a, mask, [50])", "copyto(a, 50)", "fill_diagonal(a, 50)",
+    "put_along_axis(a, mask[:, :1].astype(int), 50, 1)", "add.at(a, [0], 50)", "nanmedian(a, overwrite_input=True)",
+    "nanmax(a, 1, out=a[:, 0])", "nan_to_num(a, copy=False)",
+])
+def test_what_writes_to_its_arguments_writes_to_copies(call, large):
+    before = large.asnumpy()
+    eval("onp." + call, {"onp": onp, "a": large, "mask": before > 2})
+    assert onp.array_equal(large.asnumpy(), before)
+
+
+def test_code_of_a_program_gets_copies(large, shown):
+    rows = []
+
+    def change(row):
+        rows.append(row)
+        row[:] = 7
+        return row.sum()
+
+    before = large.asnumpy()
+    assert onp.apply_along_axis(change, 1, large).shape == (300,) and len(rows) == 300
+    onp.piecewise(large, [before > 2], [lambda x: x + 1, 0])
+    onp.array2string(large, formatter={"all": str})
+    assert shown == [] and onp.array_equal(large.asnumpy(), before)
+
+
+def test_a_program_of_one_thread_reads_in_place():
+    script = "from mxnet import _views, np; assert _views.may_share(([np.ones((300, 400)), 2], {'axis': None}))"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_beside_other_threads_arrays_are_copied(large, given):
+    leave = threading.Event()
+    thread = threading.Thread(target=leave.wait)
+    thread.start()
+    try:
+        assert onp.count_nonzero(large) == onp.count_nonzero(large.asnumpy()) and given == []
+    finally:
+        leave.set()
+        thread.join()
+
+
+@pytest.mark.usefixtures("shown")
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_write_that_comes_all_the_same_is_seen(fails, large):
+    """As from a callback of the engine: the call is done again, on a copy."""
+    copied = []
+
+    def zeros_in(array):
+        copied.append(bool(array.flags.owndata))
+        if not copied[-1]:
+            large[:] = 0
+            if fails:
+                raise RuntimeError("number of non-zero array elements changed during function execution")
+        return onp.array([(array == 0).sum()])
+
+    zeros_in.__module__ = "numpy"
+    before = large.asnumpy()
+    made = numpy_dispatch_protocol.array_function(zeros_in, (np.ndarray,), (large,), {})
+    if large.ctx.device_type == "cpu":
+        assert copied == [False, True] and made.tolist() == [large.size]
+    else:
+        assert copied == [True] and made.tolist() == [(before == 0).sum()]
+
+
+def test_pending_writes_are_waited_for(large):
+    expected = large.asnumpy()
+    for _ in range(20):
+        large += 1
+        expected += 1
+        assert np.isclose(large, np.array(expected)).asnumpy().all()
+
+
+@pytest.mark.usefixtures("shown")
+def test_what_failed_in_computing_an_argument_is_raised():
+    failed = np.linalg.cholesky(-np.eye(300))
+    with pytest.raises(ValueError, match="positive definite"):  # which is not NumPy's for a read-only view
+        onp.count_nonzero(failed)
+
+
+def test_types_without_a_view_are_copied(large):
+    assert onp.count_nonzero(large.astype("bfloat16")) == onp.count_nonzero(large.asnumpy())
+    for dtype in ("float16", "float64", "uint8", "int8", "int32", "int64", "bool"):
+        wide = np.concatenate([large] * 2).astype(dtype)
+        assert onp.count_nonzero(wide, axis=1).tolist() == onp.count_nonzero(wide.asnumpy(), axis=1).tolist(), dtype
