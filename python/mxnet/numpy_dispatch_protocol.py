@@ -64,7 +64,8 @@ def _size(a: Any, axis: Any = None) -> int:
 def _argwhere(a: Any) -> Any:
     from . import numpy_extension as npx
 
-    return npx.nonzero(a) if a.ndim else _fall_back("argwhere", onp.argwhere, (a,), {}, True)  # of one place, whose index is empty
+    # A number has one place, whose index is empty.
+    return npx.nonzero(a) if a.ndim else npx.nonzero(a.reshape(1))[:, :0]
 
 
 def _flatnonzero(a: Any) -> Any:

@@ -80,6 +80,15 @@ def test_numpy_runs_the_same_lines_and_says_who_is_right(asker):
     assert compare.sided(mine, {"sum": "an error"}, truth).startswith("NumPy agrees with ours: ")
 
 
+def test_numpy_is_no_witness_where_it_lacks_what_a_line_names(asker):
+    """Else a gradient that only ours refuses would be as NumPy says."""
+    job = program("x = array([1., 2.])", ("slopes", "x.attach_grad()\nwith mx.autograd.record():\n    w = x * x\nw.backward(); r = x.grad"), ("wrong", "r = np.reshape(x, 3)"))
+    truth, mine = asker.ask(dict(job, by_numpy=True)), asker.ask(job)
+    refused, worked = {"slopes": "MXNetError: no gradient"}, {"slopes": mine["slopes"]}
+    assert not isinstance(mine["slopes"], str) and compare.sided(refused, worked, {"slopes": truth["slopes"]}) == ""
+    assert compare.sided({"wrong": mine["wrong"]}, {"wrong": [np.ones(2)]}, {"wrong": truth["wrong"]}).startswith("NumPy agrees with ours: ")
+
+
 def test_ways_to_one_result_say_who_contradicts_himself():
     right, wrong = [np.ones(2)], [np.zeros(2)]
     ours, theirs = ({"at once, slopes": right, "symbol, slopes": symbol} for symbol in (right, wrong))

@@ -56,7 +56,9 @@ def apart(ours, theirs, kind):
 def sided(ours, theirs, numpys):
     """With whom NumPy agrees about one step of a program."""
     (part,) = theirs
-    if numpys.get(part) is None:
+    said = numpys.get(part)
+    # NumPy has no gradients and no arrays' methods of ours: that it lacks a name is no verdict.
+    if said is None or isinstance(said, str) and said.startswith(("AttributeError", "NameError")):
         return ""
     agree = [who for who, answer in (("ours", ours), ("theirs", theirs)) if not of_numpy(answer[part], numpys[part])]
     return f"NumPy agrees with {' and '.join(agree) or 'neither'}: {short(numpys[part])}"

@@ -219,6 +219,9 @@ std::pair<std::vector<T>, std::vector<T>> points() {
     x.push_back(static_cast<T>(range(random)));
     y.push_back(std::bit_cast<T>(static_cast<Bits>(random())));
     x.push_back(y.back() * static_cast<T>(range(random)));
+    // Where what a table of angles leaves is largest beside the angle.
+    x.push_back(static_cast<T>(range(random)));
+    y.push_back(x.back() / static_cast<T>(29 + range(random) / 4));
   }
   return {y, x};
 }
@@ -239,8 +242,8 @@ void expect_of_points(BinaryRow row, long double (*exact)(long double, long doub
   }
 }
 TEST(VectorMath, AnglesOfPointsAreWithinTwoUlp) {
-  expect_of_points<float>(BinaryRow::arctan2, std::atan2, 1.5);
-  expect_of_points<double>(BinaryRow::arctan2, std::atan2, 1.5);
+  expect_of_points<float>(BinaryRow::arctan2, std::atan2, 1.6);
+  expect_of_points<double>(BinaryRow::arctan2, std::atan2, 1.6);
 }
 // Of doubles the roundings of a square, a sum and a root.
 TEST(VectorMath, DistancesOfPointsAreWithinFiveQuartersOfAnUlp) {
