@@ -4,7 +4,9 @@
 
 #include <cxxabi.h>
 
-extern "C" char __dso_handle __attribute__((visibility("hidden")));  // this library, for dlclose
+// This library, for dlclose; the C++ ABI names it.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" char __dso_handle __attribute__((visibility("hidden")));
 
 namespace mxnet {
 
