@@ -65,7 +65,8 @@ DType InferArg::dtype() const { return type().dtype; }
 std::string InferArg::name() const {
   if (!infer_->named_.empty()) {
     const int first = output_ ? infer_->num_in() : 0;
-    return infer_->named_[static_cast<std::size_t>(first + index_)].name();
+    const int place = first + index_;
+    return infer_->named_[static_cast<std::size_t>(place)].name();
   }
   if (output_) return fmt::format("output {}", index_);
   return fmt::format("'{}'", infer_->op_.input_name(infer_->params_, index_));
