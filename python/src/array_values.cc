@@ -88,11 +88,11 @@ py::object numpy_scalar(const void* element, int dtype) {
   if (dtype < 0 || dtype >= kTypes || g_scalars[dtype].type == nullptr) return py::none();
   const Scalar& scalar = g_scalars[dtype];
   if (!scalar.plain) {
-    const py::object number = number_of(element, dtype);
+    py::object number = number_of(element, dtype);
     if (number.is_none()) return number;
     return py::handle(reinterpret_cast<PyObject*>(scalar.type))(number);
   }
-  const auto made = py::reinterpret_steal<py::object>(scalar.type->tp_alloc(scalar.type, 0));
+  auto made = py::reinterpret_steal<py::object>(scalar.type->tp_alloc(scalar.type, 0));
   if (!made) throw py::error_already_set();
   std::memcpy(value_in(made.ptr()), element, scalar.size);
   return made;
@@ -298,7 +298,7 @@ PyObject* float_of(PyObject* self) {
     int64_t element = 0;
     int dtype = 0;
     if (read_only_element(self, &element, &dtype)) {
-      const py::object number = number_of(&element, dtype);
+      py::object number = number_of(&element, dtype);
       if (PyFloat_CheckExact(number.ptr())) return number;
       if (!number.is_none()) return py::float_(number);
     }
