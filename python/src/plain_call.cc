@@ -309,7 +309,8 @@ PyObject* plain_repr(PyObject* self) {
   return returning([&] {
     const py::handle object(self);
     return py::object(
-        py::str("<function {}>").format(py::getattr(object, "__qualname__", object.get_type())));
+        py::str("<function {}>")
+            .format(py::getattr(object, "__qualname__", py::type::handle_of(object))));
   });
 }
 
