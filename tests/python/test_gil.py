@@ -48,6 +48,30 @@ def product():
     return mx.nd.dot(a, mx.nd.dot(a, a))
 
 
+def test_a_list_may_be_emptied_while_its_arrays_are_in_use(counter):
+    """By another thread, while the call runs without the interpreter: the call has them until it ends."""
+    arrays, stopped, failures = [], threading.Event(), []
+
+    def empty():
+        while not stopped.is_set():
+            arrays.clear()
+            time.sleep(0)
+
+    thread = threading.Thread(target=empty)
+    thread.start()
+    try:
+        for _ in range(60):
+            arrays[:] = [mx.nd.ones(4) for _ in range(1000)]
+            try:
+                assert mx.nd.add_n(arrays)[0].asscalar() == 1000
+            except mx.MXNetError as error:
+                failures.append(str(error))
+    finally:
+        stopped.set()
+        thread.join()
+    assert failures == []
+
+
 def with_store():
     store = mx.kv.create("local")
     store.init("w", mx.nd.zeros((600, 600)))
