@@ -80,6 +80,15 @@ constexpr DType dtype_of<int64_t>() { return DType::kInt64; }
 template <>
 constexpr DType dtype_of<bool>() { return DType::kBool; }
 
+// Kinds of elements as DLPack numbers them.
+template <class T>
+constexpr uint8_t type_code() {
+  constexpr uint8_t kInt = 0, kUint = 1, kFloat = 2, kBool = 6;
+  if (std::is_same_v<T, bool>) return kBool;
+  if (std::is_floating_point_v<T>) return kFloat;
+  return std::is_signed_v<T> ? kInt : kUint;
+}
+
 // What describes foreign memory to the library: the form of DLPack without version.
 struct DLTensor {
   void* data;
@@ -133,7 +142,7 @@ class Array {
     tensor.device_type = 1;
     tensor.device_id = 0;
     tensor.ndim = static_cast<int32_t>(shape.size());
-    tensor.code = std::is_floating_point_v<Value> ? 2 : std::is_signed_v<Value> ? 0 : 1;
+    tensor.code = detail::type_code<Value>();
     tensor.bits = 8 * sizeof(Value);
     tensor.lanes = 1;
     tensor.shape = borrowed->shape.data();

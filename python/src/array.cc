@@ -303,6 +303,20 @@ py::object wrapped(NDArrayHandle handle, bool numpy) {
   return py::reinterpret_steal<py::object>(object);
 }
 
+PyObject* wrap_results(int count, NDArrayHandle* handles, const int* storage_types, bool numpy) {
+  if (count == 1) return wrap_array(handles[0], storage_types[0], numpy);
+  py::list results(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    PyObject* array = wrap_array(handles[i], storage_types[i], numpy);
+    if (array == nullptr) {
+      for (int rest = i + 1; rest < count; ++rest) MXNDArrayFree(handles[rest]);
+      return nullptr;
+    }
+    PyList_SET_ITEM(results.ptr(), i, array);
+  }
+  return results.release().ptr();
+}
+
 NDArrayHandle handle_of(py::handle object) {
   if (!is_array(object.ptr()))
     throw py::type_error(std::string("given ") + Py_TYPE(object.ptr())->tp_name +
@@ -310,14 +324,27 @@ NDArrayHandle handle_of(py::handle object) {
   return as_array(object.ptr())->handle;
 }
 
-std::vector<NDArrayHandle> handles_of(const py::sequence& arrays) {
-  const auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(arrays.ptr(), "no sequence"));
-  if (!fast) throw py::error_already_set();
+py::tuple kept_items(py::handle sequence) {
+  PyObject* const items = PySequence_Tuple(sequence.ptr());
+  if (items == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::tuple>(items);
+}
+
+Handles handles_of(const py::sequence& arrays) {
+  py::tuple kept = kept_items(arrays);
   std::vector<NDArrayHandle> handles;
-  handles.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr())));
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i)
-    handles.push_back(handle_of(PySequence_Fast_GET_ITEM(fast.ptr(), i)));
-  return handles;
+  handles.reserve(kept.size());
+  for (const py::handle array : kept) handles.push_back(handle_of(array));
+  return {std::move(kept), std::move(handles)};
+}
+
+Handles optional_handles_of(const py::sequence& arrays) {
+  py::tuple kept = kept_items(arrays);
+  std::vector<NDArrayHandle> handles;
+  handles.reserve(kept.size());
+  for (const py::handle array : kept)
+    handles.push_back(array.is_none() ? nullptr : handle_of(array));
+  return {std::move(kept), std::move(handles)};
 }
 
 void register_array(py::module_& module) {

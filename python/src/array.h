@@ -4,6 +4,7 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
+#include <utility>
 #include <vector>
 
 #include "mxnet/c_api.h"
@@ -37,11 +38,32 @@ inline bool is_array(PyObject* object) { return PyObject_TypeCheck(object, array
 inline ArrayObject* as_array(PyObject* object) { return reinterpret_cast<ArrayObject*>(object); }
 // A new reference that owns the handle, or null with an exception set (the handle is freed then).
 PyObject* wrap_array(NDArrayHandle handle, int storage_type, bool numpy);
+// One array, or a list of them; all handles are owned or freed.
+PyObject* wrap_results(int count, NDArrayHandle* handles, const int* storage_types, bool numpy);
 // As wrap_array, but throws and finds the storage type itself.
 pybind11::object wrapped(NDArrayHandle handle, bool numpy = false);
 // The handle behind an object; throws TypeError for anything but an array.
 NDArrayHandle handle_of(pybind11::handle object);
-std::vector<NDArrayHandle> handles_of(const pybind11::sequence& arrays);
+// The handles of a sequence's arrays, which live as long as this: while a call runs without the
+// GIL, another thread may empty the sequence.
+class Handles {
+ public:
+  Handles() = default;
+  Handles(pybind11::tuple arrays, std::vector<NDArrayHandle> handles)
+      : arrays_(std::move(arrays)), handles_(std::move(handles)) {}
+  NDArrayHandle* data() { return handles_.data(); }
+  std::size_t size() const { return handles_.size(); }
+  bool empty() const { return handles_.empty(); }
+
+ private:
+  pybind11::tuple arrays_;
+  std::vector<NDArrayHandle> handles_;
+};
+Handles handles_of(const pybind11::sequence& arrays);
+// The same with null for None.
+Handles optional_handles_of(const pybind11::sequence& arrays);
+// A tuple is itself, another sequence a copy of its items.
+pybind11::tuple kept_items(pybind11::handle sequence);
 // The number of elements. Where the shape is not known it is 0 with NumPy's shapes, and 1 without:
 // there the library shows no dimensions. Throws what asking for the shape throws.
 int64_t size_of(NDArrayHandle handle);

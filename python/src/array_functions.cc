@@ -42,7 +42,7 @@ py::object create_sparse(int storage_type, const std::vector<int64_t>& shape, in
 }
 
 void save(const std::string& file, const py::sequence& arrays, const py::object& names) {
-  std::vector<NDArrayHandle> handles = handles_of(arrays);
+  Handles handles = handles_of(arrays);
   std::vector<std::string> texts;
   std::vector<const char*> keys;
   if (!names.is_none()) texts = py::cast<std::vector<std::string>>(names);

@@ -26,20 +26,17 @@ bool get_flag(int (*getter)(bool*)) {
 }
 
 // Head gradients by head: None, in it or for it, stands for ones.
-std::vector<NDArrayHandle> head_grads_of(const py::object& head_grads) {
-  std::vector<NDArrayHandle> handles;
-  if (head_grads.is_none()) return handles;
-  for (const py::handle grad : py::reinterpret_borrow<py::sequence>(head_grads))
-    handles.push_back(grad.is_none() ? nullptr : handle_of(grad));
-  return handles;
+Handles head_grads_of(const py::object& head_grads) {
+  if (head_grads.is_none()) return {};
+  return optional_handles_of(py::reinterpret_borrow<py::sequence>(head_grads));
 }
 
 // Fills buffers, or with variables returns their gradients.
 py::object backward(const py::sequence& heads, const py::object& head_grads,
                     const py::sequence& variables, bool retain_graph, bool create_graph,
                     bool train_mode, bool numpy) {
-  std::vector<NDArrayHandle> outputs = handles_of(heads), grads = head_grads_of(head_grads),
-                             wanted = handles_of(variables);
+  Handles outputs = handles_of(heads), grads = head_grads_of(head_grads),
+          wanted = handles_of(variables);
   if (!grads.empty() && grads.size() != outputs.size())
     throw py::value_error("given " + std::to_string(grads.size()) + " head gradients, expected " +
                           std::to_string(outputs.size()) + ", one per head");
@@ -96,7 +93,7 @@ int drop_function(void* state) {
 
 void record_function(const py::sequence& inputs, const py::sequence& outputs,
                      const py::function& gradient) {
-  std::vector<NDArrayHandle> in = handles_of(inputs), out = handles_of(outputs);
+  Handles in = handles_of(inputs), out = handles_of(outputs);
   int (*callbacks[2])(void) = {
       reinterpret_cast<int (*)(void)>(reinterpret_cast<void (*)()>(&call_backward)),
       reinterpret_cast<int (*)(void)>(reinterpret_cast<void (*)()>(&drop_function))};
@@ -149,7 +146,7 @@ void register_autograd(py::module_& module) {
   module.def("is_training", [] { return get_flag(MXAutogradIsTraining); });
   module.def("mark_variables", [](const py::sequence& variables, const py::sequence& gradients,
                                   std::vector<uint32_t> requests) {
-    std::vector<NDArrayHandle> vars = handles_of(variables), grads = handles_of(gradients);
+    Handles vars = handles_of(variables), grads = handles_of(gradients);
     if (vars.size() != grads.size() || vars.size() != requests.size())
       throw py::value_error("expected as many gradients and requests as variables");
     check(MXAutogradMarkVariables(static_cast<uint32_t>(vars.size()), vars.data(), requests.data(),

@@ -35,6 +35,7 @@ bool same_text(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a,
 struct Call {
   std::vector<NDArrayHandle> inputs, outputs;
   PyObject* out = nullptr;
+  py::object kept;  // the arrays of `out`, where it is a list
   int dev_type = 1, dev_id = 0;
 };
 
@@ -50,8 +51,9 @@ void take_keyword(PyObject* key, PyObject* value, Call* call) {
     if (value == Py_None) return;
     call->out = value;
     if (is_array(value)) return add_output(value, call);
-    for (const py::handle item : py::reinterpret_borrow<py::sequence>(value))
-      add_output(item.ptr(), call);
+    const py::tuple arrays = kept_items(value);
+    for (const py::handle array : arrays) add_output(array.ptr(), call);
+    call->kept = arrays;
   } else if (same_text(key, g_default_ctx)) {
     if (value == Py_None) return;
     call->dev_type = py::cast<int>(py::handle(value).attr("device_typeid"));
@@ -60,20 +62,6 @@ void take_keyword(PyObject* key, PyObject* value, Call* call) {
     throw py::type_error("CachedOp: given argument " + py::cast<std::string>(py::handle(key)) +
                          ", expected out or default_ctx");
   }
-}
-
-PyObject* results_of(int count, NDArrayHandle* handles, const int* storage_types, bool numpy) {
-  if (count == 1) return wrap_array(handles[0], storage_types[0], numpy);
-  py::list results(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) {
-    PyObject* array = wrap_array(handles[i], storage_types[i], numpy);
-    if (array == nullptr) {
-      for (int rest = i + 1; rest < count; ++rest) MXNDArrayFree(handles[rest]);
-      return nullptr;
-    }
-    PyList_SET_ITEM(results.ptr(), i, array);
-  }
-  return results.release().ptr();
 }
 
 // op(*arrays, out=None, default_ctx=None)
@@ -100,7 +88,7 @@ PyObject* call_cached_op(PyObject* self, PyObject* const* args, std::size_t narg
                             &storage_types);
     });
     if (call.out != nullptr) return new_reference(call.out);
-    return results_of(num_outputs, outputs, storage_types, as_op(self)->numpy);
+    return wrap_results(num_outputs, outputs, storage_types, as_op(self)->numpy);
   });
 }
 

@@ -66,7 +66,7 @@ class ExecutorBase {
     check_blocking([&] { return MXExecutorForward(handle_, is_train ? 1 : 0); });
   }
   void backward(const py::sequence& head_grads, bool is_train) const {
-    std::vector<NDArrayHandle> grads = handles_of(head_grads);
+    Handles grads = handles_of(head_grads);
     check_blocking([&] {
       return MXExecutorBackwardEx(handle_, static_cast<uint32_t>(grads.size()), grads.data(),
                                   is_train ? 1 : 0);
@@ -123,10 +123,8 @@ ExecutorOwner bind(const SymbolBase& symbol, DeviceNumbers device, const Groups&
                    const py::sequence& args, const py::sequence& grads,
                    std::vector<uint32_t> requests, const py::sequence& aux,
                    const ExecutorBase* shared) {
-  std::vector<NDArrayHandle> arg_handles = handles_of(args), aux_handles = handles_of(aux),
-                             grad_handles;
-  for (const py::handle grad : grads)
-    grad_handles.push_back(grad.is_none() ? nullptr : handle_of(grad));
+  Handles arg_handles = handles_of(args), aux_handles = handles_of(aux),
+          grad_handles = optional_handles_of(grads);
   if (grad_handles.size() != arg_handles.size() || requests.size() != arg_handles.size())
     throw py::value_error("expected as many gradients and requests as arguments");
   GroupColumns map(groups);

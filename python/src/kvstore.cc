@@ -97,7 +97,7 @@ class Store {
 
   void init(const py::sequence& keys, const py::sequence& values) {
     Keys k(keys);
-    std::vector<NDArrayHandle> v = arrays(k, values);
+    Handles v = arrays(k, values);
     run([&] {
       return k.are_texts() ? MXKVStoreInitEx(handle_, k.size(), k.texts(), v.data())
                            : MXKVStoreInit(handle_, k.size(), k.numbers(), v.data());
@@ -105,7 +105,7 @@ class Store {
   }
   void push(const py::sequence& keys, const py::sequence& values, int priority) {
     Keys k(keys);
-    std::vector<NDArrayHandle> v = arrays(k, values);
+    Handles v = arrays(k, values);
     run([&] {
       return k.are_texts() ? MXKVStorePushEx(handle_, k.size(), k.texts(), v.data(), priority)
                            : MXKVStorePush(handle_, k.size(), k.numbers(), v.data(), priority);
@@ -113,7 +113,7 @@ class Store {
   }
   void pull(const py::sequence& keys, const py::sequence& outs, int priority, bool ignore_sparse) {
     Keys k(keys);
-    std::vector<NDArrayHandle> v = arrays(k, outs);
+    Handles v = arrays(k, outs);
     run([&] {
       return k.are_texts() ? MXKVStorePullWithSparseEx(handle_, k.size(), k.texts(), v.data(),
                                                        priority, ignore_sparse)
@@ -124,7 +124,7 @@ class Store {
   void pull_rows(const py::sequence& keys, const py::sequence& outs, const py::sequence& row_ids,
                  int priority) {
     Keys k(keys);
-    std::vector<NDArrayHandle> v = arrays(k, outs), rows = arrays(k, row_ids);
+    Handles v = arrays(k, outs), rows = arrays(k, row_ids);
     run([&] {
       return k.are_texts() ? MXKVStorePullRowSparseEx(handle_, k.size(), k.texts(), v.data(),
                                                       rows.data(), priority)
@@ -187,8 +187,8 @@ class Store {
   }
 
  private:
-  static std::vector<NDArrayHandle> arrays(const Keys& keys, const py::sequence& values) {
-    std::vector<NDArrayHandle> handles = handles_of(values);
+  static Handles arrays(const Keys& keys, const py::sequence& values) {
+    Handles handles = handles_of(values);
     if (handles.size() != keys.size()) {
       throw py::value_error("given " + std::to_string(keys.size()) + " keys and " +
                             std::to_string(handles.size()) +
@@ -201,7 +201,7 @@ class Store {
   void exchange(Number number, Text text, const py::sequence& keys, const py::sequence& values,
                 const py::sequence& out_keys, const py::sequence& outs, int priority) {
     Keys k(keys);
-    std::vector<NDArrayHandle> v = arrays(k, values);
+    Handles v = arrays(k, values);
     if (keys.is(out_keys) && values.is(outs)) {  // in place
       return run([&] {
         return k.are_texts() ? text(handle_, k.size(), k.texts(), k.size(), k.texts(), v.data(),
@@ -211,7 +211,7 @@ class Store {
       });
     }
     Keys ok(out_keys);
-    std::vector<NDArrayHandle> o = arrays(ok, outs);
+    Handles o = arrays(ok, outs);
     if (k.are_texts() != ok.are_texts())
       throw py::value_error("given integer and string keys, expected keys of one kind");
     run([&] {

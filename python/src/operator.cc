@@ -53,14 +53,17 @@ void add_input(const OperatorData& op, PyObject* value, Arguments* call) {
                        (op.numpy ? "mx.np array; NDArray.as_np_ndarray() makes one" : "NDArray"));
 }
 
-void sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
-                   Arguments* call) {
+// The result keeps the arrays of a list until the call has ended.
+py::object sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
+                         Arguments* call) {
+  py::object kept;
   if (count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]))) {
-    const auto size = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(args[0]));
-    args = PySequence_Fast_ITEMS(args[0]);
-    count = size;
+    kept = kept_items(args[0]);
+    count = static_cast<std::size_t>(PyTuple_GET_SIZE(kept.ptr()));
+    args = PySequence_Fast_ITEMS(kept.ptr());
   }
   for (std::size_t i = 0; i < count; ++i) add_input(op, args[i], call);
+  return kept;
 }
 
 bool is_reserved(PyObject* key, PyObject* value, Arguments* call) {
@@ -137,8 +140,9 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
     OperatorData& op = operator_data(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
     ArgumentsLease call;
+    py::object kept;
     if (op.variadic) {
-      sort_variadic(op, args, count, call.get());
+      kept = sort_variadic(op, args, count, call.get());
       for (Py_ssize_t k = 0; names != nullptr && k < PyTuple_GET_SIZE(names); ++k) {
         PyObject* key = PyTuple_GET_ITEM(names, k);
         PyObject* value = args[count + static_cast<std::size_t>(k)];
@@ -257,8 +261,8 @@ PyTypeObject* make_operator_type() {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
-// Given arrays, or the numbers that they are written to.
-bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles) {
+// Given arrays; those of a list are kept too.
+bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, py::object* kept) {
   if (is_array(out)) {
     if (!as_array(out)->writable) {
       PyErr_SetString(PyExc_ValueError,
@@ -268,20 +272,10 @@ bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles) {
     handles->push_back(as_array(out)->handle);
     return true;
   }
-  for (const py::handle item : py::reinterpret_borrow<py::sequence>(out))
-    handles->push_back(handle_of(item));
+  const py::tuple arrays = kept_items(out);
+  for (const py::handle array : arrays) handles->push_back(handle_of(array));
+  *kept = arrays;
   return true;
-}
-
-PyObject* make_results(int count, NDArrayHandle* handles, const int* storage_types, bool numpy) {
-  if (count == 1) return wrap_array(handles[0], storage_types[0], numpy);
-  py::list results(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) {
-    PyObject* array = wrap_array(handles[i], storage_types[i], numpy);
-    if (array == nullptr) return nullptr;
-    PyList_SET_ITEM(results.ptr(), i, array);
-  }
-  return results.release().ptr();
 }
 
 }  // namespace
@@ -315,7 +309,8 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
                           const std::vector<ParamValue>& params, PyObject* out, bool numpy) {
   const PreparedCallRef call = op.calls->find(num_inputs, params);
   std::vector<NDArrayHandle> given;
-  if (out != nullptr && !given_outputs(out, &given)) return nullptr;
+  py::object kept;
+  if (out != nullptr && !given_outputs(out, &given, &kept)) return nullptr;
   int count = static_cast<int>(given.size());
   NDArrayHandle* outputs = out == nullptr ? nullptr : given.data();
   const int* storage_types = nullptr;
@@ -323,7 +318,7 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
     return MXOpCallInvoke(call->handle(), num_inputs, inputs, &count, &outputs, &storage_types);
   });
   if (out != nullptr) return new_reference(out);
-  return make_results(count, outputs, storage_types, numpy);
+  return wrap_results(count, outputs, storage_types, numpy);
 }
 
 void register_operator(py::module_& module) {

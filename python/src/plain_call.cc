@@ -70,7 +70,8 @@ struct Call {
   std::vector<ParamValue> params;
   PyObject* out = nullptr;
   py::object made;
-  bool numpy;  // so is the result
+  py::object arrays;  // those of a list
+  bool numpy;         // so is the result
 };
 
 bool takes(const Plain& plain, PyObject* object) {
@@ -88,9 +89,11 @@ bool add_arrays(const Plain& plain, PyObject* const* values, Py_ssize_t count, C
 }
 
 bool add_sequence(const Plain& plain, PyObject* values, Call* call) {
-  return (PyList_CheckExact(values) || PyTuple_CheckExact(values)) &&
-         PySequence_Fast_GET_SIZE(values) > 0 &&
-         add_arrays(plain, PySequence_Fast_ITEMS(values), PySequence_Fast_GET_SIZE(values), call);
+  if (!PyList_CheckExact(values) && !PyTuple_CheckExact(values)) return false;
+  if (PySequence_Fast_GET_SIZE(values) == 0) return false;
+  call->arrays = kept_items(values);
+  values = call->arrays.ptr();
+  return add_arrays(plain, PySequence_Fast_ITEMS(values), PyTuple_GET_SIZE(values), call);
 }
 
 bool are_ints(PyObject* value) {

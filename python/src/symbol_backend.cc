@@ -17,13 +17,6 @@ namespace {
 using Options = std::map<std::string, std::string>;
 
 // Null for None.
-std::vector<NDArrayHandle> optional_handles_of(const py::sequence& arrays) {
-  std::vector<NDArrayHandle> handles;
-  for (const py::handle array : arrays)
-    handles.push_back(array.is_none() ? nullptr : handle_of(array));
-  return handles;
-}
-
 // Parameters that a backend has added, by name.
 py::dict added(int count, const NDArrayHandle* handles, char** names) {
   py::dict arrays;
@@ -42,8 +35,7 @@ py::tuple optimize_for(const SymbolBase& symbol, const std::string& backend, int
                        const py::sequence& args, const py::sequence& aux, const Options& options,
                        const NamedShapes& shapes, const NamedNumbers& dtypes,
                        const NamedNumbers& storage_types, bool skip_infer) {
-  std::vector<NDArrayHandle> arg_handles = optional_handles_of(args),
-                             aux_handles = optional_handles_of(aux);
+  Handles arg_handles = optional_handles_of(args), aux_handles = optional_handles_of(aux);
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : options) {
     keys.push_back(key.c_str());

@@ -14,23 +14,17 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
-// A list or a tuple, whose items are borrowed; made of any other sequence.
+// What a sequence holds now, for as long as this lives.
 class Items {
  public:
-  explicit Items(py::handle sequence)
-      : items_(py::reinterpret_steal<py::object>(
-            PySequence_Fast(sequence.ptr(), "update_weights: expected a list or tuple"))) {
-    if (!items_) throw py::error_already_set();
-  }
-  std::size_t size() const {
-    return static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items_.ptr()));
-  }
+  explicit Items(py::handle sequence) : items_(kept_items(sequence)) {}
+  std::size_t size() const { return items_.size(); }
   PyObject* operator[](std::size_t i) const {
-    return PySequence_Fast_GET_ITEM(items_.ptr(), static_cast<Py_ssize_t>(i));
+    return PyTuple_GET_ITEM(items_.ptr(), static_cast<Py_ssize_t>(i));
   }
 
  private:
-  py::object items_;
+  py::tuple items_;
 };
 
 using Columns = std::vector<Items>;

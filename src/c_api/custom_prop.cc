@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/leaked.h"
@@ -39,8 +40,15 @@ class IntShapes {
     const int unknown = is_numpy_shape() ? -1 : 0;
     std::vector<int> dims;
     dims.reserve(static_cast<std::size_t>(std::max(0, shape.ndim())));
-    for (int i = 0; i < shape.ndim(); ++i)
+    for (int i = 0; i < shape.ndim(); ++i) {
+      if (!std::in_range<int>(shape[i])) {
+        throw Error(ErrorCode::kValue, "Custom",
+                    fmt::format("given shape {}, expected dimensions below 2^31: callbacks have "
+                                "them as int",
+                                to_string(shape)));
+      }
       dims.push_back(shape[i] < 0 ? unknown : static_cast<int>(shape[i]));
+    }
     ndims.push_back(shape.rank_known() ? shape.ndim() : unknown);
     dims_.push_back(std::move(dims));
   }

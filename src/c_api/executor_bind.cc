@@ -144,7 +144,7 @@ template <class Dim>
 int simple_bind_call(const char* function, SymbolHandle symbol_handle, DeviceNumbers device,
                      const ShapeList<Dim>& shapes, const BindLists& lists,
                      ExecutorHandle shared_exec, const ExecutorResults& results) {
-  return guarded([&] {
+  return guarded(function, [&] {
     const Symbol& symbol = symbol_of(symbol_handle, function);
     require_results(function, results);
     SimpleBind options;
@@ -176,7 +176,7 @@ template <class Dim>
 int reshape_call(const char* function, ReshapeOptions options, DeviceNumbers at,
                  const DeviceList& groups, const ShapeList<Dim>& shapes, ExecutorHandle shared_exec,
                  const ExecutorResults& results) {
-  return guarded([&] {
+  return guarded(function, [&] {
     const ExecutorPool::Use use = use_executor(shared_exec, function);
     const Executor& from = **use;
     const Device device = checked_device(function, at.type, at.id);

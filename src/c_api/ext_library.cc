@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/leaked.h"
@@ -101,7 +102,11 @@ void add(const MXExtLibrary& content, const std::string& path, bool verbose) {
   std::vector<std::unique_ptr<OpDef>> made;
   for (const MXExtOp& op : ops) {
     for (std::unique_ptr<OpDef>& one : make_ext_ops(op)) {
-      if (Registry::get().find(one->name()) != nullptr) {
+      // All names before the first change: a library that is refused leaves nothing behind.
+      const bool twice = std::any_of(made.begin(), made.end(), [&](const auto& other) {
+        return other->name() == one->name();
+      });
+      if (twice || Registry::get().find(one->name()) != nullptr) {
         throw Error(ErrorCode::kValue, "MXLoadLib",
                     fmt::format("given operator '{}' in '{}', expected a name that is free",
                                 one->name(), path));

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/device.h"
 #include "base/error.h"
@@ -47,14 +48,19 @@ int unobserved(Body&& body) {
   }
 }
 
-// `function` is the name of the exported function that calls this.
+// `function` is the name of the exported function, under which a profile has the call.
 template <class Body>
-int guarded(Body&& body, const char* function = __builtin_FUNCTION()) {
+int guarded(const char* function, Body&& body) {
   return unobserved([&] {
-    const Span span(SpanKind::kCCall,
-                    function);  // after the start, which may be the profiler's too
+    // After the start, which may be the profiler's too.
+    const Span span(SpanKind::kCCall, function);
     body();
   });
+}
+// For the exported functions themselves; a body that several share is told who has called it.
+template <class Body>
+int guarded(Body&& body, const char* function = __builtin_FUNCTION()) {
+  return guarded(function, std::forward<Body>(body));
 }
 
 // A null `pointer` is the caller's fault.

@@ -39,65 +39,55 @@ std::vector<const NDArray*> arrays_of(const char* function, uint32_t count,
 
 template <class K>
 int init(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, const char* function) {
-  return guarded(
-      [&] {
-        (*use_store(handle, function))
-            ->init(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"));
-      },
-      function);
+  return guarded(function, [&] {
+    (*use_store(handle, function))
+        ->init(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"));
+  });
 }
 
 template <class K>
 int push(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, int priority,
          const char* function) {
-  return guarded(
-      [&] {
-        (*use_store(handle, function))
-            ->push(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority);
-      },
-      function);
+  return guarded(function, [&] {
+    (*use_store(handle, function))
+        ->push(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority);
+  });
 }
 
 template <class K>
 int pull(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals, int priority,
          bool ignore_sparse, const char* function) {
-  return guarded(
-      [&] {
-        (*use_store(handle, function))
-            ->pull(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority,
-                   ignore_sparse);
-      },
-      function);
+  return guarded(function, [&] {
+    (*use_store(handle, function))
+        ->pull(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"), priority,
+               ignore_sparse);
+  });
 }
 
 template <class K>
 int pull_rows(KVStoreHandle handle, uint32_t num, K keys, NDArrayHandle* vals,
               const NDArrayHandle* row_ids, int priority, const char* function) {
-  return guarded(
-      [&] {
-        (*use_store(handle, function))
-            ->pull_rows(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"),
-                        arrays_of(function, num, row_ids, "row_ids"), priority);
-      },
-      function);
+  return guarded(function, [&] {
+    (*use_store(handle, function))
+        ->pull_rows(keys_of(function, num, keys), arrays_of(function, num, vals, "vals"),
+                    arrays_of(function, num, row_ids, "row_ids"), priority);
+  });
 }
 
 template <class K>
 int exchange(KVStoreHandle handle, mx_uint vnum, K vkeys, mx_uint onum, K okeys,
              NDArrayHandle* vals, NDArrayHandle* outs, int priority, const char* function,
              void (KVStore::*call)(Keys, KeyedArrays, Keys, KeyedArrays, int)) {
-  return guarded(
-      [&] {
-        const std::vector<Key> keys = keys_of(function, vnum, vkeys);
-        const std::vector<const NDArray*> values = arrays_of(function, vnum, vals, "vals");
-        const StorePool::Use use = use_store(handle, function);
-        KVStore& store = **use;
-        if (vnum == onum && vkeys == okeys && vals == outs)  // in place
-          return (store.*call)(keys, values, keys, values, priority);
-        (store.*call)(keys, values, keys_of(function, onum, okeys),
-                      arrays_of(function, onum, outs, "outs"), priority);
-      },
-      function);
+  return guarded(function, [&] {
+    const std::vector<Key> keys = keys_of(function, vnum, vkeys);
+    const std::vector<const NDArray*> values = arrays_of(function, vnum, vals, "vals");
+    const StorePool::Use use = use_store(handle, function);
+    KVStore& store = **use;
+    if (vnum == onum && vkeys == okeys && vals == outs)  // in place
+      return (store.*call)(keys, values, keys, values, priority);
+    (store.*call)(keys, values, keys_of(function, onum, okeys),
+                  arrays_of(function, onum, outs, "outs"), priority);
+  });
 }
 
 // What an updater has said that is wrong.

@@ -15,12 +15,10 @@ using namespace mxnet::c_api;
 namespace {
 
 int is_role(const char* role, int* ret, const char* function) {
-  return guarded(
-      [&] {
-        require(ret, function, "ret");
-        *ret = kvstore::cluster_role() == role ? 1 : 0;
-      },
-      function);
+  return guarded(function, [&] {
+    require(ret, function, "ret");
+    *ret = kvstore::cluster_role() == role ? 1 : 0;
+  });
 }
 
 // Without a turn while it waits for the answers, as hold_store().

@@ -65,7 +65,11 @@ void run_function(const char* caller, FunctionHandle fun, NDArrayHandle* use_var
     attrs.emplace_back(function.arg_names[function.num_args - function.num_scalars + i],
                        numbers[i]);
   }
-  for (int i = 0; i < num_params; ++i) attrs.emplace_back(keys[i], values[i]);
+  for (int i = 0; i < num_params; ++i) {
+    require(keys[i], caller, "a key");
+    require(values[i], caller, keys[i]);
+    attrs.emplace_back(keys[i], values[i]);
+  }
   InlineVector<NDArray*, 4> in, out;
   for (uint32_t i = 0; i < function.num_use_vars; ++i) in.push_back(&array_of(use_vars[i]));
   for (uint32_t i = 0; i < function.num_mutate_vars; ++i) out.push_back(&array_of(mutate_vars[i]));

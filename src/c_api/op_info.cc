@@ -64,7 +64,7 @@ const AllOps& all_ops() {
 }
 
 int list_names(const char* function, uint32_t* out_size, const char*** out_array) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out_size, function, "out_size");
     require(out_array, function, "out_array");
     *out_size = static_cast<uint32_t>(all_ops().name_pointers.size());
@@ -73,7 +73,7 @@ int list_names(const char* function, uint32_t* out_size, const char*** out_array
 }
 
 int list_handles(const char* function, uint32_t* out_size, void*** out_array) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out_size, function, "out_size");
     require(out_array, function, "out_array");
     *out_size = static_cast<uint32_t>(all_ops().handles.size());

@@ -126,18 +126,16 @@ std::vector<uint32_t>& shape_returns() {
 
 int create_with_outputs(const char* function, const GivenModel& given, const PredictInputs& inputs,
                         uint32_t num_outputs, const char** output_keys, PredictorHandle* out) {
-  return guarded(
-      [&] {
-        require(out, function, "out");
-        std::vector<std::string> outputs;
-        for (uint32_t i = 0; i < num_outputs; ++i) {
-          require(output_keys, function, "output_keys");
-          require(output_keys[i], function, "a key");
-          outputs.emplace_back(output_keys[i]);
-        }
-        *out = create(function, given, outputs, input_shapes(function, inputs), {}, 1)[0];
-      },
-      function);
+  return guarded(function, [&] {
+    require(out, function, "out");
+    std::vector<std::string> outputs;
+    for (uint32_t i = 0; i < num_outputs; ++i) {
+      require(output_keys, function, "output_keys");
+      require(output_keys[i], function, "a key");
+      outputs.emplace_back(output_keys[i]);
+    }
+    *out = create(function, given, outputs, input_shapes(function, inputs), {}, 1)[0];
+  });
 }
 
 }  // namespace

@@ -62,19 +62,17 @@ std::string_view copy_for_thread(std::string_view record) {
 // MXRecordIOReaderReadRecord for any arguments and files.
 [[gnu::noinline]] int read_any_record(RecordIOHandle handle, const char** buf, size_t* size) {
   constexpr const char* kFunction = "MXRecordIOReaderReadRecord";
-  return guarded(
-      [&] {
-        const ReaderPool::Use reader = readers().use(handle, kFunction);
-        require(buf, kFunction, "buf");
-        require(size, kFunction, "size");
-        const bool is_own = reader->is_of_one_thread();
-        std::optional<std::string_view> record = reader->records->next();
-        if (record && !is_own) record = copy_for_thread(*record);
-        // An empty record is not the end: it has an address.
-        *buf = record ? record->data() : nullptr;
-        *size = record ? record->size() : 0;
-      },
-      kFunction);
+  return guarded(kFunction, [&] {
+    const ReaderPool::Use reader = readers().use(handle, kFunction);
+    require(buf, kFunction, "buf");
+    require(size, kFunction, "size");
+    const bool is_own = reader->is_of_one_thread();
+    std::optional<std::string_view> record = reader->records->next();
+    if (record && !is_own) record = copy_for_thread(*record);
+    // An empty record is not the end: it has an address.
+    *buf = record ? record->data() : nullptr;
+    *size = record ? record->size() : 0;
+  });
 }
 
 }  // namespace

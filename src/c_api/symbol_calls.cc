@@ -10,7 +10,7 @@ namespace mxnet::c_api {
 
 int create_atomic(const char* function, void* op, uint32_t num_param, const char** keys,
                   const char** values, SymbolHandle* out) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out, function, "out");
     *out = new_handle(
         Symbol::atomic(op_of(op, function), checked_attrs(function, num_param, keys, values)));
@@ -18,7 +18,7 @@ int create_atomic(const char* function, void* op, uint32_t num_param, const char
 }
 
 int create_variable(const char* function, const char* name, SymbolHandle* out) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(name, function, "name");
     require(out, function, "out");
     *out = new_handle(Symbol::variable(name));
@@ -26,7 +26,7 @@ int create_variable(const char* function, const char* name, SymbolHandle* out) {
 }
 
 int create_group(const char* function, uint32_t count, SymbolHandle* symbols, SymbolHandle* out) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out, function, "out");
     *out = new_handle(Symbol::group(checked_symbols(function, count, symbols)));
   });
@@ -34,7 +34,7 @@ int create_group(const char* function, uint32_t count, SymbolHandle* symbols, Sy
 
 int compose(const char* function, SymbolHandle symbol, const char* name, uint32_t num_args,
             const char** keys, SymbolHandle* args) {
-  return guarded([&] {
+  return guarded(function, [&] {
     Symbol& target = symbol_of(symbol, function);
     const auto given = checked_symbols(function, num_args, args);
     std::vector<std::string_view> names;
@@ -44,12 +44,12 @@ int compose(const char* function, SymbolHandle symbol, const char* name, uint32_
 }
 
 int free_symbol(const char* function, SymbolHandle symbol) {
-  return guarded([&] { symbol_pool().destroy(symbol, function); });
+  return guarded(function, [&] { symbol_pool().destroy(symbol, function); });
 }
 
 int get_attr(const char* function, SymbolHandle symbol, const char* key, const char** out,
              int* success) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(key, function, "key");
     require(out, function, "out");
     require(success, function, "success");
@@ -61,20 +61,20 @@ int get_attr(const char* function, SymbolHandle symbol, const char* key, const c
 
 int set_attrs(const char* function, SymbolHandle symbol, uint32_t count, const char** keys,
               const char** values) {
-  return guarded([&] {
+  return guarded(function, [&] {
     mxnet::set_attrs(&symbol_of(symbol, function), checked_attrs(function, count, keys, values));
   });
 }
 
 int get_output(const char* function, SymbolHandle symbol, uint32_t index, SymbolHandle* out) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out, function, "out");
     *out = new_handle(symbol_of(symbol, function).output(index));
   });
 }
 
 int get_num_outputs(const char* function, SymbolHandle symbol, uint32_t* count) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(count, function, "output_count");
     *count = static_cast<uint32_t>(symbol_of(symbol, function).outputs().size());
   });
@@ -82,7 +82,7 @@ int get_num_outputs(const char* function, SymbolHandle symbol, uint32_t* count) 
 
 int list_names(const char* function, SymbolHandle symbol, uint32_t* out_size,
                const char*** out_array, std::vector<std::string> (*list)(const Symbol&)) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out_size, function, "out_size");
     require(out_array, function, "out_str_array");
     symbol_returns().names.keep(list(symbol_of(symbol, function)), out_size, out_array);
@@ -90,14 +90,14 @@ int list_names(const char* function, SymbolHandle symbol, uint32_t* out_size,
 }
 
 int print_symbol(const char* function, SymbolHandle symbol, const char** out) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out, function, "out_str");
     *out = keep_for_caller(symbol_of(symbol, function).debug_text());
   });
 }
 
 int get_children(const char* function, SymbolHandle symbol, SymbolHandle* out) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out, function, "out");
     *out = new_handle(symbol_of(symbol, function).children());  // without outputs for a variable
   });
@@ -105,7 +105,7 @@ int get_children(const char* function, SymbolHandle symbol, SymbolHandle* out) {
 
 int derive(const char* function, SymbolHandle symbol, SymbolHandle* out,
            Symbol (*make)(const Symbol&)) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(out, function, "out");
     *out = new_handle(make(symbol_of(symbol, function)));
   });

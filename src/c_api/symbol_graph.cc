@@ -52,14 +52,14 @@ std::vector<std::string> operator_names(const char* function, uint32_t count, co
 }
 
 int set_operators(const char* function, const char* backend, uint32_t count, const char** names) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(backend, function, "prop_name");
     register_backend(backend, select_operators(operator_names(function, count, names)));
   });
 }
 
 int remove_operators(const char* function, const char* backend) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(backend, function, "prop_name");
     if (!remove_backend(backend)) {
       throw Error(ErrorCode::kValue, function,

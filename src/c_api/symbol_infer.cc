@@ -106,7 +106,7 @@ int infer_shapes(const char* function, bool partial, SymbolHandle symbol, uint32
                  const char** keys, const Index* arg_ind_ptr, const Dim* arg_shape_data,
                  ShapeTarget<Dim, Rank, Size> arguments, ShapeTarget<Dim, Rank, Size> outputs,
                  ShapeTarget<Dim, Rank, Size> auxiliary, int* complete) {
-  return guarded([&] {
+  return guarded(function, [&] {
     for (const auto& target : {arguments, outputs, auxiliary}) target.require_all(function);
     require(complete, function, "complete");
     const Symbol& of = symbol_of(symbol, function);
@@ -157,7 +157,7 @@ DType known_dtype(const char* function, int number) {
 int infer_dtypes(const char* function, bool partial, SymbolHandle symbol, uint32_t num_args,
                  const char** keys, const int* arg_type_data, TypeTarget arguments,
                  TypeTarget outputs, TypeTarget auxiliary, int* complete) {
-  return guarded([&] {
+  return guarded(function, [&] {
     require(complete, function, "complete");
     const Symbol& of = symbol_of(symbol, function);
     KnownTypes known;

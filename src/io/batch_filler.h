@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/error.h"
+
 namespace mxnet::io {
 
 // How many samples of the last batch were read again from the start, and what that means for the
@@ -13,7 +15,8 @@ class BatchFiller {
   explicit BatchFiller(uint32_t batch_size) : batch_size_(batch_size) {}
 
   // Samples in the new batch: 0 (the epoch is over) to the batch's size. With `wrap` a started
-  // batch is always filled up; *pad is how many samples did that.
+  // batch is always filled up; *pad is how many samples did that. Throws Error(kValue) where the
+  // rows have gone meanwhile.
   template <class Rows>
   uint32_t fill(Rows& rows, bool wrap, int* pad) {
     *pad = 0;
@@ -25,7 +28,11 @@ class BatchFiller {
     wrapped_ = true;
     while (count < batch_size_) {
       rows.rewind();  // more than once when the batch is larger than the data
+      const uint32_t before = count;
       while (count < batch_size_ && rows.next(count)) ++count;
+      if (count == before)
+        throw Error(ErrorCode::kValue, "DataIter",
+                    "given a file that was emptied while it was read");
     }
     return count;
   }

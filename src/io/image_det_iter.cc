@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "io/data_iter.h"
@@ -69,6 +70,11 @@ class DetSource final : public ImageRecordSource {
     normalize_(image, random, to);
 
     const std::vector<float> numbers = label.numbers();
+    if (std::cmp_greater(numbers.size(), label_width_)) {  // the file is another one by now
+      throw Error(ErrorCode::kValue, kTag,
+                  fmt::format("given room for {} labels, and record {} has {}", label_width_,
+                              record.id, numbers.size()));
+    }
     float* out = batch->label.data_as<float>() + place * (kLabelHead + label_width_);
     *out++ = static_cast<float>(image.channels);
     *out++ = static_cast<float>(image.height);

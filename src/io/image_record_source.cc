@@ -176,11 +176,7 @@ bool ImageRecordSource::next(Batch* batch) {
   std::iota(gaps.begin(), gaps.end(), int64_t{0});
   fill_gaps(&gaps, epoch_, batch);
   good_ += size - gaps.size();
-  if (good_ == 0) {
-    throw Error(ErrorCode::kValue, tag_,
-                fmt::format("given '{}', of whose {} records none can be decoded",
-                            file_.path_imgrec, offsets_.size()));
-  }
+  if (good_ == 0) fail_without_images();
   if (gaps.size() == size) return false;
   if (gaps.empty()) return true;
   batch->pad = static_cast<int>(gaps.size());
@@ -190,9 +186,17 @@ bool ImageRecordSource::next(Batch* batch) {
   if (!batch_.round_batch) clear_places(gaps, batch);
   while (batch_.round_batch && !gaps.empty()) {  // more than once when there are few records
     order_records();
+    const std::size_t before = gaps.size();
     fill_gaps(&gaps, epoch_ + 1, batch);
+    if (gaps.size() == before) fail_without_images();  // what could be decoded has gone meanwhile
   }
   return true;
+}
+
+void ImageRecordSource::fail_without_images() const {
+  throw Error(ErrorCode::kValue, tag_,
+              fmt::format("given '{}', of whose {} records none can be decoded", file_.path_imgrec,
+                          offsets_.size()));
 }
 
 void ImageRecordSource::fill_gaps(std::vector<int64_t>* gaps, uint64_t epoch, Batch* batch) {

@@ -55,6 +55,7 @@ class ImageRecordSource : public BatchSource {
 
  private:
   void order_records();
+  [[noreturn]] void fail_without_images() const;
   // Fills places of the batch with the next records, as long as both last.
   void fill_gaps(std::vector<int64_t>* gaps, uint64_t epoch, Batch* batch);
   // False for a record that cannot be decoded; that is logged.

@@ -50,10 +50,10 @@ IdxFile read_idx(const std::string& path, uint32_t ndim) {
   uint64_t count = 1;
   const uint64_t room = file.size() - head.size();
   for (uint32_t i = 0; i < ndim; ++i) {
-    idx.dims.push_back(word(i + 1));
-    count *= idx.dims.back();
-    if (count > room)
+    const uint32_t dim = idx.dims.emplace_back(word(i + 1));
+    if (dim != 0 && count > room / dim)  // the product itself may not fit 64 bits
       file.fail(4, fmt::format("the file is cut off: it holds {} bytes after its head", room));
+    count *= dim;
   }
   idx.values.resize(count);
   if (file.read_at(head.size(), idx.values.data(), count) < count)

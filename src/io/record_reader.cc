@@ -23,7 +23,8 @@ RecordReader::RecordReader(const std::string& path, OnDamage on_damage)
     : file_(path, "RecordIO"), on_damage_(on_damage), read_ahead_(kLeastAhead) {}
 
 std::string_view RecordReader::window(uint64_t offset, std::size_t bytes) {
-  if (offset >= start_ && offset + bytes <= start_ + filled_)
+  // In differences: any offset may be given, also one that wraps when something is added to it.
+  if (offset >= start_ && bytes <= filled_ && offset - start_ <= filled_ - bytes)
     return {data_ + (offset - start_), bytes};
   const uint64_t position = tell(), started = started_at();
   // What is there already is kept in front; a jump starts small again.

@@ -11,11 +11,18 @@
 namespace mxnet::io {
 
 WorkerPool::WorkerPool(int threads) {
-  for (int i = 0; i < std::max(threads, 1); ++i)
-    threads_.emplace_back([this, i] { work_for_ever(i); });
+  try {
+    for (int i = 0; i < std::max(threads, 1); ++i)
+      threads_.emplace_back([this, i] { work_for_ever(i); });
+  } catch (...) {  // those that there are: a thread that nobody joins ends the process
+    stop();
+    throw;
+  }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { stop(); }
+
+void WorkerPool::stop() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;

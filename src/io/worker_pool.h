@@ -19,6 +19,7 @@ class WorkerPool {
   // item, and the number of the thread that has it: 0 to threads - 1.
   using Work = std::function<void(int64_t item, int worker)>;
 
+  // Throws std::system_error where the system has no more threads.
   explicit WorkerPool(int threads);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -30,6 +31,7 @@ class WorkerPool {
 
  private:
   void work_for_ever(int worker);
+  void stop();
 
   Mutex mutex_;
   CondVar changed_;

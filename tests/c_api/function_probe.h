@@ -17,6 +17,7 @@
 // What a call came to.
 struct Outcome {
   std::string function, scenario, error;
+  std::string seen;  // what an observer was told that the function is; empty where it was not
   int result = 0;
   bool untouched = true;  // all that the function may write
   bool wrong_handle = false, all_null = false;
@@ -138,7 +139,7 @@ class FunctionProbe {
       return std::apply(function, arguments);
     }
     (std::index_sequence_for<P...>());
-    Outcome outcome{name, what, last_error(), result};
+    Outcome outcome{name, what, last_error(), last_seen(), result};
     outcome.all_null = wrong.handle == nullptr;
     outcome.wrong_handle = has_handle && wrong.handle != nullptr;
     for (const Block& block : *blocks)
@@ -148,6 +149,7 @@ class FunctionProbe {
 
   static void begin();
   static std::string last_error();
+  static std::string last_seen();
 
   std::array<HandleOf, 2> handles_;
 };

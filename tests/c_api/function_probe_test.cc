@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/hooks.h"
 #include "mxnet/c_api.h"
 #include "mxnet/c_api_ext.h"
 #include "mxnet/runtime/c_runtime_api.h"
@@ -17,8 +18,33 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-void FunctionProbe::begin() { NNAPISetLastError(""); }
+namespace {
+
+// Keeps the last call of the ABI that it was told of.
+class CallWatch final : public mxnet::Observer {
+ public:
+  void operation_begin(const char*, mxnet::Device, uint64_t) override {}
+  void operation_end(const char*, mxnet::Device, uint64_t) override {}
+  void memory_event(mxnet::Device, const char*, int64_t) override {}
+  void span_begin(mxnet::SpanKind kind, const char* name) override {
+    if (kind == mxnet::SpanKind::kCCall) last = name;
+  }
+  static inline thread_local const char* last = "";
+};
+CallWatch g_watch;
+
+}  // namespace
+
+void FunctionProbe::begin() {
+  NNAPISetLastError("");
+  mxnet::g_observer.store(&g_watch);  // each time anew: what is probed may set another
+  CallWatch::last = "";
+}
 std::string FunctionProbe::last_error() { return MXGetLastError(); }
+std::string FunctionProbe::last_seen() {
+  mxnet::g_observer.store(nullptr);
+  return CallWatch::last;
+}
 
 namespace {
 
@@ -142,6 +168,17 @@ TEST_F(EveryFunction, RefusesHandlesOfAnotherKindAndFreedOnes) {
     if (!o.wrong_handle || give.count(o.function) > 0) continue;
     EXPECT_EQ(o.result, -1) << o.function << ", " << o.scenario;
   }
+}
+
+// The profiler and other handlers of errors watch nothing of their own.
+TEST_F(EveryFunction, IsSeenUnderItsOwnName) {
+  int seen = 0;
+  for (const Outcome& o : outcomes_) {
+    if (o.seen.empty()) continue;
+    ++seen;
+    EXPECT_EQ(o.seen, o.function) << o.scenario;
+  }
+  EXPECT_GE(seen, 2000);
 }
 
 TEST_F(EveryFunction, ThatFailsSaysWhyAndWritesNothing) {

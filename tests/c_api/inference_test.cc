@@ -160,6 +160,24 @@ TEST_F(Inference, BuffersOfTheProgramAreUsedInPlace) {
   EXPECT_EQ(std::vector<float>(y, y + 4), expected({2, 0, 0, 0, 0, 1}));
 }
 
+template <class T>
+void expect_borrowed(mxnet::DType dtype) {
+  alignas(64) T values[2] = {T(1), T(0)};
+  const Array array = Array::borrow(values, {2});
+  EXPECT_EQ(array.dtype(), dtype);
+  EXPECT_EQ(array.data<T>(), values);
+}
+
+TEST_F(Inference, BuffersOfEveryTypeKeepIt) {
+  expect_borrowed<float>(mxnet::DType::kFloat32);
+  expect_borrowed<double>(mxnet::DType::kFloat64);
+  expect_borrowed<uint8_t>(mxnet::DType::kUint8);
+  expect_borrowed<int32_t>(mxnet::DType::kInt32);
+  expect_borrowed<int8_t>(mxnet::DType::kInt8);
+  expect_borrowed<int64_t>(mxnet::DType::kInt64);
+  expect_borrowed<bool>(mxnet::DType::kBool);
+}
+
 TEST_F(Inference, LabelsMayBeLeftOut) {
   const Model model = Model::from_memory(kWithLabel, params());
   EXPECT_EQ(model.inputs(), (std::vector<std::string>{"data", "softmax_label"}));

@@ -24,6 +24,15 @@ const int32_t kBadProperty = 99;
 void nothing(void*, void*) {}
 void nothing_async(void*, void*, void*) {}
 
+int set_value_with(const char* key, const char* value) {
+  FunctionHandle function = nullptr;
+  EXPECT_EQ(MXGetFunction("_set_value", &function), 0);
+  float number = 1;
+  NDArrayHandle array = nullptr;
+  char *keys = const_cast<char*>(key), *values = const_cast<char*>(value);
+  return MXFuncInvokeEx(function, nullptr, &number, &array, 1, &keys, &values);
+}
+
 using Call = NullCall;
 
 // The one pointer that is null, or the number that makes no sense, in the order of the parameters.
@@ -89,6 +98,8 @@ const std::multimap<std::string, Call>& calls() {
       {"MXNDArrayGetDataToRead", [] { return MXNDArrayGetDataToRead(nullptr, nullptr, &g_bytes); }},
       {"MXNDArrayGetDataToRead",
        [] { return MXNDArrayGetDataToRead(nullptr, &g_values, nullptr); }},
+      {"MXFuncInvokeEx", [] { return set_value_with(nullptr, "1"); }},
+      {"MXFuncInvokeEx", [] { return set_value_with("src", nullptr); }},
       {"MXConfigToJSON", [] { return MXConfigToJSON(nullptr); }},
       {"MXConfigGet", [] { return MXConfigGet(nullptr, &g_text); }},
       {"MXConfigGet", [] { return MXConfigGet("MXNET_ENGINE_TYPE", nullptr); }},

@@ -288,10 +288,15 @@ TEST_P(EngineOrder, WaitForAllEndsAlthoughAnotherThreadNeverStopsPushing) {
     engine->delete_variable(own, {});
   });
   while (!started) std::this_thread::yield();
-  for (int i = 0; i < 20; ++i) engine->wait_for_all();
+  Var* mine = variable();
+  std::atomic<int> done{0};
+  for (int i = 1; i <= 20; ++i) {
+    push([&](const RunContext&) { ++done; }, {}, {mine});
+    engine->wait_for_all();
+    EXPECT_EQ(done, i);  // what was pushed before it has ended, whatever is pushed meanwhile
+  }
   stop = true;
   pusher.join();
-  SUCCEED();
 }
 
 TEST(EngineWaits, WaitToReadDoesNotWaitForReaders) {

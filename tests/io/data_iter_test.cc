@@ -82,7 +82,9 @@ TEST(DataIter, ManyAreDroppedWhileTheyRead) {
     {
       DataIter iter(std::make_unique<Counting>(1000), 3);
       Batch batch;
-      if (i % 2 == 0) EXPECT_TRUE(iter.next(&batch));
+      if (i % 2 == 0) {
+        EXPECT_TRUE(iter.next(&batch));
+      }
     }
     EXPECT_EQ(Counting::alive, 0) << i;
   }

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -138,6 +139,22 @@ TEST(Records, AreFoundAtTheWritersPositions) {
     EXPECT_EQ(reader.started_at(), positions[i]);
   }
   EXPECT_EQ(record_offsets(file.path(), "", 0, 1), positions);
+}
+
+// An index file may hold any number: none may lead out of the window, nor wrap around to its start.
+TEST(Records, BeyondTheEndAreNone) {
+  const TemporaryFile file;
+  write_all(file.path(), {"first", "second"});
+  RecordReader reader(file.path());
+  const uint64_t end = file.content().size(), most = std::numeric_limits<uint64_t>::max();
+  for (const uint64_t place : {end, end + 1, most / 2, most - 8, most - 7, most - 1, most}) {
+    reader.seek(0);
+    EXPECT_EQ(reader.next(), "first");  // there is a window now
+    reader.seek(place);
+    EXPECT_EQ(reader.next(), std::nullopt) << place;
+    EXPECT_FALSE(reader.skip_record()) << place;
+    EXPECT_EQ(reader.tell(), place);
+  }
 }
 
 // Files of records that something else stands before, of any number of bytes.

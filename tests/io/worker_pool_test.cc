@@ -3,8 +3,11 @@
 #include "io/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cstdlib>
 #include <stdexcept>
+#include <system_error>
 
 namespace mxnet::io {
 namespace {
@@ -33,6 +36,32 @@ TEST(WorkerPool, RethrowsAndGoesOn) {
   std::atomic<int> done = 0;
   pool.run(10, [&](int64_t, int) { ++done; });
   EXPECT_EQ(done, 10);
+}
+
+// Sanitizers need more addresses than the next test leaves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+// No room for the stacks of more threads: as where a machine has no more of them.
+TEST(WorkerPool, WithoutThreadsForAllThrows) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer's memory does not fit";
+  const auto make = [] {
+    int status = 2;
+    constexpr rlim_t kRoom = rlim_t{1} << 30;
+    const rlimit limit{kRoom, kRoom};
+    if (::setrlimit(RLIMIT_AS, &limit) == 0) {
+      try {
+        WorkerPool pool(10'000);
+      } catch (const std::system_error&) {
+        status = 0;
+      }
+    }
+    std::_Exit(status);
+  };
+  EXPECT_EXIT(make(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -48,6 +48,36 @@ def product():
     return mx.nd.dot(a, mx.nd.dot(a, a))
 
 
+@pytest.mark.skipif("_ctypes" in mx.nd.NDArray.__mro__[1].__module__, reason="it gives the interpreter up before the call too")
+def test_a_list_may_be_emptied_while_its_arrays_are_in_use(counter):
+    """By another thread, while the call runs without the interpreter: the call has them until it ends."""
+    arrays, stopped, failures = [], threading.Event(), []
+    add = mx.nd.add_n
+    add([mx.nd.ones(4)])  # what is made for the first call has been made
+
+    def empty():
+        while not stopped.is_set():
+            arrays.clear()
+            time.sleep(0)
+
+    thread = threading.Thread(target=empty)
+    thread.start()
+    try:
+        for _ in range(60):
+            fresh = [mx.nd.ones(4) for _ in range(1000)]
+            arrays.clear()
+            arrays.extend(fresh)
+            del fresh  # from here to the call nothing is freed, which would let the other thread run
+            try:
+                assert add(arrays)[0].asscalar() == 1000
+            except mx.MXNetError as error:
+                failures.append(str(error))
+    finally:
+        stopped.set()
+        thread.join()
+    assert failures == []
+
+
 def with_store():
     store = mx.kv.create("local")
     store.init("w", mx.nd.zeros((600, 600)))

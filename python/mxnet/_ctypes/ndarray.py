@@ -170,7 +170,9 @@ def handles_of(arrays: Iterable[Any]) -> Any:
     for array in listed:
         if array is not None and not isinstance(array, NDArrayBase):
             raise TypeError(f"given {type(array).__name__}, expected an NDArray")
-    return c_handle_array(listed)
+    handles = c_handle_array(listed)
+    handles.arrays = listed  # so that they live as long, whatever becomes of the caller's list during the call
+    return handles
 
 
 def invoke(function: Any, leading: Sequence[Any], inputs: Sequence[Any], out: Any, numpy: bool, trailing: Sequence[Any] = ()) -> Any:

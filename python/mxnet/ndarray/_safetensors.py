@@ -70,7 +70,7 @@ def load(fname: str) -> Dict[str, NDArray]:
         try:
             header = json.loads(file.read(length).decode())
             entries = [(name, _entry(facts)) for name, facts in header.items() if name != "__metadata__"]
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError(f"given {fname!r}, whose first part says nothing of arrays ({error}); expected a file of safetensors") from None
         return {name: _read(file, fname, name, 8 + length, size, *entry) for name, entry in entries}
 
@@ -90,8 +90,10 @@ def _read(file: Any, fname: str, name: str, start: int, size: int, kind: str, sh
     if min([0, *shape]) < 0 or not 0 <= begin <= end <= size - start or end - begin != count * stored.itemsize:
         raise ValueError(f"given {name} of shape {tuple(shape)} at bytes {begin} to {end} in {fname!r}, expected as many as it has elements")
     file.seek(start + begin)
-    values = np.frombuffer(file.read(end - begin), stored).reshape(shape)
-    return _array(values, _TYPES[kind])
+    content = file.read(end - begin)
+    # Another byte than 0 and 1 in a bool is undefined behaviour in whoever reads it.
+    values = np.frombuffer(content, np.uint8) != 0 if kind == "BOOL" else np.frombuffer(content, stored)
+    return _array(values.reshape(shape), _TYPES[kind])
 
 
 def _array(values: np.ndarray, dtype: str) -> NDArray:

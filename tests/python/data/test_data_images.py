@@ -213,6 +213,25 @@ def test_labels_of_objects(boxes):
         make(boxes, "ImageDetRecordIter", batch_size=2, label_pad_width=10)
 
 
+def test_labels_of_a_file_that_has_changed_stay_in_their_room(tmp_path):
+    """The room is that of the largest label when the file was opened."""
+    rec = str(tmp_path / "a.rec")
+    picture = np.random.RandomState(SEED).randint(0, 255, (700, 700, 3)).astype(np.uint8)  # no reader keeps two of them
+
+    def write(first):
+        with mx.recordio.MXRecordIO(rec, "w") as writer:
+            for i, label in enumerate([first, LABELS[0]]):
+                writer.write(mx.recordio.pack_img(mx.recordio.IRHeader(0, label, i, 0), picture, quality=1, img_fmt=".png"))
+
+    write(LABELS[0])
+    iterator = make({"path_imgrec": rec}, "ImageDetRecordIter", batch_size=1, preprocess_threads=1)
+    assert len(list(iterator)) == 2
+    write(LABELS[1])
+    iterator.reset()
+    with pytest.raises(mx.MXNetError, match="room for 9 labels, and record 0 has 14"):
+        next(iterator)
+
+
 def test_boxes_follow_the_mirror(boxes):
     label = next(make(boxes, "ImageDetRecordIter", batch_size=2, rand_mirror_prob=1)).label[0].asnumpy()
     np.testing.assert_allclose(label[0, 9:13], [0.5, 0.2, 0.9, 0.6], rtol=1e-5)

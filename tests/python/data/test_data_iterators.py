@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators of the library over text files and idx files. Orders and values marked so are those of MXNet 1.9.1."""
 
+import os
 import struct
 import threading
 import time
@@ -200,6 +201,11 @@ def test_mnist_refuses_files_that_are_cut_off_or_of_another_kind(mnist, tmp_path
     short.write_bytes(struct.pack(">II", 2049, 12) + b"1")
     with pytest.raises(mx.MXNetError, match="cut off"):
         mx.io.MNISTIter(**{**mnist, "label": str(short)})
+    wraps = tmp_path / "wraps"  # its values are 2^64, which is 0 to who counts in 64 bits
+    wraps.write_bytes(struct.pack(">IIII", 2051, 4, 2**31, 2**31))
+    os.truncate(wraps, 2**33 + 16)  # of holes
+    with pytest.raises(mx.MXNetError, match="cut off"):
+        mx.io.MNISTIter(**{**mnist, "image": str(wraps)})
     with pytest.raises(mx.MXNetError, match="2051"):
         mx.io.MNISTIter(**{**mnist, "image": mnist["label"]})
     with pytest.raises(mx.MXNetError, match="nowhere"):

@@ -53,6 +53,14 @@ def test_cifar_reads_images_and_labels(tmp_path, kind, train, name, label_bytes,
     assert (image.asnumpy() == rows[1, label_bytes:].reshape(3, 32, 32).transpose(1, 2, 0)).all() and label == rows[1, column]
 
 
+def test_an_idx_file_that_is_cut_off_is_an_error_whatever_its_size(tmp_path):
+    for shape in ((5, 28, 28), (2**31, 2**31, 4)):  # the latter's elements are 2^64
+        (tmp_path / "t10k-images-idx3-ubyte").write_bytes(struct.pack(">IIII", 2051, *shape) + b"12")
+        (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(struct.pack(">II", 2049, 0))
+        with pytest.raises(ValueError, match="images-idx3.*cut off"):
+            vision.MNIST(str(tmp_path), train=False)
+
+
 def test_what_is_missing_says_where_it_is_looked_for(tmp_path):
     with mx.util.environment("MXNET_GLUON_REPO", f"file://{tmp_path}/nothing/"):
         with pytest.raises(RuntimeError, match=r"train-images-idx3-ubyte\.gz.*MXNET_GLUON_REPO"):

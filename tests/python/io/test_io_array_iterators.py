@@ -91,6 +91,23 @@ def test_resize_starts_anew_within_an_epoch():
     assert [rows for rows, _ in epoch(iterator)] == [[0, 1, 2], [3, 4, 5], [6, 0, 1], [0, 1, 2]]
 
 
+def test_a_resized_iterator_is_described_as_the_one_inside():
+    """What Module.bind reads of it."""
+    inside = mx.io.NDArrayIter(DATA, LABEL, 3, label_name="truth")
+    iterator = mx.io.ResizeIter(inside, 4)
+    assert iterator.provide_data == inside.provide_data and iterator.provide_label == inside.provide_label
+    assert [desc.name for desc in iterator.provide_label] == ["truth"] and iterator.batch_size == 3
+    inside.default_bucket_key = 10
+    assert mx.io.ResizeIter(inside, 4).default_bucket_key == 10
+
+
+def test_a_batch_keeps_what_describes_it():
+    data, label = [mx.io.DataDesc("a", (2, 3))], [mx.io.DataDesc("b", (2,))]
+    batch = mx.io.DataBatch([mx.nd.ones((2, 3))], [mx.nd.ones(2)], 1, [4, 5], "key", data, label)
+    assert (batch.provide_data, batch.provide_label) == (data, label)
+    assert (batch.pad, batch.index, batch.bucket_key) == (1, [4, 5], "key")
+
+
 def test_prefetching_gives_the_same_batches():
     iterator = mx.io.PrefetchingIter(mx.io.NDArrayIter(DATA, LABEL, 3))
     for _ in range(3):

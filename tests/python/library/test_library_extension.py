@@ -211,6 +211,25 @@ def test_libraries_that_do_not_fit(tmp_path, name, code, message):
         mx.library.load(compiled(source, tmp_path / f"lib{name}.so"))
 
 
+def test_a_library_that_is_refused_leaves_no_pass_behind(tmp_path):
+    """Its code is gone: a pass that stayed would be called at an address of nothing."""
+    source = tmp_path / "twice.cc"
+    source.write_text(
+        "#include <mxnet/lib_api.h>\nusing namespace mxnet::ext;\n"
+        "MXReturnValue body(Graph*, const Attributes&) { return MX_SUCCESS; }\n"
+        "MXReturnValue f(const Attributes&, std::vector<MXTensor>*, std::vector<MXTensor>*, const OpResource&) { return MX_SUCCESS; }\n"
+        "MXReturnValue p(const Attributes&, int*, int*) { return MX_SUCCESS; }\n"
+        "MXReturnValue s(const Attributes&, ShapeList*, ShapeList*) { return MX_SUCCESS; }\n"
+        "REGISTER_PASS(example_left_behind).setBody(body);\n"
+        'REGISTER_OP(example_twice).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n'
+        'REGISTER_OP(example_twice).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n'
+        "MXReturnValue initialize(int) { return MX_SUCCESS; }\n", encoding="utf-8")
+    with pytest.raises(mx.MXNetError, match="'example_twice'.*a name that is free"):
+        mx.library.load(compiled(source, tmp_path / "libtwice.so"))
+    with pytest.raises(mx.MXNetError, match="example_left_behind"):
+        mx.sym.exp(mx.sym.var("x")).optimize_for("example_left_behind")
+
+
 @pytest.mark.parametrize("path, message", [("/nowhere.so", "file that exists"), (__file__, "a shared library")])
 def test_paths_of_no_library_are_errors_of_the_library(path, message):
     with pytest.raises(mx.MXNetError, match=message):

@@ -59,6 +59,13 @@ def test_an_operator_of_the_user_computes_and_trains_in_networks():
     np.testing.assert_array_equal(executor.grad_dict["data"].asnumpy(), [4, 12])
 
 
+def test_a_dimension_that_callbacks_cannot_have_is_an_error():
+    """They have dimensions as int: 2^32 + 3 was 3 to them."""
+    made = mx.sym.Custom(mx.sym.Variable("data"), op_type="test_scaled_square", name="op")
+    with pytest.raises(mx.MXNetError, match=r"\(4294967299,?\).*below 2\^31"):
+        made.infer_shape(data=(2**32 + 3,))
+
+
 class Times7(mx.operator.NumpyOp):
     def forward(self, in_data, out_data):
         out_data[0][:] = in_data[0] * 7

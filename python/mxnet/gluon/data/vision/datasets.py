@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import struct
 import tarfile
@@ -32,7 +33,7 @@ def _read_idx(path: str, ndim: int) -> np.ndarray:
     if len(content) < head or struct.unpack(">I", content[:4])[0] != 0x800 + ndim:
         raise ValueError(f"given {path!r}, expected an idx file of bytes with {ndim} dimensions")
     shape = struct.unpack(f">{ndim}I", content[4:head])
-    count = int(np.prod(shape))
+    count = math.prod(shape)  # of Python's integers, which do not wrap
     if len(content) < head + count:
         raise ValueError(f"given {path!r} with {len(content)} bytes, expected {head + count}: it is cut off")
     return np.frombuffer(content, np.uint8, count, head).reshape(shape)
