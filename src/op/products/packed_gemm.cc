@@ -40,8 +40,8 @@ void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed
 }
 
 void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,
-                    const float* next, float* c, int64_t ldc, bool add, const float* next_rows) {
-  MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c, ldc, add, next_rows);
+                    const float* next, float* c, int64_t ldc, bool add) {
+  MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c, ldc, add);
 }
 
 void multiply_panels(int64_t count, int64_t m, int64_t k, const float* a, int64_t a_step,

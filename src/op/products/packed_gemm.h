@@ -35,11 +35,9 @@ void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed
               bool add, int64_t first, int64_t last);
 
 // One packed panel, all of whose columns there are: c (m rows, `ldc` apart) becomes a (rows `row`
-// apart) times it, or has it added. `next` of the same size is fetched meanwhile, and so are m rows
-// of k at `next_rows`, unless that is null.
+// apart) times it, or has it added. `next` of the same size is fetched meanwhile.
 void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,
-                    const float* next, float* c, int64_t ldc, bool add,
-                    const float* next_rows = nullptr);
+                    const float* next, float* c, int64_t ldc, bool add);
 
 // Numbers that the caller reads after products, at 64 bytes: fetched into the first-level cache
 // during the last of these, where there is time for it.

@@ -31,10 +31,10 @@ int64_t depth_of_block(int64_t k) {
   return (k / blocks + kDepthStep - 1) / kDepthStep * kDepthStep;
 }
 
-// Left factors of rows of `depth` numbers, k apart: a quarter of the rows each, one after the
-// other.
+// Left factors of rows of `depth` numbers, k apart: a quarter of the rows each.
 void sum_rows(const float* a, int64_t rows, int64_t k, int64_t depth, float* between, float* to) {
-  const int64_t height = rows / 4, quarter = depth / 4, factor = height * quarter;
+  const int64_t height = rows / 4, quarter = depth / 4;
+  const int64_t factor = factor_distance(height, quarter);
   for (int64_t r = 0; r < height; ++r) {
     const float* first = a + (r / kTile * kRowsTogether + r % kTile) * k;
     sum_left_twice({first, first + kTile * k, first + 2 * kTile * k, first + 3 * kTile * k},
@@ -99,26 +99,27 @@ void sum_matrix(const float* w, int64_t n, int64_t k, float* to) {
 
 int64_t scratch_size(int64_t k) {
   const int64_t quarter = depth_of_block(k) / 4, height = kMostRows / 4;
-  return (kTwice * height + 4 * kOnce) * quarter + 5 * kOnce * height * kWidth;
+  return kTwice * factor_distance(height, quarter) + 4 * kOnce * quarter +
+         5 * kOnce * height * kWidth;
 }
 
 void multiply(int64_t rows, int64_t n, int64_t k, const float* a, const float* sums, float* c,
               bool add, float* scratch, RangeBody finished) {
   const int64_t block = depth_of_block(k), height = rows / 4, product = height * kWidth;
   for (int64_t at = 0; at < k; at += block) {
-    const int64_t depth = std::min(block, k - at), quarter = depth / 4, factor = height * quarter;
+    const int64_t depth = std::min(block, k - at), quarter = depth / 4;
+    const int64_t factor = factor_distance(height, quarter);
     float* products = scratch;
     float* halves = products + kOnce * product;
     float* left = halves + 4 * kOnce * product;
     sum_rows(a + at, rows, k, depth, left + kTwice * factor, left);
     const float* right = sums + sums_size(n, at);
     for (int64_t unit = 0; unit < n; unit += kUnit) {
-      for (int p = 0; p < kTwice; ++p, right += quarter * kWidth) {
-        packed_gemm::multiply_panel(height, quarter, left + p * factor, quarter, right,
-                                    right + quarter * kWidth, products + p % kOnce * product,
-                                    kWidth, false, left + (p + 1) % kTwice * factor);
-        if (p % kOnce != kOnce - 1) continue;
-        float* first = halves + p / kOnce * product;
+      for (int group = 0; group < kOnce; ++group, right += kOnce * quarter * kWidth) {
+        packed_gemm::multiply_panels(kOnce, height, quarter, left + group * kOnce * factor, factor,
+                                     right, right + kOnce * quarter * kWidth, products, product,
+                                     kWidth);
+        float* first = halves + group * product;
         constexpr int kNext = kOnce;  // from quarter to quarter, each of seven products
         float* const to[4] = {first, first + kNext * product, first + 2 * kNext * product,
                               first + 3 * kNext * product};

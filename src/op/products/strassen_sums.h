@@ -12,6 +12,10 @@ inline constexpr int kOnce = 7, kTwice = kOnce * kOnce;
 // quarter of all.
 inline constexpr int64_t kPiece = 8;
 
+// From factor to factor a line more than the rows take: distances of whole pages would put what is
+// written together into the same lines of the first-level cache.
+inline int64_t factor_distance(int64_t rows, int64_t count) { return rows * count + 16; }
+
 // The left factors for twice, `apart` numbers from each other: of one row of each quarter of the
 // rows, of four times `quarter` numbers. `between` is room for 28 quarters.
 void sum_left_twice(const float* const (&rows)[4], int64_t quarter, float* between, float* to,

@@ -19,10 +19,6 @@ constexpr int64_t kWide = 32;  // columns of a panel of AVX-512
 // Where panels are narrower, registers are few, and so is what a second-level cache holds.
 bool has_wide_panels() { return columns() >= kWide; }
 
-// From factor to factor a line more than the rows take: distances of whole pages would put what is
-// written together into the same lines of the first-level cache.
-int64_t factor_distance(int64_t rows, int64_t count) { return rows * count + 16; }
-
 // Columns that one reading of the rows' sums serves; they divide `hidden`.
 int64_t wide_columns() { return std::max(columns(), kWide); }
 

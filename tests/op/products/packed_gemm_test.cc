@@ -76,6 +76,35 @@ TYPED_TEST(PackedGemm, IsTheSumOfProducts) {
   }
 }
 
+// So that however many threads share the rows, numbers are the same.
+TYPED_TEST(PackedGemm, HowManyRowsThereAreDecidesAboutNoDigit) {
+  using T = TypeParam;
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  std::normal_distribution<double> normal;
+  const int64_t m = 80, n = packed_gemm::panel_columns<T>() + 3;
+  for (const int64_t k : {200, 512, 640, 1030, 2048}) {
+    std::vector<T> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(k * n));
+    for (auto* values : {&a, &b}) {
+      for (T& value : *values) value = static_cast<T>(normal(random));
+    }
+    Packed<T> packed(packed_gemm::packed_size<T>(k, n));
+    packed_gemm::pack<T>({b.data(), n, 1}, k, n, 0, n, packed.data);
+    const auto in_parts_of = [&](int64_t rows, bool add) {
+      std::vector<T> c(static_cast<std::size_t>(m * n), T{3});
+      for (int64_t r = 0; r < m; r += rows)
+        packed_gemm::multiply<T>(std::min(rows, m - r), n, k, {a.data() + r * k, k, 1}, packed.data,
+                                 c.data() + r * n, n, add, 0, n);
+      return c;
+    };
+    for (const bool add : {false, true}) {
+      const auto whole = in_parts_of(m, add);
+      for (const int64_t rows : {1, 8, 27, 36, 37, 73})
+        EXPECT_EQ(in_parts_of(rows, add), whole) << k << " numbers, " << rows << " rows at once";
+    }
+  }
+}
+
 TYPED_TEST(PackedGemm, RangesOfColumnsLeaveTheOthersAlone) {
   using T = TypeParam;
   std::mt19937 random(kSeed);

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from op_calls import ADD, Failure
-from rnn_networks import LSTM_VARIANTS, MODES, VARIANTS, Network
+from rnn_networks import LSTM_VARIANTS, MODES, VARIANTS, Network, setting, threads
 
 SEED = 20261121
 
@@ -77,6 +77,23 @@ def test_both_directions_beside_each_other(mx, rng, kernel, mode, variant, hidde
     if "lengths" in variant:
         variant = {**variant, "lengths": rng.integers(0, steps + 1, batch).tolist()}
     check(mx, Network(rng, mode, **{**sizes, **variant, "bidirectional": True}), "float32", 2e-4)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("inputs, hidden, batch, steps", [(640, 100, 80, 3), (40, 640, 40, 3), (1030, 64, 9, 8)])
+def test_the_number_of_threads_decides_about_no_digit(mx, rng, mode, inputs, hidden, batch, steps):
+    """However they share samples, units and what is summed over many numbers. LSTM layers are multiplied in fewer
+    multiplications where threads can share them, unless this is forbidden."""
+    network = Network(rng, mode, inputs=inputs, hidden=hidden, batch=batch, steps=steps, bidirectional=True, scale=0.04)
+    arrays, attrs = network.arrays("float32"), network.attrs()
+    heads = [rng.standard_normal(o.shape).astype("float32") for o in network.run()]
+    results = []
+    for count in (1, 2, 3, 4):
+        with threads(mx, count), setting(mx, b"MXNET_ENFORCE_DETERMINISM", b"1", b"0"):
+            results.append([*mx.run("RNN", *arrays, **attrs), *mx.gradients("RNN", arrays, heads, **attrs)])
+    for others in results[1:]:
+        for got, want in zip(others, results[0], strict=True):
+            np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("mode, variant", [(m, v) for m in MODES for v in VARIANTS] + [("lstm", v) for v in LSTM_VARIANTS])
