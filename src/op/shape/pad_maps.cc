@@ -144,7 +144,9 @@ class RowWalk {
   // REQUIRES: rows <= together().
   void next(int64_t rows = 1) {
     int i = out_.ndim() - 2;
-    if (i < 0 || (at_[static_cast<std::size_t>(i)] += rows) < out_[i]) return;
+    if (i < 0) return;
+    at_[static_cast<std::size_t>(i)] += rows;
+    if (at_[static_cast<std::size_t>(i)] < out_[i]) return;
     for (; i > 0 && at_[static_cast<std::size_t>(i)] == out_[i]; --i) {
       at_[static_cast<std::size_t>(i)] = 0;
       ++at_[static_cast<std::size_t>(i) - 1];
