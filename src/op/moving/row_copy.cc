@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops of copy_rows for each instruction set.
+// Compiles the loops of row_copy.h for each instruction set.
 #include "op/moving/row_copy.h"
 
 #include "base/simd.h"
@@ -15,6 +15,11 @@ namespace {
 void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
                int64_t rows) {
   MX_SIMD_CALL(copy_rows)(in, in_step, out, out_step, width, rows);
+}
+
+void space_rows(const char* in, char* out, int64_t width, int64_t rows, const char* pattern,
+                int64_t gap) {
+  MX_SIMD_CALL(space_rows)(in, out, width, rows, pattern, gap);
 }
 
 }  // namespace mxnet

@@ -11,4 +11,10 @@ namespace mxnet {
 void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
                int64_t rows);
 
+// Rows that lie together in the input, `gap` bytes apart in the result, between which goes what
+// `pattern` repeats every kGapPattern bytes. width >= 16.
+inline constexpr int64_t kGapPattern = 32;
+void space_rows(const char* in, char* out, int64_t width, int64_t rows, const char* pattern,
+                int64_t gap);
+
 }  // namespace mxnet

@@ -6,6 +6,7 @@
 #include "base/stream_copy.h"
 #include "op/moving/reverse_row.h"
 #include "op/moving/row_copy.h"
+#include "op/moving/spread_rows.h"
 #include "op/moving/strided_kernels.h"
 
 namespace mxnet {
@@ -54,6 +55,11 @@ void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t co
     case 4:
       return spread<T, 4>(in, out, outer);
     default:
+      if constexpr (sizeof(T) <= 8) {
+        const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
+        if (bytes >= 16 && bytes < kLongPattern)
+          return spread_short_rows<T>(in, outer.in, out, outer.out, count, outer.size);
+      }
       for (int64_t o = 0; o < outer.size; ++o)
         fill(out + o * outer.out, load<T>(in + o * outer.in), count);
   }

@@ -8,6 +8,7 @@
 
 #include "base/stream_copy.h"
 #include "op/inline_vector.h"
+#include "op/moving/row_copy.h"
 #include "op/moving/strided_copy.h"
 #include "op/moving/strided_kernels.h"
 #include "op/run/parallel.h"
@@ -20,18 +21,55 @@ namespace {
 // on lines that are still in the second-level cache. What is wide enough not to be slowed down by
 // the calls stays in the first-level one.
 constexpr int64_t kBlockBytes = 256 << 10, kCloseBytes = 16 << 10, kWideRow = 2048;
+// Rows that are moved without a plan: from what copy_rows takes to where a thread's part of one may
+// be a string (copy_part).
+constexpr int64_t kShortestRow = 16, kLongestRow = 512 << 10;
+
+bool is_plain_row(int64_t width) { return width >= kShortestRow && width < kLongestRow; }
+
+// `rows` of them, in steps of bytes.
+void move_plain_rows(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t width,
+                     int64_t rows) {
+  // From here on the C library's copy is faster where the caches near the core are too small: it
+  // may leave them to the processor as strings. (Zen 5, 2 x 256 rows: of 16 KiB 177 us, by
+  // copy_rows 195; of 4 KiB, 512 of them, 94 and 70.)
+  constexpr int64_t kLong = 8192;
+  if (width < kLong) return copy_rows(from, from_step, to, to_step, width, rows);
+  for (; rows > 0; --rows, from += from_step, to += to_step)
+    std::memcpy(to, from, static_cast<std::size_t>(width));
+}
+
+int64_t row_bytes(const Tensor& tensor, int64_t rows) {
+  return tensor.size() / rows * static_cast<int64_t>(dtype_size(tensor.dtype));
+}
+
+// Rows [first, last) of `rows`, without the plan for each part that takes as long as moving 4 KiB.
+void copy_plain_rows(const Tensor& whole, std::span<const Tensor> parts, PartsCopy direction,
+                     int64_t rows, int64_t first, int64_t last) {
+  const int64_t step = row_bytes(whole, rows);
+  char* here = whole.as<char>() + first * step;
+  for (const Tensor& part : parts) {
+    const int64_t width = row_bytes(part, rows);
+    char* const there = part.as<char>() + first * width;
+    if (direction == PartsCopy::kJoin) {
+      move_plain_rows(there, width, here, step, width, last - first);
+    } else {
+      move_plain_rows(here, step, there, width, width, last - first);
+    }
+    here += width;
+  }
+}
 
 // Each part gives one element to each row of the whole.
 void join_columns(const Tensor& whole, std::span<const Tensor> parts, int64_t rows) {
   const std::size_t element = dtype_size(whole.dtype);
-  const auto row_bytes = static_cast<int64_t>(parts.size() * element);
+  const auto bytes = static_cast<int64_t>(parts.size() * element);
   InlineVector<const char*, 16> columns;
   for (const Tensor& part : parts) columns.push_back(part.as<char>());
   parallel_for(
       rows, static_cast<double>(parts.size()),
       [&](int64_t first, int64_t last) {
-        interleave(columns.span(), first, whole.as<char>() + first * row_bytes, last - first,
-                   element);
+        interleave(columns.span(), first, whole.as<char>() + first * bytes, last - first, element);
       },
       1024);
 }
@@ -79,20 +117,23 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
     return direction == PartsCopy::kJoin ? join_columns(whole, parts, rows)
                                          : split_columns(whole, parts, rows);
   }
-  const int64_t bytes = row * static_cast<int64_t>(element);
-  const int64_t close =
-      bytes / static_cast<int64_t>(parts.size()) >= kWideRow ? kCloseBytes : kBlockBytes;
+  const int64_t bytes = row_bytes(whole, rows);
+  const bool plain = std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) {
+    return is_plain_row(row_bytes(part, rows));
+  });
+  const bool wide = bytes / static_cast<int64_t>(parts.size()) >= kWideRow;
+  // Wide rows that need no plan are written one after the other.
+  const int64_t close = !wide ? kBlockBytes : plain ? bytes : kCloseBytes;
   const int64_t block = std::max<int64_t>(1, close / bytes);
   const int64_t blocks = (rows + block - 1) / block;
   // Past the caches parts need not take turns, and the fewer they are at a time, the better is
   // memory used. Long rows: each part is split over threads. A GPU splits everything by itself.
   const bool past_caches = rows * bytes >= kPastCaches &&
                            std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) {
-                             const int64_t width =
-                                 part.size() / rows * static_cast<int64_t>(element);
+                             const int64_t width = row_bytes(part, rows);
                              return worth_streaming(width, direction == PartsCopy::kJoin, width);
                            });
-  const auto copy_rows = [&](int64_t first, int64_t last) {
+  const auto copy_by_plans = [&](int64_t first, int64_t last) {
     int64_t at = 0;
     for (const Tensor& part : parts) {
       const int64_t length = part.size() / rows;
@@ -110,13 +151,16 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
       at += length;
     }
   };
-  if (blocks < 4 || past_caches || gpu_table(context) != nullptr) return copy_rows(0, rows);
+  if (blocks < 4 || past_caches || gpu_table(context) != nullptr) return copy_by_plans(0, rows);
   const double cost = static_cast<double>(block * row);
   parallel_for(
       blocks, cost,
       [&](int64_t first, int64_t last) {
-        for (int64_t b = first; b < last; ++b)
-          copy_rows(b * block, std::min(rows, (b + 1) * block));
+        for (int64_t b = first; b < last; ++b) {
+          const int64_t begin = b * block, end = std::min(rows, begin + block);
+          plain ? copy_plain_rows(whole, parts, direction, rows, begin, end)
+                : copy_by_plans(begin, end);
+        }
       },
       1);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
@@ -114,7 +115,7 @@ class RowWalk {
  public:
   // At `row` of the result.
   RowWalk(const PadMaps& maps, const Shape& in, const Shape& out, int64_t row)
-      : maps_(maps), out_(out), steps_(in) {
+      : maps_(maps), in_(in), out_(out), steps_(in) {
     for (int i = out.ndim() - 2; i >= 0; --i) {
       at_[static_cast<std::size_t>(i)] = row % out[i];
       row /= out[i];
@@ -129,9 +130,23 @@ class RowWalk {
     const int64_t at = shown_at(last);
     return at == PadMaps::kOutside ? at : base_ + at * steps_[last];
   }
-  void next() {
+  // How many rows from here on follow each other in the input, too, or lie all outside.
+  int64_t together() const {
+    const int last = out_.ndim() - 2;
+    if (last < 0) return 1;
+    const int64_t at = at_[static_cast<std::size_t>(last)];
+    const int64_t begin = maps_.before(last), end = begin + in_[last];
+    if (base_ == PadMaps::kOutside) return out_[last] - at;
+    if (at >= begin && at < end) return end - at;
+    if (maps_.mode() != PadMode::kConstant) return 1;
+    return (at < begin ? begin : out_[last]) - at;
+  }
+  // REQUIRES: rows <= together().
+  void next(int64_t rows = 1) {
     int i = out_.ndim() - 2;
-    if (i < 0 || ++at_[static_cast<std::size_t>(i)] < out_[i]) return;
+    if (i < 0) return;
+    at_[static_cast<std::size_t>(i)] += rows;
+    if (at_[static_cast<std::size_t>(i)] < out_[i]) return;
     for (; i > 0 && at_[static_cast<std::size_t>(i)] == out_[i]; --i) {
       at_[static_cast<std::size_t>(i)] = 0;
       ++at_[static_cast<std::size_t>(i) - 1];
@@ -153,7 +168,7 @@ class RowWalk {
   }
 
   const PadMaps& maps_;
-  const Shape& out_;
+  const Shape &in_, &out_;
   const RowMajorSteps steps_;
   std::array<int64_t, Shape::kMaxDims> at_{};
   int64_t base_ = 0;
@@ -172,43 +187,83 @@ void move_rows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t w
     std::copy_n(in + row * in_step, width, out + row * out_step);
 }
 
+// Rows of the input that follow each other, with `gap` elements of `pattern` between them. Returns
+// the end of the last one.
+template <class T>
+T* space_elements(const T* from, T* to, int64_t width, int64_t rows, int64_t gap,
+                  std::span<const char> pattern) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  if (width * kBytes >= 16) {
+    space_rows(reinterpret_cast<const char*>(from), reinterpret_cast<char*>(to), width * kBytes,
+               rows, pattern.data(), gap * kBytes);
+    return to + rows * (width + gap) - gap;
+  }
+  T constant;
+  std::memcpy(&constant, pattern.data(), sizeof(T));
+  for (; rows > 0; --rows, from += width) {
+    to = std::copy_n(from, width, to);
+    if (rows > 1) to = std::fill_n(to, gap, constant);
+  }
+  return to;
+}
+
+// All rows from `first` to `last` of the result, in order: between runs of rows of the input is the
+// constant. `pattern`: its bytes, again and again, as many as space_rows takes.
+template <class T>
+void pad_constant(const PadMaps& maps, const Tensor& in, const Tensor& out,
+                  std::span<const char> pattern, int64_t first, int64_t last) {
+  T constant;
+  std::memcpy(&constant, pattern.data(), sizeof(T));
+  const int last_dim = out.ndim() - 1;
+  const int64_t length = out.dim(last_dim), width = in.dim(last_dim);
+  RowWalk walk(maps, in.shape(), out.shape(), first);
+  T* done = out.as<T>() + first * length;
+  for (int64_t row = first, rows = 1; row < last; row += rows, walk.next(rows)) {
+    rows = std::min(walk.together(), last - row);
+    const int64_t offset = walk.input_offset();
+    if (offset == PadMaps::kOutside) continue;
+    T* const to = out.as<T>() + row * length + maps.before(last_dim);
+    std::fill(done, to, constant);
+    done = space_elements(in.as<T>() + offset, to, width, rows, length - width, pattern);
+  }
+  std::fill(done, out.as<T>() + last * length, constant);
+}
+
+// The same where borders show elements of the input.
+template <class T>
+void pad_shown(const PadMaps& maps, const Tensor& in, const Tensor& out, int64_t first,
+               int64_t last) {
+  const int last_dim = out.ndim() - 1;
+  const std::vector<int64_t>& map = maps.of(last_dim);
+  const int64_t length = out.dim(last_dim), width = in.dim(last_dim);
+  const int64_t before = maps.before(last_dim);
+  RowWalk walk(maps, in.shape(), out.shape(), first);
+  for (int64_t row = first, rows = 1; row < last; row += rows, walk.next(rows)) {
+    rows = std::min(walk.together(), last - row);
+    const T* from = in.as<T>() + walk.input_offset();
+    T* to = out.as<T>() + row * length;
+    move_rows(from, width, to + before, length, width, rows);
+    const auto show = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = from[map[static_cast<std::size_t>(i)]];
+    };
+    for (int64_t i = 0; i < rows; ++i, from += width, to += length) {
+      show(0, before);
+      show(before + width, length);
+    }
+  }
+}
+
 template <class T>
 void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
-              const void* constant_bytes) {
-  T constant;
-  std::memcpy(&constant, constant_bytes, sizeof(T));
-  const int last_dim = out.ndim() - 1;
-  const int64_t length = out.dim(last_dim), in_length = in.dim(last_dim);
-  const int64_t before = maps.before(last_dim);
-  const std::vector<int64_t>& map = maps.of(last_dim);
-  const auto fill = [&](const T* from, T* to, int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t at = map[static_cast<std::size_t>(i)];
-      to[i] = at == PadMaps::kOutside ? constant : from[at];
-    }
-  };
+              std::span<const char> pattern) {
+  const int64_t length = out.dim(out.ndim() - 1);
   parallel_for(
       out.size() / length, static_cast<double>(length),
       [&](int64_t first, int64_t last) {
-        RowWalk walk(maps, in.shape(), out.shape(), first);
-        for (int64_t row = first, rows = 1; row < last; row += rows) {
-          T* to = out.as<T>() + row * length;
-          const int64_t offset = walk.input_offset();
-          walk.next();
-          rows = 1;
-          if (offset == PadMaps::kOutside) {
-            std::fill_n(to, length, constant);
-            continue;
-          }
-          // As many as follow each other in the input, too.
-          for (; row + rows < last && walk.input_offset() == offset + rows * in_length; ++rows)
-            walk.next();
-          const T* from = in.as<T>() + offset;
-          move_rows(from, in_length, to + before, length, in_length, rows);
-          for (int64_t i = 0; i < rows; ++i, from += in_length, to += length) {
-            fill(from, to, 0, before);
-            fill(from, to, before + in_length, length);
-          }
+        if (maps.mode() == PadMode::kConstant) {
+          pad_constant<T>(maps, in, out, pattern, first, last);
+        } else {
+          pad_shown<T>(maps, in, out, first, last);
         }
       },
       1);
@@ -290,21 +345,22 @@ void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, doub
     std::memcpy(out.data, in.data, dtype_size(in.dtype));
     return;
   }
-  // One element of the constant; only its bytes matter from here on.
-  std::array<char, 8> element{};
+  // Only the constant's bytes matter from here on.
+  std::array<char, kGapPattern> pattern{};
   dispatch_dtype(in.dtype, "pad", [&]<class T>(TypeTag<T>) {
     const T value = convert<T>(constant);
-    std::memcpy(element.data(), &value, sizeof(T));
+    for (std::size_t i = 0; i < pattern.size(); i += sizeof(T))
+      std::memcpy(pattern.data() + i, &value, sizeof(T));
   });
   switch (dtype_size(in.dtype)) {
     case 1:
-      return pad_rows<uint8_t>(maps, in, out, element.data());
+      return pad_rows<uint8_t>(maps, in, out, pattern);
     case 2:
-      return pad_rows<uint16_t>(maps, in, out, element.data());
+      return pad_rows<uint16_t>(maps, in, out, pattern);
     case 4:
-      return pad_rows<uint32_t>(maps, in, out, element.data());
+      return pad_rows<uint32_t>(maps, in, out, pattern);
     default:
-      return pad_rows<uint64_t>(maps, in, out, element.data());
+      return pad_rows<uint64_t>(maps, in, out, pattern);
   }
 }
 

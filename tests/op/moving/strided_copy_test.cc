@@ -173,21 +173,25 @@ TEST(StridedCopy, TranspositionsIntoShortRowsMissNoElement) {
   }
 }
 
-// Rows of one element each, of lengths around those of vectors; what lies behind the last one
-// stays.
+// Rows of one element each, of lengths around those of vectors, side by side and apart; what lies
+// between them and behind the last one stays.
 TEST(StridedCopy, AnElementFillsItsRow) {
   std::mt19937 random(kSeed);
   for (const int64_t element : {1, 2, 4, 8, 16}) {
-    for (const int64_t length : {2, 15, 16, 31, 32, 33, 127, 128, 129, 255, 256, 257, 300}) {
-      constexpr int64_t kRows = 3;
-      const std::vector<char> in = random_bytes(kRows * element, random);
-      StridedPlan spread;
-      spread.add(kRows, 1, length);
-      spread.add(length, 0, 1);
-      std::vector<char> out(static_cast<std::size_t>((kRows * length + 4) * element), 'x');
-      const std::vector<char> expected = copied_slowly(spread, in, out, element);
-      copy_strided(spread, in.data(), out.data(), static_cast<std::size_t>(element));
-      EXPECT_EQ(out, expected) << element << " bytes, " << length;
+    for (const int64_t length : {2,  4,  5,  7,   8,   9,   15,  16,  17,  31,  32,  33,   63,
+                                 64, 65, 96, 127, 128, 129, 255, 256, 257, 300, 512, 1025, 2049}) {
+      for (const int64_t apart : {0, 3}) {
+        constexpr int64_t kRows = 3;
+        const std::vector<char> in = random_bytes(kRows * element, random);
+        StridedPlan spread;
+        spread.add(kRows, 1, length + apart);
+        spread.add(length, 0, 1);
+        const int64_t size = kRows * (length + apart) + 4;
+        std::vector<char> out(static_cast<std::size_t>(size * element), 'x');
+        const std::vector<char> expected = copied_slowly(spread, in, out, element);
+        copy_strided(spread, in.data(), out.data(), static_cast<std::size_t>(element));
+        EXPECT_EQ(out, expected) << element << " bytes, " << length << ", " << apart << " apart";
+      }
     }
   }
 }

@@ -33,6 +33,18 @@ def test_rows_of_every_length_are_moved_whole(mx, width, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("planes", [5, 300])  # for one thread and for several, which part planes between their rows
+@pytest.mark.parametrize("width", [1, 3, 7, 17, 33, 112])
+def test_borders_of_every_width_go_around_rows_of_every_length(mx, width, planes, dtype):
+    a = Draw(width).array((planes, 11, width), dtype)
+    for before, after in ((1, 1), (0, 2), (3, 0), (9, 40)):
+        borders = ((0, 0), (before, after), (after, before))
+        for mode, more in (("constant", {"constant_values": 7}), ("edge", {}), ("symmetric", {})):
+            got, = mx.run("_npi_pad", a, mode=mode, pad_width=borders, **({"constant_value": 7} if more else {}))
+            np.testing.assert_array_equal(got, np.pad(a, borders, mode, **more), err_msg=f"{mode} {borders}")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("channels", [2, 3, 4, 7])
 def test_channels_of_pictures_change_their_place(mx, channels, dtype):
     picture = Draw(channels).array((61, 67, channels), dtype)
