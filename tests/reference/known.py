@@ -83,7 +83,6 @@ KNOWN = [
     ("sparse parts", r"^csr part 0: .*csr part: r = x\[-?\d*:-?\d*\]", "sparse"),
     ("sparse NAG row_sparse", r"^step .*float64", "optim"),
     ("sparse csr/default", r"^two .*broadcast_div", "sparse"),
-    ("sparse dot .*", r"^slopes: ours .*given a csr array and stype row_sparse", "sparse"),
     ("np.random .*", r"random\.chisquare", "random"),
     # Networks.
     ("network (infer|cached_infer|predict)", r"nearer to float64: ours.*Convolution", "execution"),
