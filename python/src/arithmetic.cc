@@ -54,6 +54,8 @@ struct Table {
 };
 Table g_tables[2];
 PyObject* g_scalar = nullptr;  // "scalar"
+PyObject* g_minus_one = nullptr;
+constexpr int kBoolNumber = 7;  // among the C ABI's types of elements
 
 PyObject* not_implemented() { return new_reference(Py_NotImplemented); }
 
@@ -153,6 +155,12 @@ PyObject* unary(PyObject* a) {
                  Py_TYPE(a)->tp_name);
     return nullptr;
   }
+  if constexpr (kOp == kNegative) {
+    // Of bool it is a number: no operator of one array makes one of another type.
+    int dtype = 0;
+    if (MXNDArrayGetDType(as_array(a)->handle, &dtype) == 0 && dtype == kBoolNumber)
+      return binary<kMultiply>(a, g_minus_one);
+  }
   return call_unary(op, a, nullptr);
 }
 
@@ -246,6 +254,7 @@ void register_arithmetic(py::module_& module) {
       {nullptr, nullptr, 0, nullptr}};
   if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
   g_scalar = PyUnicode_InternFromString("scalar");
+  g_minus_one = PyLong_FromLong(-1);
   module.def("set_arithmetic", &set_arithmetic, py::arg("numpy"), py::arg("operators"),
              "Operators by the names of Python's: (arrays, array OP number, number OP array).");
 }

@@ -288,11 +288,32 @@ class Closer {
   const Readers readers_;
 };
 
+// Without nodes that give an operator's value as it is where nobody trains: between two layers of
+// bytes they would ask for real numbers. One of an input of the graph stays, as in 1.x.
+ir::Graph without_identities(const ir::Graph& graph) {
+  std::set<const ir::Node*> masks;  // of those that somebody reads
+  const auto note = [&](const ir::Entry& entry) {
+    if (entry.index > 0) masks.insert(entry.node.get());
+  };
+  for (const ir::Entry& entry : graph.outputs) note(entry);
+  for (const ir::Node* node : ir::topological_order(graph.outputs))
+    for (const ir::Entry& entry : node->inputs) note(entry);
+  return rewrite(graph, [&](const ir::Node& original, const Ref<ir::Node>& node) -> Replacement {
+    if (original.is_variable() || !original.control_deps().empty()) return std::nullopt;
+    const bool same =
+        is(original, "_copy") || (is(original, "Dropout") && masks.count(&original) == 0 &&
+                                  !original.op->uses_random(original.params.get(), false));
+    if (!same || node->inputs[0].node->is_variable()) return std::nullopt;
+    return std::vector<ir::Entry>{node->inputs[0]};
+  });
+}
+
 }  // namespace
 
 ir::Graph fuse_for_quantization(const ir::Graph& graph) {
-  return run_pass("fuse_for_quantization", graph, configured_passes(),
-                  [](const ir::Graph& whole) { return Closer(Fuser(whole).run()).run(); });
+  return run_pass("fuse_for_quantization", graph, configured_passes(), [](const ir::Graph& whole) {
+    return Closer(Fuser(without_identities(whole)).run()).run();
+  });
 }
 
 }  // namespace mxnet

@@ -18,6 +18,22 @@ def leaf(values, **kwargs):
     return x
 
 
+@pytest.mark.parametrize("stype", ["default", "row_sparse", "csr"])
+@pytest.mark.parametrize("of", ["default", "row_sparse", "csr"])
+def test_a_gradient_has_the_layout_that_is_asked_for(of, stype):
+    values = np.array([[0, 1, 0, 2], [0, 0, 0, 0], [3, 0, 0, 0]], "float32")
+    weight = mx.nd.array(np.arange(1, 9).reshape(4, 2))
+    x = mx.nd.array(values).tostype(of)
+    x.attach_grad(stype=stype)
+    assert x.grad.stype == stype and x.grad.dtype == np.float32 and not x.grad.asnumpy().any()
+    for function, slope in ((lambda a: mx.nd.dot(a, weight), [[3, 7, 11, 15]] * 3), (mx.nd.square, 2 * values)):
+        with autograd.record():
+            result = function(x)
+        result.backward()
+        assert x.grad.stype == stype
+        np.testing.assert_array_equal(x.grad.asnumpy(), slope)
+
+
 def test_switches_of_the_scopes():
     def state():
         return autograd.is_recording(), autograd.is_training()

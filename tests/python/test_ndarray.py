@@ -154,6 +154,13 @@ def test_arrays_are_made_of_lists_numbers_and_arrays():
     assert mx.nd.array([mx.nd.ones(2), mx.nd.zeros(2)]).shape == (2, 2)
 
 
+@pytest.mark.parametrize("package", [mx.nd, mx.np])
+def test_the_negative_of_bool_is_a_number(package):
+    values = package.array([True, False, True], dtype="bool")
+    assert (-values).dtype == np.int64 and (-values).asnumpy().tolist() == [-1, 0, -1]
+    assert type(-values) is type(values)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool"])
 def test_types_survive_the_way_there_and_back(dtype):
     values = np.array([[0, 1], [1, 1]], dtype)

@@ -17,7 +17,7 @@ import numpy as np
 
 import calls
 import chains
-from programs import functions, indexing, loops, sparse, training
+from programs import functions, indexing, loops, quantized, sparse, training, types
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 MOST_ELEMENTS = 300_000
@@ -206,7 +206,8 @@ def from_programs(draw, title, wanted, _):
     return Case(title, program.name, job, f"{about}\n        {program.start}\n        {steps}")
 
 
-PROGRAMS = {"indexing": indexing, "functions": functions, "sparse": sparse, "loops": loops, "training": training}
+PROGRAMS = {"indexing": indexing, "functions": functions, "sparse": sparse, "loops": loops, "training": training,
+            "quantized": quantized, "types": types}
 SOURCES = {"vectors": from_vectors, "calls": from_calls, "networks": from_networks, **dict.fromkeys(PROGRAMS, from_programs)}
 
 

@@ -168,8 +168,7 @@ class Networks:
         import predict
         mx, network, dtype = self.mx, chains.Network(**job["network"]), job["dtype"]
         network.steps = [chains.Step(**step) for step in network.steps]
-        if hasattr(mx.util, "set_np_shape"):
-            mx.util.set_np_shape(False)
+        mx.npx.reset_np()  # which a program may have left
         try:
             net = chains.symbol(mx, network)
             shapes, results, states = net.infer_shape(data=tuple(network.shape))

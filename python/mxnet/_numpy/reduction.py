@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as onp
+
 from .frontend import dtype_text, is_number, optional_ints
 
 __all__ = [
@@ -96,6 +98,9 @@ def cumsum(F: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None)
 
 def trace(F: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, out: Any = None) -> Any:
     """Sums of the diagonals in the plane of two axes."""
+    if getattr(a, "dtype", None) == onp.bool_:  # whose sums are of another type
+        diagonals = F.op("_np_diagonal")(a, offset=offset, axis1=axis1, axis2=axis2)
+        return F.op("_np_sum")(diagonals, axis=-1, out=out)
     return F.op("_np_trace")(a, offset=offset, axis1=axis1, axis2=axis2, out=out)
 
 

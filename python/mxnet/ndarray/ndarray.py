@@ -345,9 +345,12 @@ class NDArray(NDArrayBase):
         """Makes it a leaf whose gradient autograd.backward leaves in `grad`."""
         if grad_req not in _GRAD_REQ_MAP:
             raise ValueError(f"given grad_req {grad_req!r}, expected one of {', '.join(_GRAD_REQ_MAP)}")
-        grad = _op("zeros_like")(self)
-        if stype is not None and stype != grad.stype:
-            grad = grad.tostype(stype)
+        if stype is None or stype == self.stype:
+            grad = _op("zeros_like")(self)
+        else:
+            from . import sparse  # which is built on this module
+
+            grad = sparse.zeros(stype, self.shape, ctx=self.ctx, dtype=self.dtype)
         _core.mark_variable(self, grad, _GRAD_REQ_MAP[grad_req])
 
     def backward(

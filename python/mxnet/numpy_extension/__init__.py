@@ -20,7 +20,7 @@ def nonzero(a: Any) -> Any:
     return _generate.operator("_npx_nonzero")(a)
 
 
-def constraint_check(x: Any, msg: str) -> Any:
+def constraint_check(x: Any, msg: str = "Constraint violated.") -> Any:
     """True if all elements are; an error with a message when the result is read otherwise."""
     return _generate.operator("_npx_constraint_check")(x, msg=msg)
 

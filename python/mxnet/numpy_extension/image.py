@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on images: npx.image."""
+"""Operators on images and, beside them, what mx.image has: npx.image."""
 
 from typing import Any
 
@@ -10,12 +10,14 @@ _filled = _generate.fill(__name__, "_npx__image_")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "copyMakeBorder":
-        from .. import image
+    if name in _generate.names_in("_npx__image_"):
+        return _filled(name)
+    from .. import image
 
-        return getattr(image, name)
-    return _filled(name)
+    return getattr(image, name)
 
 
 def __dir__() -> list:
-    return sorted({*globals(), "copyMakeBorder", *_generate.names_in("_npx__image_")})
+    from .. import image
+
+    return sorted({*globals(), *dir(image), *_generate.names_in("_npx__image_")})

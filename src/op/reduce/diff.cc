@@ -16,6 +16,7 @@ namespace mxnet {
 namespace {
 
 constexpr DTypeSet kTypes = kNumeric;
+constexpr DTypeSet kDiffTypes = kTypes | DTypeSet::of(DType::kBool);
 
 // The loops of a - b; integers wrap. Half types go through float where the processor has no loop.
 template <class T>
@@ -96,30 +97,35 @@ void diff_cpu(const DiffParams& params, KernelContext& context) {
   const int axis = normalize_axis(params.axis, full.ndim(), "_npi_diff");
   const int64_t outer = full.size(0, axis), size = full[axis];
   const int64_t inner = full.size(axis + 1, full.ndim());
-  dispatch_dtype<kTypes>(in.dtype, "_npi_diff", [&]<class T>(TypeTag<T>) {
-    T* to = out.as<T>();
-    if (in.size() == 0 || out.size() == 0) {  // nothing, however many steps
-      std::fill_n(to, out.size(), T(0));
-      return;
-    }
-    if (params.n == 0) {
-      if (in.data != out.data) std::copy_n(in.as<T>(), in.size(), to);
-      return;
-    }
-    const int64_t room = params.n == 1 ? 0 : full.size();
-    T* buffers[2] = {context.workspace_of<T>(std::max<int64_t>(room, 1)),
-                     context.workspace_of<T>(std::max<int64_t>(room, 1))};
-    const T* from = in.as<T>();
-    for (int32_t step = 0; step < params.n; ++step) {
-      T* next = step + 1 == params.n ? to : buffers[step % 2];
-      if (back) {
-        difference_back(from, next, outer, size - params.n + step + 1, inner);
-      } else {
-        difference(from, next, outer, size - step, inner);
-      }
-      from = next;
-    }
-  });
+  // Whether neighbours in bool differ, as NumPy says, is their difference modulo 2.
+  const bool modulo_2 = in.dtype == DType::kBool;
+  dispatch_dtype<kTypes>(
+      modulo_2 ? DType::kUInt8 : in.dtype, "_npi_diff", [&]<class T>(TypeTag<T>) {
+        T* to = out.as<T>();
+        if (in.size() == 0 || out.size() == 0) {  // nothing, however many steps
+          std::fill_n(to, out.size(), T(0));
+          return;
+        }
+        if (params.n == 0) {
+          if (in.data != out.data) std::copy_n(in.as<T>(), in.size(), to);
+          return;
+        }
+        const int64_t room = params.n == 1 ? 0 : full.size();
+        T* buffers[2] = {context.workspace_of<T>(std::max<int64_t>(room, 1)),
+                         context.workspace_of<T>(std::max<int64_t>(room, 1))};
+        const T* from = in.as<T>();
+        for (int32_t step = 0; step < params.n; ++step) {
+          T* next = step + 1 == params.n ? to : buffers[step % 2];
+          if (back) {
+            difference_back(from, next, outer, size - params.n + step + 1, inner);
+          } else {
+            difference(from, next, outer, size - step, inner);
+          }
+          from = next;
+        }
+      });
+  uint8_t* odd = out.as<uint8_t>();
+  for (int64_t i = 0; modulo_2 && i < out.size(); ++i) odd[i] &= 1;
 }
 
 void infer_diff(const DiffParams& params, Infer& infer) {
@@ -138,7 +144,7 @@ MX_OP(_npi_diff, DiffParams)
     .input("a", "The array.")
     .param("n", &DiffParams::n, 1, "How often differences are taken.")
     .param("axis", &DiffParams::axis, -1, "The axis.")
-    .dtypes(kTypes)
+    .dtypes(kDiffTypes)
     .infer(infer_diff)
     .cpu(diff_cpu<false>)
     .grad([](const DiffParams& params, Grad& grad) {

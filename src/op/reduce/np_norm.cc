@@ -19,6 +19,7 @@ namespace mxnet {
 namespace {
 
 constexpr char kTag[] = "_npi_norm";
+constexpr DTypeSet kInputs = kNumeric | DTypeSet::of(DType::kBool);
 
 void write(const Tensor& out, int64_t at, double value) {
   dispatch_dtype<kFloating>(out.dtype, kTag,
@@ -46,7 +47,7 @@ void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
                           store([](double value) { return std::sqrt(value); }));
   }
   double* powers = context.workspace_of<double>(std::max<int64_t>(in.size(), 1));
-  dispatch_dtype<kFloating>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kInputs>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
     for (int64_t i = 0; i < in.size(); ++i)
       powers[i] = powered(static_cast<double>(in.as<T>()[i]), p);
   });
@@ -185,7 +186,7 @@ void norm_cpu(const NumpyNormParams& params, KernelContext& context) {
                        context);
   }
   const Matrices matrices(params, in.shape());
-  dispatch_dtype<kFloating>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kInputs>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
     for (int64_t m = 0; m < matrices.count(); ++m)
       write(out, m, matrix_norm(kind, matrices.load(in.as<T>(), m), matrices, params.ord));
   });
@@ -247,13 +248,11 @@ OpBuilder<NumpyNormParams> declare(const char* name, const char* doc) {
       .unlisted()
       .param("flag", &NumpyNormParams::flag, -1,
              "-2, 1: root of the sum of squares; -1: of a vector; 0: of a matrix; 2: nuclear.")
-      .unlisted()
-      .dtypes(kFloating);
+      .unlisted();
   return op;
 }
 
 void infer_norm(const NumpyNormParams& params, Infer& infer) {
-  infer.one_dtype();
   const bool matrix = kind_of(params) != NormKind::kVector;
   if (matrix && (!params.axis || params.axis->ndim() != 2))
     infer.fail(fmt::format("given {} axes, expected two for the norm of a matrix",
@@ -270,7 +269,16 @@ void infer_norm(const NumpyNormParams& params, Infer& infer) {
   declare("_npi_norm", "Norm of vectors or matrices.")
       .input("data", "The array.")
       .output("output0")
-      .infer(infer_norm)
+      .dtypes(kInputs)
+      .infer([](const NumpyNormParams& params, Infer& infer) {
+        const DType in = infer.in(0).dtype();
+        if (in == DType::kUnknown || is_floating(in)) {
+          infer.one_dtype();
+        } else {
+          infer.out(0).set_dtype(DType::kFloat32);  // as means of integers are
+        }
+        infer_norm(params, infer);
+      })
       .cpu(norm_cpu)
       .grad([](const NumpyNormParams& params, Grad& grad) {
         if (kind_of(params) == NormKind::kVector && vector_order(params) == 2.0)
@@ -284,6 +292,7 @@ void infer_norm(const NumpyNormParams& params, Infer& infer) {
       .input("head_grad", "Gradient of the output.")
       .input("output", "Output of the forward call.")
       .input("data", "Input of the forward call.")
+      .dtypes(kFloating)
       .infer([](const NumpyNormParams& params, Infer& infer) {
         infer.one_dtype();
         infer.follow(infer_norm, params, {infer.in(2)}, {infer.in(1)});

@@ -224,6 +224,36 @@ def test_rows_of_the_configuration_keep_steps_behind_layers_apart(row, value, ex
     assert np.abs(found - whole).max() < 0.03 * np.abs(whole).max()
 
 
+def dropped_rows(data):
+    return mx.sym.FullyConnected(mx.sym.Dropout(mx.sym.identity(relu(mx.sym.FullyConnected(data, num_hidden=8, name="f")))), num_hidden=4, name="g")
+
+
+def test_what_gives_its_value_as_it_is_asks_for_no_real_numbers_between_layers():
+    network, data = quantized(dropped_rows, (4, 6), "auto")
+    assert [node["op"] for node in json.loads(network[0].tojson())["nodes"] if node["op"] != "null"][1:] == [LAYER, LAYER]
+    together, _ = quantized(two_layers_of_rows, (4, 6), "auto")
+    np.testing.assert_array_equal(run(network, data), run(together, data))
+
+
+def fused(symbol):
+    made = symbol.get_backend_symbol("MKLDNN_QUANTIZE")
+    return [node["op"] for node in json.loads(made.tojson())["nodes"] if node["op"] != "null"], made.list_outputs()
+
+
+def test_dropout_goes_where_it_only_gives_an_operators_value():
+    """As in release 1.9.1: run there and copied."""
+    data = mx.sym.Variable("data")
+    first = mx.sym.Activation(data, act_type="relu", name="a")
+    dropped = mx.sym.Dropout(first, name="d")
+    assert fused(dropped) == (["Activation"], ["a_output"])
+    assert fused(mx.sym.Group([mx.sym.sin(mx.sym.Dropout(dropped), name="s"), mx.sym.cos(dropped, name="c")])) == (
+        ["Activation", "sin", "cos"], ["s_output", "c_output"],
+    )  # fmt: skip
+    assert fused(mx.sym.sin(mx.sym.Dropout(first, mode="always"), name="s"))[0] == ["Activation", "Dropout", "sin"]
+    assert fused(mx.sym.sin(mx.sym.Dropout(data), name="s"))[0] == ["Dropout", "sin"]
+    assert fused(mx.sym.sin(mx.sym.identity(data), name="s"))[0] == ["_copy", "sin"]
+
+
 @pytest.mark.parametrize(
     "row, closed",
     [

@@ -164,6 +164,10 @@ np.cumsum(a)
 np.cumsum(a, axis=1)
 np.trace(m)
 np.trace(a, offset=1, axis1=1, axis2=2)
+np.trace(t)
+np.trace(t, offset=1)
+np.trace(t[:0])
+np.trace(np.stack([t, t]), axis1=1, axis2=2)
 np.percentile(a, 30)
 np.percentile(a, [10, 50], axis=1)
 np.quantile(a, 0.25, axis=0, keepdims=True)
@@ -188,6 +192,11 @@ np.ptp(a, axis=(0, 2), keepdims=True)
 np.ptp(np.array([3, -5, 7], dtype='int32'))
 np.diff(a, axis=1)
 np.diff(v, n=2)
+np.diff(t)
+np.diff(t, n=2, axis=0)
+np.diff(t, n=2)
+np.diff(t, n=0)
+np.diff(t, n=9)
 np.diff(v, prepend=v[:1], append=v[:2])
 np.diff(m, prepend=0, append=2.5, axis=0)
 np.ediff1d(m)
@@ -278,6 +287,16 @@ def test_norms_of_more_dimensions_are_of_matrices_and_fro_of_a_vector_its_length
     assert_same(np.linalg.norm(np.array(values), order).asnumpy(), onp.linalg.norm(values, order, axis=(-2, -1)))
     length = onp.linalg.norm(values, axis=1, keepdims=True)
     assert_same(np.linalg.norm(np.array(values), "fro", axis=1, keepdims=True).asnumpy(), length)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "int8", "bool"])
+@pytest.mark.parametrize("order", [None, 1, -1, 2, -2, onp.inf, -onp.inf, "fro", "nuc", 0, 3])
+def test_norms_of_integers_are_numbers_of_float32(order, dtype, rng):
+    values = rng.integers(0 if dtype in ("uint8", "bool") else -9, 2 if dtype == "bool" else 9, (3, 4)).astype(dtype)
+    values = values[0] if order in (0, 3) else values
+    made = np.linalg.norm(np.array(values, dtype=dtype), order)
+    assert made.dtype == onp.float32
+    assert_same(made.asnumpy(), onp.linalg.norm(values.astype("float32"), order))
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

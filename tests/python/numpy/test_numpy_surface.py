@@ -17,6 +17,7 @@ MORE = {
     "mxnet.ndarray.numpy": {"atleast_1d", "atleast_2d", "atleast_3d", "matmul", "pad", "remainder"},
     "mxnet.ndarray.numpy.random": {"multinomial"},
     "mxnet.ndarray.numpy_extension.random": {"bernoulli"},
+    "mxnet.numpy_extension": {"constraint_check"},
     "mxnet.symbol.numpy": {"atleast_1d", "atleast_2d", "atleast_3d", "pad", "where", "zeros"},
     "mxnet.symbol.numpy.random": {"rayleigh"},  # the reference's default of 0 draws nothing but zeros
     "mxnet.util": {"getenv", "setenv", "use_np", "use_np_array", "use_np_shape"},
@@ -65,6 +66,23 @@ def test_modules_show_their_names():
     for module, name in ((np, "no_such"), (npx, "no_such"), (sym.npx, "no_such"), (sym.np._internal, "no_such")):
         with pytest.raises(AttributeError, match="no_such"):
             getattr(module, name)
+
+
+def test_images_for_numpy_have_what_images_have():
+    import mxnet as mx
+
+    assert mx.npx.image.imresize is mx.image.imresize and mx.npx.image.CreateAugmenter is mx.image.CreateAugmenter
+    assert mx.npx.image.resize is not mx.image.image and "ImageIter" in dir(mx.npx.image)
+    with pytest.raises(AttributeError, match="no_such"):
+        mx.npx.image.no_such
+
+
+def test_a_constraint_needs_no_text_of_its_own():
+    from mxnet import MXNetError, np, npx
+
+    assert npx.constraint_check(np.array([True, True]))
+    with pytest.raises(MXNetError, match="Constraint violated"):
+        bool(npx.constraint_check(np.array([True, False])))
 
 
 PICKLED = [
