@@ -124,8 +124,9 @@ void diff_cpu(const DiffParams& params, KernelContext& context) {
           from = next;
         }
       });
-  uint8_t* odd = out.as<uint8_t>();
-  for (int64_t i = 0; modulo_2 && i < out.size(); ++i) odd[i] &= 1;
+  if (modulo_2) {
+    for (auto *odd = out.as<uint8_t>(), *end = odd + out.size(); odd != end; ++odd) *odd &= 1;
+  }
 }
 
 void infer_diff(const DiffParams& params, Infer& infer) {
