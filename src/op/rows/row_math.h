@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "op/math/elementary_math.h"
 #include "base/log_gamma.h"
+#include "op/math/elementary_math.h"
 #include "op/math/gamma_functions.h"
 #include "op/math/gamma_of_doubles.h"
 #include "op/math/inverse_erf.h"

@@ -184,12 +184,14 @@ TEST(VectorMath, LogGammaKeepsItsDigits) {
   };
   std::mt19937_64 random(kSeed);
   std::uniform_real_distribution<double> around(-1, 1), bits(-52, 0);
-  std::vector<double> positive{1.0, 2.0, 1e-320, 1e308, 2.5e305, 2.56e305, 3e305, INFINITY}, negative;
+  std::vector<double> positive{1.0, 2.0, 1e-320, 1e308, 2.5e305, 2.56e305, 3e305, INFINITY},
+      negative;
   for (int i = 0; i < kCount; ++i) {
     const double near = around(random) * std::exp2(bits(random));
-    positive.insert(positive.end(), {1 + near, 2 + near, 4.25 + 4.25 * around(random),
-                                     100 + 92 * around(random)});
-    negative.insert(negative.end(), {-4 + 4 * around(random), -3 + near, -60 + 60 * around(random)});
+    positive.insert(positive.end(),
+                    {1 + near, 2 + near, 4.25 + 4.25 * around(random), 100 + 92 * around(random)});
+    negative.insert(negative.end(),
+                    {-4 + 4 * around(random), -3 + near, -60 + 60 * around(random)});
   }
   expect(positive, 3.0);
   expect(negative, 8.0);
@@ -204,7 +206,8 @@ TEST(VectorMath, LogGammaKeepsItsDigits) {
 TEST(VectorMath, SlopesOfLogGammaAreThoseOfSingleNumbers) {
   std::mt19937_64 random(kSeed);
   std::uniform_real_distribution<double> anywhere(-60, 60), near(-1, 1);
-  std::vector<double> x{0.0, -0.0, -1.0, -7.0, 1.0, 2.0, 8.0, INFINITY, -INFINITY, 1e300, -1e300, NAN};
+  std::vector<double> x{0.0, -0.0,     -1.0,      -7.0,  1.0,    2.0,
+                        8.0, INFINITY, -INFINITY, 1e300, -1e300, NAN};
   for (int i = 0; i < kCount; ++i) x.insert(x.end(), {anywhere(random), near(random)});
   std::vector<double> slope(x.size(), 1.0);
   unary_loop<double>(UnaryRow::gammaln)
@@ -220,6 +223,26 @@ TEST(VectorMath, SlopesOfLogGammaAreThoseOfSingleNumbers) {
       // Both are differences of numbers of a few units, at poles of numbers of their size.
       ASSERT_NEAR(slope[i], one, 6e-15 * (std::fabs(one) + 1.0)) << x[i];
     }
+  }
+}
+
+// Of floats beside doubles, whose loop has more terms; -0 keeps its sign.
+TEST(VectorMath, InverseErfOfFloatsIsWithinTwoUlp) {
+  std::vector<float> x{0.0f, -0.0f, 1e-45f, -1e-40f, 1 - 0x1p-24f, -1 + 0x1p-24f, 0.5f, 0.99806f};
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<double> anywhere(-1, 1), bits(-24, 0);
+  for (int i = 0; i < kCount; ++i) {
+    x.push_back(static_cast<float>(anywhere(random)));
+    x.push_back(static_cast<float>(1 - std::exp2(bits(random))));
+  }
+  std::vector<double> wide(x.begin(), x.end());
+  std::vector<float> y(x.size());
+  unary_loop<float>(UnaryRow::erfinv).value(x.data(), y.data(), static_cast<int64_t>(x.size()));
+  unary_loop<double>(UnaryRow::erfinv)
+      .value(wide.data(), wide.data(), static_cast<int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_LE(ulps_off(y[i], static_cast<long double>(wide[i])), 1.8) << x[i];
+    ASSERT_EQ(std::signbit(y[i]), std::signbit(x[i])) << x[i];
   }
 }
 
