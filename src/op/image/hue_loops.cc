@@ -13,12 +13,12 @@ namespace {
 
 }  // namespace
 
-template <class C>
-void turn_hues(const ChangeHue& change, const C* x, C* y, int64_t count) {
-  MX_SIMD_CALL(turn_hues<C>)(change, x, y, count);
+void turn_hues(const ChangeHue& change, const float* x, float* y, int64_t count) {
+  MX_SIMD_CALL(turn_hues<float>)(change, x, y, count);
 }
-
-template void turn_hues(const ChangeHue&, const float*, float*, int64_t);
-template void turn_hues(const ChangeHue&, const double*, double*, int64_t);
+// Rare, and not worth the size of loops of wide sets.
+void turn_hues(const ChangeHue& change, const double* x, double* y, int64_t count) {
+  simd_v2::turn_hues<double>(change, x, y, count);
+}
 
 }  // namespace mxnet::image

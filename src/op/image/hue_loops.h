@@ -7,9 +7,8 @@
 
 namespace mxnet::image {
 
-// Of `count` pixels of three numbers, which are float or double; y may be x. The same numbers as
-// ChangeHue gives for each.
-template <class C>
-void turn_hues(const ChangeHue& change, const C* x, C* y, int64_t count);
+// Of `count` pixels of three numbers; y may be x. The same numbers as ChangeHue gives for each.
+void turn_hues(const ChangeHue& change, const float* x, float* y, int64_t count);
+void turn_hues(const ChangeHue& change, const double* x, double* y, int64_t count);
 
 }  // namespace mxnet::image

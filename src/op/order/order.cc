@@ -88,11 +88,6 @@ void each_taken(const AxisRows& rows, const TakenPositions& taken, const F& fn) 
   constexpr int64_t kShort = 64;  // there may be many: asking for threads would take longer
   const int64_t inner = rows.inner;
   const auto some = [&](int64_t first, int64_t last) {
-    if (taken.width == 1) {
-      for (int64_t i = first; i < last; ++i)
-        fn(taken.from + taken.at[i] * inner, taken.to + i * inner, int64_t{taken.at[i]});
-      return;
-    }
     for (int64_t i = first; i < last; ++i) {
       for (int64_t j = 0; j < taken.width; ++j) {
         const int64_t at = taken.at[j * taken.pitch + i];
