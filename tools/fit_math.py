@@ -105,11 +105,46 @@ def inverse_erf(w):
 
 
 def print_inverse_erf():
-    for kind, first, second in (("float", 12, 10), ("double", 22, 18)):
+    limit = mp.sqrt(mp.pi) / 2
+    ratio = fit(lambda w: (inverse_erf(w) - limit) / w if w > mp.mpf("1e-8") else mp.mpf("0.2320137"), mp.mpf(0), mp.mpf("6.25"), 10)
+    print_rows(f"float erfinv: {mp.nstr(limit - 1, 10)} and", 10, ratio)
+    print_rows("float erfinv about the root 3.25", 17, fit(lambda s: inverse_erf((s + mp.mpf("3.25")) ** 2) - 1, mp.mpf("-0.75"), mp.mpf("0.75"), 8))
+    for kind, first, second in (("double", 22, 18),):
         print_rows(f"{kind} erfinv about 3.125", 17, fit(lambda w: inverse_erf(w + mp.mpf("3.125")), mp.mpf("-3.125"), mp.mpf("3.125"), first))
         print_rows(f"{kind} erfinv about the root 3.25", 17, fit(lambda s: inverse_erf((s + mp.mpf("3.25")) ** 2), mp.mpf("-0.75"), mp.mpf("0.75"), second))
     middle = mp.mpf("5.05")
     print_rows("double erfinv about the root 5.05", 17, fit(lambda s: inverse_erf((s + middle) ** 2), mp.mpf("-1.05"), mp.mpf("1.05"), 16))
+
+
+def gamma_logarithm(d):
+    """log(gamma(2 + d)) / d."""
+    return mp.loggamma(2 + d) / d if abs(d) > mp.mpf("1e-25") else 1 - mp.euler
+
+
+def stirling_rest(u):
+    """(log(gamma(z)) - (z - 1/2) log(z) + z - log(2 pi) / 2) z for u = 1 / z^2."""
+    z = 1 / mp.sqrt(u) if u > mp.mpf("1e-12") else None
+    return (mp.loggamma(z) - (z - mp.mpf(1) / 2) * mp.log(z) + z - mp.log(2 * mp.pi) / 2) * z if z else mp.mpf(1) / 12 - u / 360
+
+
+def digamma_rest(u):
+    """(digamma(z) - log(z) + 1 / (2 z)) z^2 for u = 1 / z^2."""
+    z = 1 / mp.sqrt(u) if u > mp.mpf("1e-12") else None
+    return (mp.digamma(z) - mp.log(z) + 1 / (2 * z)) * z * z if z else -mp.mpf(1) / 12 + u / 120
+
+
+def half_turn_rest(z):
+    """(sin(pi r) / (pi r) - 1) / z for z = r^2."""
+    r = mp.sqrt(z)
+    return (mp.sin(mp.pi * r) / (mp.pi * r) - 1) / z if z > mp.mpf("1e-20") else -mp.pi**2 / 6
+
+
+def print_gamma():
+    """Of op/math/gamma_of_doubles.h."""
+    print_rows("log(gamma(2 + d)) / d", 19, fit(gamma_logarithm, -mp.mpf(3) / 4, mp.mpf(1) / 4, 19))
+    print_rows("Stirling's series from 6.25", 19, fit(stirling_rest, mp.mpf(0), mp.mpf(4) ** 2 / 25**2, 6))
+    print_rows("the series of digamma from 8", 19, fit(digamma_rest, mp.mpf(0), mp.mpf(1) / 64, 5))
+    print_rows("sin(pi r)", 19, fit(half_turn_rest, mp.mpf(0), mp.mpf(1) / 4, 8))
 
 
 NORMAL_END = mp.mpf("5.5")  # the normal distribution is 1 - 2e-8 there
@@ -315,3 +350,4 @@ if __name__ == "__main__":
     print_elementary()
     print_angles()
     print_inverse_erf()
+    print_gamma()

@@ -22,6 +22,10 @@ class BoxColumns {
     }
   }
   int64_t size() const { return size_; }
+  Box<T> box(int64_t i) const {
+    const auto number = [&](int64_t k) { return memory_[static_cast<std::size_t>(k * size_ + i)]; };
+    return {number(0), number(1), number(2), number(3)};
+  }
 
   // out[i - first] = iou(box, i), the same number as iou(Box, Box) gives.
   void iou(const Box<T>& box, int64_t first, int64_t last, T* out) const;

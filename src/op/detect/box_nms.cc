@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/detect/box_columns.h"
 #include "op/detect/box_nms.h"
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
@@ -54,21 +55,24 @@ std::vector<int64_t> suppress(const BoxNmsParams& params, const T* data, int64_t
   });
   if (params.topk > 0 && static_cast<int64_t>(order.size()) > params.topk)
     order.resize(static_cast<std::size_t>(params.topk));
-  std::vector<Box<T>> boxes;
-  boxes.reserve(order.size());
-  for (const int64_t i : order)
-    boxes.push_back(read_box(data + i * width + params.coord_start, params.in_format));
+  const auto size = static_cast<int64_t>(order.size());
+  const auto place = [&](int64_t i) { return order[static_cast<std::size_t>(i)]; };
+  const BoxColumns<T> boxes(size, [&](int64_t i) {
+    return read_box(data + place(i) * width + params.coord_start, params.in_format);
+  });
+  const bool any_class = params.force_suppress || params.id_index < 0;
+  std::vector<T> overlaps(order.size());
+  std::vector<char> covered(order.size());
   std::vector<int64_t> kept;
-  std::vector<std::size_t> kept_boxes;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool covered = std::any_of(kept_boxes.begin(), kept_boxes.end(), [&](std::size_t j) {
-      const bool compared =
-          params.force_suppress || params.id_index < 0 || id(order[i]) == id(order[j]);
-      return compared && iou(boxes[j], boxes[i]) > static_cast<T>(params.overlap_thresh);
-    });
-    if (covered) continue;
-    kept.push_back(order[i]);
-    kept_boxes.push_back(i);
+  for (int64_t i = 0; i < size; ++i) {
+    if (covered[static_cast<std::size_t>(i)] != 0) continue;
+    kept.push_back(place(i));
+    boxes.iou(boxes.box(i), i + 1, size, overlaps.data());
+    for (int64_t j = i + 1; j < size; ++j) {
+      if (overlaps[static_cast<std::size_t>(j - i - 1)] > static_cast<T>(params.overlap_thresh) &&
+          (any_class || id(place(i)) == id(place(j))))
+        covered[static_cast<std::size_t>(j)] = 1;
+    }
   }
   return kept;
 }

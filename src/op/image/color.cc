@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/simd.h"
 #include "op/generators/random_draws.h"
 #include "op/generators/random_streams.h"
 #include "op/image/colours.h"
+#include "op/image/hue_loops.h"
 #include "op/image/pixel.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
@@ -28,11 +30,52 @@ using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 // What a thread has in its cache at once, a whole number of pixels of one or of three numbers.
 constexpr int64_t kBlock = 3 * 256;
 
-// Changes pixels of `kChannels` numbers where they lie. The compiler knows how many there are.
+// Makes y of x, which may be the same: pixels of `kChannels` numbers. The compiler knows how many
+// there are.
 template <int64_t kChannels, class C, class F>
-void change_pixels(F change, C* numbers, int64_t count) {
+void change_each(F change, const C* x, C* y, int64_t count) {
   change.channels = kChannels;
-  for (int64_t i = 0; i < count; i += kChannels) change(numbers + i, numbers + i);
+  MX_INDEPENDENT_STEPS
+  for (int64_t i = 0; i < count; i += kChannels) change(x + i, y + i);
+}
+template <class C, class F>
+void change_pixels(const F& change, const C* x, C* y, int64_t count) {
+  if (change.channels == 3) {
+    change_each<3>(change, x, y, count);
+  } else {
+    change_each<1>(change, x, y, count);
+  }
+}
+// Alike for all numbers.
+template <class C>
+void change_pixels(const ChangeBrightness& change, const C* x, C* y, int64_t count) {
+  change_each<1>(change, x, y, count);
+}
+template <class C>
+void change_pixels(const ChangeContrast& change, const C* x, C* y, int64_t count) {
+  change_each<1>(change, x, y, count);
+}
+template <class C>
+void change_pixels(const ChangeHue& change, const C* x, C* y, int64_t count) {
+  if (change.channels == 3) {
+    turn_hues(change, x, y, count / 3);
+  } else if (x != y) {
+    std::copy_n(x, count, y);
+  }
+}
+// Whole vectors of what is added, of one channel or of three.
+template <class C>
+void change_pixels(const ChangeLight& change, const C* x, C* y, int64_t count) {
+  constexpr int64_t kPeriod = 48;
+  std::array<C, kPeriod> add;
+  for (std::size_t k = 0; k < kPeriod; ++k)
+    add[k] = static_cast<C>(change.add[change.channels == 3 ? k % 3 : 0]);
+  for (int64_t start = 0; start < count; start += kPeriod) {
+    const int64_t some = std::min(kPeriod, count - start);
+    MX_INDEPENDENT_STEPS
+    for (int64_t k = 0; k < some; ++k)
+      y[start + k] = x[start + k] + add[static_cast<std::size_t>(k)];
+  }
 }
 
 // change(pixel in, pixel out) in computing numbers, over all pixels; out may be in.
@@ -45,15 +88,15 @@ void each_pixel(const Tensor& in, const Tensor& out, double cost, const F& chang
     parallel_for(
         blocks, cost * kBlock,
         [&](int64_t first, int64_t last) {
+          if constexpr (std::is_same_v<T, C>) {
+            const int64_t start = first * kBlock, count = std::min(last * kBlock, size) - start;
+            return change_pixels(change, in.as<T>() + start, out.as<T>() + start, count);
+          }
           std::array<C, kBlock> block;
           for (int64_t i = first; i < last; ++i) {
             const int64_t start = i * kBlock, count = std::min(kBlock, size - start);
             convert_array(in.as<T>() + start, block.data(), count);
-            if (change.channels == 3) {
-              change_pixels<3>(change, block.data(), count);
-            } else {
-              change_pixels<1>(change, block.data(), count);
-            }
+            change_pixels(change, block.data(), block.data(), count);
             T* const to = out.as<T>() + start;
             for (int64_t k = 0; k < count; ++k)
               to[k] = to_pixel<T>(block[static_cast<std::size_t>(k)], true);

@@ -54,8 +54,8 @@ struct ChangeSaturation {
       y[0] = x[0];
       return;
     }
-    const C rest = x[2] * Luma::kBlue * (1 - factor);
-    for (int c = 0; c < 3; ++c) y[c] = x[c] * factor + rest;
+    const C from[] = {x[0], x[1], x[2]}, rest = from[2] * Luma::kBlue * (1 - factor);
+    for (int c = 0; c < 3; ++c) y[c] = from[c] * factor + rest;
   }
 };
 
@@ -67,43 +67,60 @@ struct ChangeHue {
   float turns;
   template <class C>
   MX_HOST_DEVICE void operator()(const C* x, C* y) const {
-    constexpr C kWhite = 255, kDegrees = 360, kSixths = C(6) / kDegrees;
     if (channels == 1) {
       y[0] = x[0];
-      return;
+    } else {
+      turn(x[0], x[1], x[2], y, y + 1, y + 2);
     }
-    const C red = x[0] / kWhite, green = x[1] / kWhite, blue = x[2] / kWhite;
-    const C high = std::max(std::max(red, green), blue);
-    const C low = std::min(std::min(red, green), blue);
+  }
+
+  // Without branches: loops over many pixels are vectors (op/image/hue_loops.inc).
+  template <class C>
+  [[gnu::always_inline]] MX_HOST_DEVICE void turn(C x_red, C x_green, C x_blue, C* y_red,
+                                                  C* y_green, C* y_blue) const {
+    constexpr C kWhite = 255, kDegrees = 360, kSixths = C(6) / kDegrees;
+    const C red = x_red / kWhite, green = x_green / kWhite, blue = x_blue / kWhite;
+    const C high = greater(greater(red, green), blue), low = less(less(red, green), blue);
     const C chroma = high - low, lightness = (high + low) * C(0.5);
     const bool dark = lightness < C(0.5);
     // Where there is no colour these are no numbers, and not used.
     const C saturation = chroma / (dark ? high + low : 2 - high - low), slope = 60 / chroma;
-    C hue = high == red     ? (green - blue) * slope
-            : high == green ? (blue - red) * slope + 120
-                            : (red - green) * slope + 240;
+    const C from_red = (green - blue) * slope, from_green = (blue - red) * slope + 120;
+    const C from_blue = (red - green) * slope + 240;
+    C hue = high == red ? from_red : high == green ? from_green : from_blue;
     hue = hue < 0 ? hue + kDegrees : hue;
     hue = (hue + static_cast<C>(turns) * kDegrees) * kSixths;
     C place = hue - 6 * std::floor(hue / 6);  // exact: hue is less than a few turns
     place = place < 6 ? place : place - 6;
-    const C top = lightness <= C(0.5) ? lightness * (1 + saturation)
-                                      : lightness + saturation - lightness * saturation;
+    const C light_top = lightness + saturation - lightness * saturation;
+    const C dark_top = lightness * (1 + saturation);
+    const C top = lightness <= C(0.5) ? dark_top : light_top;
     const C bottom = 2 * lightness - top, range = top - bottom;
     const C sector = std::floor(place), rest = place - sector;
-    const C rising = (bottom + range * rest) * kWhite,
-            falling = (bottom + range * (1 - rest)) * kWhite;
+    const C rising = (bottom + range * rest) * kWhite;
+    const C falling = (bottom + range * (1 - rest)) * kWhite;
+    const C upper = top * kWhite, lower = bottom * kWhite, grey = lightness * kWhite;
     // Each colour rises for a sixth, stays up for two, falls for one; green and blue follow red.
-    constexpr C kRise[] = {4, 0, 2};
-    const bool coloured = chroma > 0;
-    for (int c = 0; c < 3; ++c) {
-      C since = sector - kRise[c];
-      since = since < 0 ? since + 6 : since;
-      const C turned = since == 0   ? rising
-                       : since < 3  ? top * kWhite
-                       : since == 3 ? falling
-                                    : bottom * kWhite;
-      y[c] = coloured ? turned : lightness * kWhite;
-    }
+    const auto turned = [&](C rise) {
+      const C start = sector - rise, since = start < 0 ? start + 6 : start;
+      const C up = since < 3 ? upper : since == 3 ? falling : lower;
+      const C coloured = since == 0 ? rising : up;
+      return chroma > 0 ? coloured : grey;
+    };
+    *y_red = turned(4);
+    *y_green = turned(0);
+    *y_blue = turned(2);
+  }
+
+ private:
+  // std::min and std::max without references, which keep a loop from being vectors.
+  template <class C>
+  [[gnu::always_inline]] MX_HOST_DEVICE static C less(C a, C b) {
+    return b < a ? b : a;
+  }
+  template <class C>
+  [[gnu::always_inline]] MX_HOST_DEVICE static C greater(C a, C b) {
+    return a < b ? b : a;
   }
 };
 

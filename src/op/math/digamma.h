@@ -16,7 +16,8 @@ MX_HOST_DEVICE inline double digamma(double x) {
   if (x < 0.0) {
     const double fraction = x - std::floor(x);
     if (fraction == 0.0) return std::numeric_limits<double>::quiet_NaN();
-    return digamma(1.0 - x) - kPi / std::tan(kPi * x);
+    // About the nearest integer: of a large angle pi takes the last digits.
+    return digamma(1.0 - x) - kPi / std::tan(kPi * (fraction > 0.5 ? fraction - 1.0 : fraction));
   }
   double below = 0.0;
   for (; x < 10.0; x += 1.0) below -= 1.0 / x;

@@ -80,18 +80,23 @@ GpuOrder on_gpu(const AxisRows& rows, const Tensor& in) {
   return {rows.outer, rows.n, rows.inner, rows.k, rows.ascending, in};
 }
 
-// fn(i) for the elements taken from one row: shared among threads where the row is alone.
+// fn(source, target, position) for the elements taken: where it is in the array and among those
+// that are taken. Shared among threads where a row is alone.
 template <class F>
-void each_taken(const AxisRows& rows, const F& fn) {
+void each_taken(const AxisRows& rows, const TakenPositions& taken, const F& fn) {
   constexpr double kCost = 4.0;   // elementary operations: memory is met in no order
   constexpr int64_t kShort = 64;  // there may be many: asking for threads would take longer
-  if (rows.k <= kShort) {
-    for (int64_t i = 0; i < rows.k; ++i) fn(i);
-    return;
-  }
-  parallel_for(rows.k, kCost, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) fn(i);
-  });
+  const int64_t inner = rows.inner;
+  const auto some = [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      for (int64_t j = 0; j < taken.width; ++j) {
+        const int64_t at = taken.at[j * taken.pitch + i];
+        fn(taken.from + j + at * inner, taken.to + j + i * inner, at);
+      }
+    }
+  };
+  if (rows.k <= kShort) return some(0, rows.k);
+  parallel_for(rows.k, kCost * static_cast<double>(taken.width), some);
 }
 
 // Values, positions and mask; null where not wanted.
@@ -112,25 +117,26 @@ void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
       RowOrder<T>(rows, in.as<T>(), context).values(values->as<T>());
     });
   }
-  visit_rows(rows, in, context, [&](int64_t from, int64_t to, const uint32_t* at) {
+  visit_rows(rows, in, context, [&](const TakenPositions& taken) {
     if (values != nullptr) {
       dispatch_size(in.dtype, [&]<class T>(T) {
-        each_taken(rows, [&](int64_t i) {
-          values->as<T>()[to + i * rows.inner] = in.as<T>()[from + at[i] * rows.inner];
+        each_taken(rows, taken, [&](int64_t source, int64_t target, int64_t) {
+          values->as<T>()[target] = in.as<T>()[source];
         });
       });
     }
     if (positions != nullptr) {
       dispatch_dtype(positions->dtype, "topk", [&]<class Index>(TypeTag<Index>) {
-        each_taken(rows, [&](int64_t i) {
-          positions->as<Index>()[to + i * rows.inner] = convert<Index>(int64_t{at[i]});
+        each_taken(rows, taken, [&](int64_t, int64_t target, int64_t at) {
+          positions->as<Index>()[target] = convert<Index>(at);
         });
       });
     }
     if (mask != nullptr) {
       dispatch_dtype(mask->dtype, "topk", [&]<class T>(TypeTag<T>) {
-        for (int64_t i = 0; i < rows.k; ++i)
-          mask->as<T>()[from + at[i] * rows.inner] = convert<T>(1);
+        each_taken(rows, taken, [&](int64_t source, int64_t, int64_t) {
+          mask->as<T>()[source] = convert<T>(1);
+        });
       });
     }
   });
@@ -164,11 +170,10 @@ void move_cpu(const OrderParams& params, KernelContext& context) {
     (scatter ? call.scattered : call.taken) = &out;
     return gpu->order(context.stream()->native(), call, context);
   }
-  visit_rows(rows, data, context, [&](int64_t from, int64_t to, const uint32_t* at) {
+  visit_rows(rows, data, context, [&](const TakenPositions& taken) {
     dispatch_size(data.dtype, [&]<class T>(T) {
       const T* in = values.as<T>();
-      each_taken(rows, [&](int64_t i) {
-        const int64_t target = to + i * rows.inner, source = from + at[i] * rows.inner;
+      each_taken(rows, taken, [&](int64_t source, int64_t target, int64_t) {
         scatter ? out.as<T>()[source] = in[target] : out.as<T>()[target] = in[source];
       });
     });
@@ -179,13 +184,12 @@ void move_cpu(const OrderParams& params, KernelContext& context) {
 void adding_scatter_cpu(const OrderParams& params, KernelContext& context) {
   const Tensor &values = context.in(0), &data = context.in(1), &out = context.out(0);
   const AxisRows rows = rows_of(params, data.shape());
-  visit_rows(rows, data, context, [&](int64_t from, int64_t to, const uint32_t* at) {
+  visit_rows(rows, data, context, [&](const TakenPositions& taken) {
     dispatch_dtype(out.dtype, "topk", [&]<class T>(TypeTag<T>) {
       using C = ComputeType<T>;
-      each_taken(rows, [&](int64_t i) {
-        T& sum = out.as<T>()[from + at[i] * rows.inner];
-        sum = static_cast<T>(static_cast<C>(sum) +
-                             static_cast<C>(values.as<T>()[to + i * rows.inner]));
+      each_taken(rows, taken, [&](int64_t source, int64_t target, int64_t) {
+        T& sum = out.as<T>()[source];
+        sum = static_cast<T>(static_cast<C>(sum) + static_cast<C>(values.as<T>()[target]));
       });
     });
   });

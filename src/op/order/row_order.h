@@ -22,10 +22,16 @@ struct AxisRows {
   bool ascending = true;
 };
 
-// Takes the positions of one row's best elements, in order. The row starts at element `from` of the
-// array and the taken elements at element `to`; both step by rows.inner. Called from several
-// threads.
-using VisitPositions = std::function<void(int64_t from, int64_t to, const uint32_t* at)>;
+// The positions of the best elements of neighbouring rows, in order: those of row j at `at` + j *
+// pitch. The first row starts at element `from` of the array and the elements taken from it at
+// element `to`, the next row's one further; they step by rows.inner.
+struct TakenPositions {
+  int64_t from, to, width;
+  const uint32_t* at;
+  int64_t pitch;
+};
+// Called from several threads.
+using VisitPositions = std::function<void(const TakenPositions&)>;
 
 template <class T>
 class RowOrder {
@@ -38,22 +44,29 @@ class RowOrder {
         context_(context),
         flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
 
+  // Rows of an inner axis are visited together, so that what is written of them by position is a
+  // line of each at a time.
   void positions(const VisitPositions& visit) const {
     const bool few = rows_.k <= rows_.n / 4;
     const int64_t room = few ? selection_room(rows_.k) : positions_room<K>(rows_.n);
-    const auto order_row = [&](const T* row, int64_t from, int64_t to, Keyed<K>* keys) {
-      if (few) {
-        select_keyed(row, rows_.n, rows_.k, flip_, keys);
-        visit(from, to, packed_positions(keys));
-      } else {
-        visit(from, to, sorted_positions(row, rows_.n, flip_, keys));
-      }
+    const auto order_row = [&](const T* row, Keyed<K>* keys) {
+      if (!few) return sorted_positions(row, rows_.n, flip_, keys);
+      select_keyed(row, rows_.n, rows_.k, flip_, keys);
+      return packed_positions(keys);
     };
-    each_group<Keyed<K>>(room, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
+    // A line more than a row: rows a power of two apart share few places in the first-level cache.
+    const int64_t pitch = rows_.k + 16;
+    const int64_t kept = rows_.inner == 1 ? 0 : kTogether * pitch;
+    constexpr auto kItem = static_cast<int64_t>(sizeof(Keyed<K>) / sizeof(uint32_t));
+    const int64_t all = room + (kept + kItem - 1) / kItem;
+    each_group<Keyed<K>>(all, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
       const int64_t o = from / (rows_.n * rows_.inner);
       const int64_t to = from - o * (rows_.n - rows_.k) * rows_.inner;
+      if (rows_.inner == 1) return visit({from, to, 1, order_row(x_ + from, keys), 0});
+      auto* const at = reinterpret_cast<uint32_t*>(keys + room);
       for (int64_t j = 0; j < width; ++j)
-        order_row(rows_.inner == 1 ? x_ + from : rows + j * rows_.n, from + j, to + j, keys);
+        std::copy_n(order_row(rows + j * rows_.n, keys), rows_.k, at + j * pitch);
+      visit({from, to, width, at, pitch});
     });
   }
 

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/log_gamma.h"
 #include "op/math/elementary_math.h"
 #include "op/math/gamma_functions.h"
+#include "op/math/gamma_of_doubles.h"
 #include "op/math/inverse_erf.h"
 #include "op/math/vector_math.h"
 
@@ -226,13 +228,9 @@ T round_ties_down(T x) {
   }
 }
 
-double digamma(double x);
 inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
 inline double gamma(double x) { return std::tgamma(x); }
-// Thread-safe, unlike std::lgamma, which writes the global signgam.
-inline double lgamma(double x) {
-  int sign;
-  return ::lgamma_r(x, &sign);
-}
+// Numbers by themselves; loops have op/rows/gamma_loops.inc.
+inline double lgamma(double x) { return log_gamma(x); }
 
 }  // namespace mxnet::row_math

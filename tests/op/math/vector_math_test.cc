@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "op/math/digamma.h"
 #include "op/rows/binary_loops.h"
 #include "op/rows/unary_loops.h"
 #include "op/ulps.h"
@@ -67,7 +68,7 @@ const Case kCases[] = {
     // The error of exp, and the roundings of a sum and a quotient.
     {UnaryRow::sigmoid, "sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); },
      [](double x) { return 1 / (1 + std::exp(-x)); }, -30, 10, 2.8},
-    // Of float in double; of double the C library's.
+    // Of float in double; `gamma` of double is the C library's, `gammaln` that of two logarithms.
     {UnaryRow::gamma, "gamma", std::tgamma, std::tgamma, -20, 20, 8},
     {UnaryRow::gammaln, "gammaln", std::lgamma, std::lgamma, -20, 20, 8},
 };
@@ -169,6 +170,79 @@ TEST(VectorMath, AnglesNearMultiplesOfAQuarter) {
     for (std::size_t i = 0; i < x.size(); ++i)
       ASSERT_LE(ulps_off(y[i], c.exact(static_cast<long double>(x[i]))), c.ulps)
           << c.name << "(" << x[i] << ")";
+  }
+}
+
+// Near 1 and 2, where it is zero, and of negative numbers next to its other zeros, where the two
+// logarithms that it is made of are almost the same; in arrays that end between vectors, in place.
+TEST(VectorMath, LogGammaKeepsItsDigits) {
+  const auto expect = [](std::vector<double> x, double ulps) {
+    std::vector<double> y = x;
+    unary_loop<double>(UnaryRow::gammaln).value(y.data(), y.data(), static_cast<int64_t>(y.size()));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_LE(ulps_off(y[i], std::lgamma(static_cast<long double>(x[i]))), ulps) << x[i];
+  };
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<double> around(-1, 1), bits(-52, 0);
+  std::vector<double> positive{1.0, 2.0, 1e-320, 1e308, 2.5e305, 2.56e305, 3e305, INFINITY},
+      negative;
+  for (int i = 0; i < kCount; ++i) {
+    const double near = around(random) * std::exp2(bits(random));
+    positive.insert(positive.end(),
+                    {1 + near, 2 + near, 4.25 + 4.25 * around(random), 100 + 92 * around(random)});
+    negative.insert(negative.end(),
+                    {-4 + 4 * around(random), -3 + near, -60 + 60 * around(random)});
+  }
+  expect(positive, 3.0);
+  expect(negative, 8.0);
+  // The zeros themselves, to double: only the C library's way has digits left there.
+  for (const double zero : {-2.4570247382208006, -2.7476826467274127, -3.1435808883499798,
+                            -3.9552942848585979, -4.0396453498135745, -4.9913271543062559}) {
+    expect({1.5, zero, std::nextafter(zero, 0), std::nextafter(zero, -9)}, 8.0);
+  }
+}
+
+// The slopes of `gammaln` by vectors and those of numbers one by one.
+TEST(VectorMath, SlopesOfLogGammaAreThoseOfSingleNumbers) {
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<double> anywhere(-60, 60), near(-1, 1);
+  std::vector<double> x{0.0, -0.0,     -1.0,      -7.0,  1.0,    2.0,
+                        8.0, INFINITY, -INFINITY, 1e300, -1e300, NAN};
+  for (int i = 0; i < kCount; ++i) x.insert(x.end(), {anywhere(random), near(random)});
+  std::vector<double> slope(x.size(), 1.0);
+  unary_loop<double>(UnaryRow::gammaln)
+      .slope(slope.data(), x.data(), slope.data(), static_cast<int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double one = digamma(x[i]);
+    if (!std::isfinite(one)) {
+      ASSERT_EQ(std::isnan(slope[i]), std::isnan(one)) << x[i];
+      if (!std::isnan(one)) {
+        ASSERT_EQ(slope[i], one) << x[i];
+      }
+    } else {
+      // Both are differences of numbers of a few units, at poles of numbers of their size.
+      ASSERT_NEAR(slope[i], one, 6e-15 * (std::fabs(one) + 1.0)) << x[i];
+    }
+  }
+}
+
+// Of floats beside doubles, whose loop has more terms; -0 keeps its sign.
+TEST(VectorMath, InverseErfOfFloatsIsWithinTwoUlp) {
+  std::vector<float> x{0.0f, -0.0f, 1e-45f, -1e-40f, 1 - 0x1p-24f, -1 + 0x1p-24f, 0.5f, 0.99806f};
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<double> anywhere(-1, 1), bits(-24, 0);
+  for (int i = 0; i < kCount; ++i) {
+    x.push_back(static_cast<float>(anywhere(random)));
+    x.push_back(static_cast<float>(1 - std::exp2(bits(random))));
+  }
+  std::vector<double> wide(x.begin(), x.end());
+  std::vector<float> y(x.size());
+  unary_loop<float>(UnaryRow::erfinv).value(x.data(), y.data(), static_cast<int64_t>(x.size()));
+  unary_loop<double>(UnaryRow::erfinv)
+      .value(wide.data(), wide.data(), static_cast<int64_t>(x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_LE(ulps_off(y[i], static_cast<long double>(wide[i])), 1.8) << x[i];
+    ASSERT_EQ(std::signbit(y[i]), std::signbit(x[i])) << x[i];
   }
 }
 

@@ -54,6 +54,20 @@ def test_nms_keeps_the_best_of_boxes_that_overlap(mx, rng, force, topk, count):
         assert (result[len(kept):] == -1).all()
 
 
+@pytest.mark.parametrize("force", [True, False])
+def test_nms_of_many_boxes_is_that_of_each_pair(mx, rng, force):
+    data = np.concatenate([rng.integers(0, 3, (300, 1)), rng.random((300, 1)), boxes(rng, 300)], axis=1)
+    data[50, 0] = data[51, 0] = np.nan  # a class that is not even its own
+    order = [i for i in np.argsort(-data[:, 1], kind="stable") if data[i, 0] != -1]
+    kept = []
+    for i in order:
+        if not any((force or data[i, 0] == data[j, 0]) and iou(data[j, 2:], data[i, 2:]) > 0.4 for j in kept):
+            kept.append(i)
+    got = mx.run("_contrib_box_nms", data, overlap_thresh=0.4, id_index=0, force_suppress=force)[0]
+    np.testing.assert_array_equal(got[:len(kept)], data[kept])
+    assert (got[len(kept):] == -1).all()
+
+
 def test_nms_leaves_out_exactly_the_background(mx):
     rows = np.array([[[0, 0.9, 0, 0, 1, 1], [0.5, 0.8, 2, 2, 3, 3], [1, 0.7, 4, 4, 5, 5]]])
     got = mx.run("_contrib_box_nms", rows, id_index=0, background_id=0)[0]

@@ -148,6 +148,21 @@ def test_turned_hues_of_bytes_are_cut_from_numbers_rounded_as_existing_programs_
     assert mx.run("_image_random_hue", x, min_factor=0.7, max_factor=0.7)[0].tolist() == want
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+def test_colours_of_many_pixels_are_those_of_pixels_alone(mx, rng, dtype):
+    # Vectors and what is left behind them, black, grey and white, numbers that are none; in place, too.
+    x = rng.uniform(0, 255, (1, 601, 3)).astype(dtype)
+    x[0, :9] = [[0, 0, 0], [7, 7, 7], [255, 255, 255], [9, 9, 1], [9, 1, 9], [1, 9, 9], [0, 255, 0], [255, 0, 0], [0, 0, 255]]
+    if dtype != "uint8":
+        x[0, 300:304, 1] = [np.nan, np.inf, -np.inf, -0.0]
+    changes = [("_image_random_hue", dict(min_factor=f, max_factor=f)) for f in (0.3, 1.2, -0.4)]
+    changes += [("_image_adjust_lighting", dict(alpha=(0.1, -0.05, 0.02))), ("_image_random_saturation", dict(min_factor=0.7, max_factor=0.7)),
+                ("_image_random_brightness", dict(min_factor=0.7, max_factor=0.7))]
+    for name, params in changes:
+        alone = np.concatenate([mx.run(name, x[:, i:i + 1], **params)[0] for i in range(x.shape[1])], axis=1)
+        np.testing.assert_array_equal(mx.run(name, x, **params)[0], alone)
+
+
 def test_factors_are_drawn_from_their_range(mx):
     x = np.full((1, 1, 3), 1.0)
     factors = [mx.run("_image_random_brightness", x, min_factor=0.5, max_factor=2)[0][0, 0, 0] for _ in range(200)]

@@ -153,3 +153,16 @@ def test_more_elements_than_there_are_cannot_be_taken(mx):
         mx.run("topk", np.ones((2, 3), "float32"), k=4)
     with pytest.raises(Failure, match="axis"):
         mx.run("sort", np.ones((2, 3), "float32"), axis=2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8", "float16"])
+@pytest.mark.parametrize("shape, axis", [((300, 37), 0), ((3, 130, 16), 1), ((2, 70, 3, 5), 1)])
+@pytest.mark.parametrize("k", [1, 20, 0])
+def test_rows_of_inner_axes_are_ordered_as_rows_alone(mx, rng, dtype, shape, axis, k):
+    x = rng.integers(0, 50, shape).astype(dtype)
+    alone = np.ascontiguousarray(np.moveaxis(x, axis, -1))
+    for ret_typ in ("value", "indices", "mask", "both"):
+        got = mx.run("topk", x, axis=axis, k=k, ret_typ=ret_typ, is_ascend=True)
+        want = mx.run("topk", alone, axis=-1, k=k, ret_typ=ret_typ, is_ascend=True)
+        for a, b in zip(got, want):
+            np.testing.assert_array_equal(np.moveaxis(a, axis, -1), b)
