@@ -62,10 +62,17 @@ class RowOrder {
     each_group<Keyed<K>>(all, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
       const int64_t o = from / (rows_.n * rows_.inner);
       const int64_t to = from - o * (rows_.n - rows_.k) * rows_.inner;
-      if (rows_.inner == 1) return visit({from, to, 1, order_row(x_ + from, keys), 0});
-      auto* const at = reinterpret_cast<uint32_t*>(keys + room);
-      for (int64_t j = 0; j < width; ++j)
-        std::copy_n(order_row(rows + j * rows_.n, keys), rows_.k, at + j * pitch);
+      auto* const several = reinterpret_cast<uint32_t*>(keys + room);
+      const uint32_t* at = several;
+      for (int64_t j = 0; j < width; ++j) {
+        const bool alone = rows_.inner == 1;
+        const uint32_t* best = order_row(alone ? x_ + from : rows + j * rows_.n, keys);
+        if (alone) {
+          at = best;
+        } else {
+          std::copy_n(best, rows_.k, several + j * pitch);
+        }
+      }
       visit({from, to, width, at, pitch});
     });
   }

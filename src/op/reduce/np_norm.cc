@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
@@ -47,7 +48,7 @@ void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
                           store([](double value) { return std::sqrt(value); }));
   }
   double* powers = context.workspace_of<double>(std::max<int64_t>(in.size(), 1));
-  dispatch_dtype<kInputs>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kFloating>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
     for (int64_t i = 0; i < in.size(); ++i)
       powers[i] = powered(static_cast<double>(in.as<T>()[i]), p);
   });
@@ -174,7 +175,9 @@ bool needs_element(const NumpyNormParams& params, const Shape& shape) {
 }
 
 void norm_cpu(const NumpyNormParams& params, KernelContext& context) {
-  const Tensor &in = context.in(0), &out = context.out(0);
+  // Integers as doubles, so that there is one set of loops.
+  const Tensor &given = context.in(0), &out = context.out(0);
+  const Tensor in = is_floating(given.dtype) ? given : as_type(given, DType::kFloat64, context);
   const NormKind kind = kind_of(params);
   const bool picks = kind != NormKind::kVector || std::isinf(vector_order(params));
   if (in.size() == 0 && picks) {
@@ -186,7 +189,7 @@ void norm_cpu(const NumpyNormParams& params, KernelContext& context) {
                        context);
   }
   const Matrices matrices(params, in.shape());
-  dispatch_dtype<kInputs>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kFloating>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
     for (int64_t m = 0; m < matrices.count(); ++m)
       write(out, m, matrix_norm(kind, matrices.load(in.as<T>(), m), matrices, params.ord));
   });

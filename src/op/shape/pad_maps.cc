@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <span>
 
+#include "base/repeat_bytes.h"
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/moving/row_copy.h"
 #include "op/moving/rows.h"
 #include "op/run/dispatch.h"
+#include "op/run/element_size.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
@@ -187,46 +188,52 @@ void move_rows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t w
     std::copy_n(in + row * in_step, width, out + row * out_step);
 }
 
-// Rows of the input that follow each other, with `gap` elements of `pattern` between them. Returns
+// A constant's bytes, again and again, as many as space_rows takes.
+using Pattern = std::array<char, kGapPattern>;
+
+void fill(char* begin, char* end, const Pattern& pattern) {
+  static_assert(kGapPattern == kPatternBytes);
+  const int64_t bytes = end - begin;
+  std::memcpy(begin, pattern.data(), static_cast<std::size_t>(std::min(bytes, kGapPattern)));
+  if (bytes > kGapPattern) repeat_bytes(begin, bytes);
+}
+
+// Rows of the input that follow each other, with `gap` bytes of the constant between them. Returns
 // the end of the last one.
-template <class T>
-T* space_elements(const T* from, T* to, int64_t width, int64_t rows, int64_t gap,
-                  std::span<const char> pattern) {
-  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
-  if (width * kBytes >= 16) {
-    space_rows(reinterpret_cast<const char*>(from), reinterpret_cast<char*>(to), width * kBytes,
-               rows, pattern.data(), gap * kBytes);
+char* space(const char* from, char* to, int64_t width, int64_t rows, int64_t gap,
+            const Pattern& pattern) {
+  if (width >= 16) {
+    space_rows(from, to, width, rows, pattern.data(), gap);
     return to + rows * (width + gap) - gap;
   }
-  T constant;
-  std::memcpy(&constant, pattern.data(), sizeof(T));
   for (; rows > 0; --rows, from += width) {
     to = std::copy_n(from, width, to);
-    if (rows > 1) to = std::fill_n(to, gap, constant);
+    if (rows == 1) break;
+    fill(to, to + gap, pattern);
+    to += gap;
   }
   return to;
 }
 
 // All rows from `first` to `last` of the result, in order: between runs of rows of the input is the
-// constant. `pattern`: its bytes, again and again, as many as space_rows takes.
-template <class T>
-void pad_constant(const PadMaps& maps, const Tensor& in, const Tensor& out,
-                  std::span<const char> pattern, int64_t first, int64_t last) {
-  T constant;
-  std::memcpy(&constant, pattern.data(), sizeof(T));
+// constant.
+void pad_constant(const PadMaps& maps, const Tensor& in, const Tensor& out, const Pattern& pattern,
+                  int64_t first, int64_t last) {
+  const auto element = static_cast<int64_t>(dtype_size(in.dtype));
   const int last_dim = out.ndim() - 1;
-  const int64_t length = out.dim(last_dim), width = in.dim(last_dim);
+  const int64_t length = out.dim(last_dim) * element, width = in.dim(last_dim) * element;
+  const int64_t before = maps.before(last_dim) * element;
   RowWalk walk(maps, in.shape(), out.shape(), first);
-  T* done = out.as<T>() + first * length;
+  char* done = out.as<char>() + first * length;
   for (int64_t row = first, rows = 1; row < last; row += rows, walk.next(rows)) {
     rows = std::min(walk.together(), last - row);
     const int64_t offset = walk.input_offset();
     if (offset == PadMaps::kOutside) continue;
-    T* const to = out.as<T>() + row * length + maps.before(last_dim);
-    std::fill(done, to, constant);
-    done = space_elements(in.as<T>() + offset, to, width, rows, length - width, pattern);
+    char* const to = out.as<char>() + row * length + before;
+    fill(done, to, pattern);
+    done = space(in.as<char>() + offset * element, to, width, rows, length - width, pattern);
   }
-  std::fill(done, out.as<T>() + last * length, constant);
+  fill(done, out.as<char>() + last * length, pattern);
 }
 
 // The same where borders show elements of the input.
@@ -253,20 +260,11 @@ void pad_shown(const PadMaps& maps, const Tensor& in, const Tensor& out, int64_t
   }
 }
 
-template <class T>
-void pad_rows(const PadMaps& maps, const Tensor& in, const Tensor& out,
-              std::span<const char> pattern) {
+// body(first, last) of rows of the result, shared among threads.
+template <class F>
+void each_rows(const Tensor& out, const F& body) {
   const int64_t length = out.dim(out.ndim() - 1);
-  parallel_for(
-      out.size() / length, static_cast<double>(length),
-      [&](int64_t first, int64_t last) {
-        if (maps.mode() == PadMode::kConstant) {
-          pad_constant<T>(maps, in, out, pattern, first, last);
-        } else {
-          pad_shown<T>(maps, in, out, first, last);
-        }
-      },
-      1);
+  parallel_for(out.size() / length, static_cast<double>(length), body, 1);
 }
 
 // Slice by slice of the leading dimensions that have no padding, whose sums stay in the cache.
@@ -345,23 +343,20 @@ void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, doub
     std::memcpy(out.data, in.data, dtype_size(in.dtype));
     return;
   }
-  // Only the constant's bytes matter from here on.
-  std::array<char, kGapPattern> pattern{};
+  if (maps.mode() != PadMode::kConstant) {
+    return dispatch_size(in.dtype, [&]<class T>(T) {
+      each_rows(out,
+                [&](int64_t first, int64_t last) { pad_shown<T>(maps, in, out, first, last); });
+    });
+  }
+  Pattern pattern;
   dispatch_dtype(in.dtype, "pad", [&]<class T>(TypeTag<T>) {
     const T value = convert<T>(constant);
     for (std::size_t i = 0; i < pattern.size(); i += sizeof(T))
       std::memcpy(pattern.data() + i, &value, sizeof(T));
   });
-  switch (dtype_size(in.dtype)) {
-    case 1:
-      return pad_rows<uint8_t>(maps, in, out, pattern);
-    case 2:
-      return pad_rows<uint16_t>(maps, in, out, pattern);
-    case 4:
-      return pad_rows<uint32_t>(maps, in, out, pattern);
-    default:
-      return pad_rows<uint64_t>(maps, in, out, pattern);
-  }
+  each_rows(
+      out, [&](int64_t first, int64_t last) { pad_constant(maps, in, out, pattern, first, last); });
 }
 
 void sum_padded(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context) {
