@@ -15,6 +15,7 @@ __all__ = ["CachedOp", "NDArrayBase", "handles_of", "invoke", "wrap", "wrap_all"
 classes: Dict[Any, Any] = {}
 # What dtype shows, by kind of array (False mx.nd, True mx.np) and the library's number.
 shown_dtypes: Dict[bool, Dict[int, Any]] = {}
+_BOOL = 7  # among the C ABI's types of elements
 # Operators by kind of array (False mx.nd, True mx.np) and the name of Python's operator.
 arithmetic: Dict[bool, Dict[str, Any]] = {False: {}, True: {}}
 
@@ -238,6 +239,8 @@ def _unary(name: str, a: Any) -> Any:
     operator = arithmetic[a._is_np].get(name)
     if operator is None:
         raise TypeError(f"{name}: given {type(a).__name__}, expected another type")
+    if name == "negative" and a._dtype_id == _BOOL:  # a number, and no operator of one array makes another type
+        return _binary("multiply", a, -1)
     return operator(a)
 
 
