@@ -14,10 +14,11 @@ MX_HOST_DEVICE inline double digamma(double x) {
   constexpr double kPi = 3.14159265358979323846;
   if (x == 0.0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
   if (x < 0.0) {
-    const double fraction = x - std::floor(x);
-    if (fraction == 0.0) return std::numeric_limits<double>::quiet_NaN();
-    // About the nearest integer: of a large angle pi takes the last digits.
-    return digamma(1.0 - x) - kPi / std::tan(kPi * (fraction > 0.5 ? fraction - 1.0 : fraction));
+    // From the nearest integer, which is exact, also next to zero: of a large angle pi takes the
+    // last digits, and of a small number its distance from -1 has none.
+    const double part = x - std::rint(x);
+    if (part == 0.0) return std::numeric_limits<double>::quiet_NaN();
+    return digamma(1.0 - x) - kPi / std::tan(kPi * part);
   }
   double below = 0.0;
   for (; x < 10.0; x += 1.0) below -= 1.0 / x;
