@@ -42,6 +42,7 @@ class RowOrder {
       : rows_(rows),
         x_(x),
         context_(context),
+        together_(rows.inner == 1 ? 0 : std::min(rows.inner, kTogether)),
         flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
 
   // Rows of an inner axis are visited together, so that what is written of them by position is a
@@ -56,7 +57,7 @@ class RowOrder {
     };
     // A line more than a row: rows a power of two apart share few places in the first-level cache.
     const int64_t pitch = rows_.k + 16;
-    const int64_t kept = rows_.inner == 1 ? 0 : kTogether * pitch;
+    const int64_t kept = together_ * pitch;
     constexpr auto kItem = static_cast<int64_t>(sizeof(Keyed<K>) / sizeof(uint32_t));
     const int64_t all = room + (kept + kItem - 1) / kItem;
     each_group<Keyed<K>>(all, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
@@ -129,7 +130,7 @@ class RowOrder {
     const AxisRows& r = rows_;
     const int64_t groups = (r.inner + kTogether - 1) / kTogether;
     const double cost = kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether));
-    const int64_t side_by_side = r.inner == 1 ? 0 : kTogether * r.n;
+    const int64_t side_by_side = together_ * r.n;
     const int64_t units = r.outer * groups;
     const int64_t parts = std::min<int64_t>(threads_for(units, cost), units);
     Item* const scratches = context_.workspace_of<Item>(parts * room);
@@ -156,6 +157,7 @@ class RowOrder {
   const AxisRows rows_;
   const T* x_;
   const KernelContext& context_;
+  const int64_t together_;  // rows that are fetched together: none where each lies by itself
   const K flip_;
 };
 
