@@ -89,10 +89,14 @@ void box_nms_cpu(const BoxNmsParams& params, KernelContext& context) {
         [&](int64_t first, int64_t last) {
           for (int64_t b = first; b < last; ++b) {
             const T* boxes = data + b * count * width;
-            T* to = out + b * count * width;
+            T *to = out + b * count * width, *source = sources + b * count;
+            if (leaves_all(params)) {
+              if (to != boxes) std::copy_n(boxes, count * width, to);
+              for (int64_t i = 0; i < count; ++i) source[i] = static_cast<T>(i);
+              continue;
+            }
             std::fill_n(to, count * width, T{-1});
-            std::fill_n(sources + b * count, count, T{-1});
-            T* source = sources + b * count;
+            std::fill_n(source, count, T{-1});
             for (const int64_t i : suppress(params, boxes, count, width)) {
               std::copy_n(boxes + i * width, width, to);
               write_box(read_box(boxes + i * width + params.coord_start, params.in_format),
@@ -139,7 +143,7 @@ OpBuilder<BoxNmsParams> with_params(const char* name) {
       .param("valid_thresh", &BoxNmsParams::valid_thresh, 0.0f,
              "Boxes without a higher score are dropped before.")
       .param("topk", &BoxNmsParams::topk, -1,
-             "Boxes that take part, the best ones; all if not positive.")
+             "Boxes that take part, the best ones; all if negative. 0 leaves everything as it is.")
       .param("coord_start", &BoxNmsParams::coord_start, 2, "Where the coordinates of a box begin.")
       .param("score_index", &BoxNmsParams::score_index, 1, "Where its score is.")
       .param("id_index", &BoxNmsParams::id_index, -1, "Where its class is, if not negative.")

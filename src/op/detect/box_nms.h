@@ -12,6 +12,9 @@ struct BoxNmsParams {
   BoxFormat in_format, out_format;
 };
 
+// Whether all rows stay where and what they are, as in existing programs: no box takes part.
+MX_HOST_DEVICE inline bool leaves_all(const BoxNmsParams& params) { return params.topk == 0; }
+
 // Whether a row is a box good enough, and not background.
 template <class T>
 MX_HOST_DEVICE bool takes_part(const BoxNmsParams& params, const T* row) {
@@ -23,7 +26,7 @@ MX_HOST_DEVICE bool takes_part(const BoxNmsParams& params, const T* row) {
 // The gradient of a box in the format of the input, out of that in the format of the output.
 template <class T>
 MX_HOST_DEVICE void turn_gradient(const BoxNmsParams& params, const T* d, T* box) {
-  if (params.in_format == params.out_format) return;  // it has been copied
+  if (params.in_format == params.out_format || leaves_all(params)) return;  // it has been copied
   for (int j = 0; j < 2; ++j) {
     if (params.in_format == BoxFormat::kCorner) {  // centre and size of corners
       box[j] = d[j] / 2 - d[j + 2];

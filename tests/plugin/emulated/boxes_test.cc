@@ -82,6 +82,7 @@ TEST(GpuBoxes, OfOverlappingBoxesTheBestStays) {
   const Attrs base{{"coord_start", "2"}, {"score_index", "1"}, {"overlap_thresh", "0.3"}};
   for (const Attrs& more :
        {Attrs{}, Attrs{{"id_index", "0"}}, Attrs{{"topk", "7"}},
+        Attrs{{"topk", "0"}, {"out_format", "center"}},
         Attrs{{"id_index", "0"}, {"force_suppress", "True"}},
         Attrs{{"id_index", "0"}, {"background_id", "1"}},
         Attrs{{"valid_thresh", "0.5"}, {"out_format", "center"}},
@@ -102,8 +103,9 @@ TEST(GpuBoxes, OfOverlappingBoxesTheBestStays) {
     const Input dout{slopes, Shape{kSets, kCount, 6}, dtype};
     for (const char* in : {"corner", "center"})
       for (const char* out : {"corner", "center"})
-        expect_same_outputs("_backward_contrib_box_nms", {dout, from},
-                            {{"in_format", in}, {"out_format", out}});
+        for (const char* topk : {"-1", "0"})
+          expect_same_outputs("_backward_contrib_box_nms", {dout, from},
+                              {{"in_format", in}, {"out_format", out}, {"topk", topk}});
   }
 }
 

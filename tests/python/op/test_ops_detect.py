@@ -68,6 +68,17 @@ def test_nms_of_many_boxes_is_that_of_each_pair(mx, rng, force):
     assert (got[len(kept):] == -1).all()
 
 
+@pytest.mark.parametrize("formats", [("corner", "corner"), ("corner", "center")])
+@pytest.mark.parametrize("count", [1, 5, 0])
+def test_nms_of_no_boxes_leaves_everything_as_in_1_9_1(mx, rng, formats, count):
+    data = np.concatenate([rng.random((2, count, 2)), boxes(rng, 2, count)], axis=2)
+    options = {"topk": 0, "valid_thresh": 0.5, "in_format": formats[0], "out_format": formats[1]}
+    np.testing.assert_array_equal(mx.run("_contrib_box_nms", data, **options)[0], data)
+    slopes = rng.random(data.shape)
+    (gradient,) = mx.gradients("_contrib_box_nms", [data], [slopes], **options)
+    np.testing.assert_array_equal(gradient, slopes)
+
+
 def test_nms_leaves_out_exactly_the_background(mx):
     rows = np.array([[[0, 0.9, 0, 0, 1, 1], [0.5, 0.8, 2, 2, 3, 3], [1, 0.7, 4, 4, 5, 5]]])
     got = mx.run("_contrib_box_nms", rows, id_index=0, background_id=0)[0]
