@@ -18,10 +18,11 @@ struct LogGamma {
   double value, doubt;
 };
 
-// At most 4 ulp off where there is no doubt. For y >= 0: about an integer n next to y it is
-// log(gamma(2 + d)) for d = y - n, and the logarithm of the factors between 2 + d and n + d: near
-// the zeros at 1 and 2 both have all their digits. From 6.25 on Stirling's series. Negative
-// numbers, which only kNegative expects: gamma(x) gamma(1 - x) = pi / sin(pi x).
+// Off by at most 4 ulp (5 where sums of products are rounded twice), of negative numbers by 7 where
+// there is no doubt. For y >= 0: about an integer n next to y it is log(gamma(2 + d)) for d = y -
+// n, and the logarithm of the factors between 2 + d and n + d: near the zeros at 1 and 2 both have
+// all their digits. From 6.25 on Stirling's series. Negative numbers, which only kNegative expects:
+// gamma(x) gamma(1 - x) = pi / sin(pi x).
 template <bool kNegative>
 MX_MATH LogGamma log_gamma_of(double x) {
   // log(gamma(2 + d)) / d for -3/4 <= d <= 1/4

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/simd.h"
 #include "op/math/digamma.h"
 #include "op/rows/binary_loops.h"
 #include "op/rows/unary_loops.h"
@@ -173,8 +174,12 @@ TEST(VectorMath, AnglesNearMultiplesOfAQuarter) {
   }
 }
 
-// Near 1 and 2, where it is zero, and of negative numbers next to its other zeros, where the two
-// logarithms that it is made of are almost the same; in arrays that end between vectors, in place.
+// Whether sums of products are rounded once: CPUs without AVX2 round twice.
+bool fused() { return simd_level() > 0; }
+
+// Near 1 and 2, where it is zero, where it takes another factor, and of negative numbers next to
+// its other zeros, where the two logarithms that it is made of are almost the same; in arrays that
+// end between vectors, in place.
 TEST(VectorMath, LogGammaKeepsItsDigits) {
   const auto expect = [](std::vector<double> x, double ulps) {
     std::vector<double> y = x;
@@ -188,12 +193,12 @@ TEST(VectorMath, LogGammaKeepsItsDigits) {
       negative;
   for (int i = 0; i < kCount; ++i) {
     const double near = around(random) * std::exp2(bits(random));
-    positive.insert(positive.end(),
-                    {1 + near, 2 + near, 4.25 + 4.25 * around(random), 100 + 92 * around(random)});
+    positive.insert(positive.end(), {1 + near, 2 + near, 4.25 + 4.25 * around(random),
+                                     100 + 92 * around(random), 2.25 + near / 64});
     negative.insert(negative.end(),
                     {-4 + 4 * around(random), -3 + near, -60 + 60 * around(random)});
   }
-  expect(positive, 3.0);
+  expect(positive, fused() ? 4.0 : 5.0);
   expect(negative, 8.0);
   // The zeros themselves, to double: only the C library's way has digits left there.
   for (const double zero : {-2.4570247382208006, -2.7476826467274127, -3.1435808883499798,
@@ -228,7 +233,7 @@ TEST(VectorMath, SlopesOfLogGammaAreThoseOfSingleNumbers) {
 }
 
 // Of floats beside doubles, whose loop has more terms; -0 keeps its sign.
-TEST(VectorMath, InverseErfOfFloatsIsWithinTwoUlp) {
+TEST(VectorMath, InverseErfOfFloatsIsCloseToThatOfDoubles) {
   std::vector<float> x{0.0f, -0.0f, 1e-45f, -1e-40f, 1 - 0x1p-24f, -1 + 0x1p-24f, 0.5f, 0.99806f};
   std::mt19937_64 random(kSeed);
   std::uniform_real_distribution<double> anywhere(-1, 1), bits(-24, 0);
@@ -242,7 +247,7 @@ TEST(VectorMath, InverseErfOfFloatsIsWithinTwoUlp) {
   unary_loop<double>(UnaryRow::erfinv)
       .value(wide.data(), wide.data(), static_cast<int64_t>(x.size()));
   for (std::size_t i = 0; i < x.size(); ++i) {
-    ASSERT_LE(ulps_off(y[i], static_cast<long double>(wide[i])), 1.8) << x[i];
+    ASSERT_LE(ulps_off(y[i], static_cast<long double>(wide[i])), fused() ? 1.8 : 2.4) << x[i];
     ASSERT_EQ(std::signbit(y[i]), std::signbit(x[i])) << x[i];
   }
 }
