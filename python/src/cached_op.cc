@@ -7,6 +7,7 @@
 
 #include "call_errors.h"
 #include "check.h"
+#include "kept_items.h"
 #include "mxnet/c_api_ext.h"
 #include "pointers.h"
 #include "registrations.h"
@@ -35,7 +36,7 @@ bool same_text(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a,
 struct Call {
   std::vector<NDArrayHandle> inputs, outputs;
   PyObject* out = nullptr;
-  py::object kept;  // the arrays of `out`, where it is a list
+  KeptItems kept;  // the arrays of `out`, where it is a list
   int dev_type = 1, dev_id = 0;
 };
 
@@ -51,9 +52,8 @@ void take_keyword(PyObject* key, PyObject* value, Call* call) {
     if (value == Py_None) return;
     call->out = value;
     if (is_array(value)) return add_output(value, call);
-    const py::tuple arrays = kept_items(value);
-    for (const py::handle array : arrays) add_output(array.ptr(), call);
-    call->kept = arrays;
+    call->kept.keep(value);
+    for (PyObject* array : call->kept) add_output(array, call);
   } else if (same_text(key, g_default_ctx)) {
     if (value == Py_None) return;
     call->dev_type = py::cast<int>(py::handle(value).attr("device_typeid"));

@@ -10,6 +10,7 @@
 #include "array.h"
 #include "call_errors.h"
 #include "check.h"
+#include "kept_items.h"
 #include "registrations.h"
 
 namespace py = pybind11;
@@ -53,17 +54,14 @@ void add_input(const OperatorData& op, PyObject* value, Arguments* call) {
                        (op.numpy ? "mx.np array; NDArray.as_np_ndarray() makes one" : "NDArray"));
 }
 
-// The result keeps the arrays of a list until the call has ended.
-py::object sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
-                         Arguments* call) {
-  py::object kept;
+void sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
+                   Arguments* call, KeptItems* kept) {
   if (count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]))) {
-    kept = kept_items(args[0]);
-    count = static_cast<std::size_t>(PyTuple_GET_SIZE(kept.ptr()));
-    args = PySequence_Fast_ITEMS(kept.ptr());
+    kept->keep(args[0]);
+    for (PyObject* array : *kept) add_input(op, array, call);
+    return;
   }
   for (std::size_t i = 0; i < count; ++i) add_input(op, args[i], call);
-  return kept;
 }
 
 bool is_reserved(PyObject* key, PyObject* value, Arguments* call) {
@@ -140,9 +138,9 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
     OperatorData& op = operator_data(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
     ArgumentsLease call;
-    py::object kept;
+    KeptItems kept;
     if (op.variadic) {
-      kept = sort_variadic(op, args, count, call.get());
+      sort_variadic(op, args, count, call.get(), &kept);
       for (Py_ssize_t k = 0; names != nullptr && k < PyTuple_GET_SIZE(names); ++k) {
         PyObject* key = PyTuple_GET_ITEM(names, k);
         PyObject* value = args[count + static_cast<std::size_t>(k)];
@@ -262,7 +260,7 @@ PyTypeObject* make_operator_type() {
 }
 
 // Given arrays; those of a list are kept too.
-bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, py::object* kept) {
+bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, KeptItems* kept) {
   if (is_array(out)) {
     if (!as_array(out)->writable) {
       PyErr_SetString(PyExc_ValueError,
@@ -272,9 +270,9 @@ bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, py::objec
     handles->push_back(as_array(out)->handle);
     return true;
   }
-  const py::tuple arrays = kept_items(out);
-  for (const py::handle array : arrays) handles->push_back(handle_of(array));
-  *kept = arrays;
+  kept->keep(out);
+  handles->reserve(kept->size());
+  for (PyObject* array : *kept) handles->push_back(handle_of(array));
   return true;
 }
 
@@ -309,7 +307,7 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
                           const std::vector<ParamValue>& params, PyObject* out, bool numpy) {
   const PreparedCallRef call = op.calls->find(num_inputs, params);
   std::vector<NDArrayHandle> given;
-  py::object kept;
+  KeptItems kept;
   if (out != nullptr && !given_outputs(out, &given, &kept)) return nullptr;
   int count = static_cast<int>(given.size());
   NDArrayHandle* outputs = out == nullptr ? nullptr : given.data();

@@ -78,6 +78,25 @@ def test_a_list_may_be_emptied_while_its_arrays_are_in_use(counter):
     assert failures == []
 
 
+class Emptying:
+    """A parameter whose text is made after the call has taken its arrays."""
+
+    def __init__(self, arrays):
+        self.arrays = arrays
+
+    def __str__(self):
+        self.arrays.clear()
+        return "0"
+
+
+@pytest.mark.parametrize("count", [2, 16, 17, 40])
+def test_a_list_may_be_emptied_by_what_makes_a_text_of_a_parameter(count):
+    """Few arrays are kept one by one, many as a tuple."""
+    arrays = [mx.nd.full(1, i) for i in range(count)]
+    joined = mx.nd.concat(arrays, dim=Emptying(arrays))
+    assert arrays == [] and joined.asnumpy().tolist() == list(range(count))
+
+
 def with_store():
     store = mx.kv.create("local")
     store.init("w", mx.nd.zeros((600, 600)))
