@@ -324,6 +324,13 @@ NDArrayHandle handle_of(py::handle object) {
   return as_array(object.ptr())->handle;
 }
 
+NDArrayHandle output_handle_of(py::handle object) {
+  const NDArrayHandle handle = handle_of(object);
+  if (!as_array(object.ptr())->writable)
+    throw py::value_error("given a read-only array as output, expected a writable one");
+  return handle;
+}
+
 py::tuple kept_items(py::handle sequence) {
   PyObject* const items = PySequence_Tuple(sequence.ptr());
   if (items == nullptr) throw py::error_already_set();

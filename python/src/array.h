@@ -44,6 +44,8 @@ PyObject* wrap_results(int count, NDArrayHandle* handles, const int* storage_typ
 pybind11::object wrapped(NDArrayHandle handle, bool numpy = false);
 // The handle behind an object; throws TypeError for anything but an array.
 NDArrayHandle handle_of(pybind11::handle object);
+// The same for what is written; throws ValueError for a read-only array.
+NDArrayHandle output_handle_of(pybind11::handle object);
 // The handles of a sequence's arrays, which live as long as this: while a call runs without the
 // GIL, another thread may empty the sequence.
 class Handles {

@@ -40,20 +40,13 @@ struct Call {
   int dev_type = 1, dev_id = 0;
 };
 
-void add_output(PyObject* object, Call* call) {
-  const NDArrayHandle handle = handle_of(object);
-  if (!as_array(object)->writable)
-    throw py::value_error("given a read-only array as output, expected a writable one");
-  call->outputs.push_back(handle);
-}
-
 void take_keyword(PyObject* key, PyObject* value, Call* call) {
   if (same_text(key, g_out)) {
     if (value == Py_None) return;
     call->out = value;
-    if (is_array(value)) return add_output(value, call);
+    if (is_array(value)) return call->outputs.push_back(output_handle_of(value));
     call->kept.keep(value);
-    for (PyObject* array : call->kept) add_output(array, call);
+    for (PyObject* array : call->kept) call->outputs.push_back(output_handle_of(array));
   } else if (same_text(key, g_default_ctx)) {
     if (value == Py_None) return;
     call->dev_type = py::cast<int>(py::handle(value).attr("device_typeid"));

@@ -260,20 +260,11 @@ PyTypeObject* make_operator_type() {
 }
 
 // Given arrays; those of a list are kept too.
-bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, KeptItems* kept) {
-  if (is_array(out)) {
-    if (!as_array(out)->writable) {
-      PyErr_SetString(PyExc_ValueError,
-                      "given a read-only array as output, expected a writable one");
-      return false;
-    }
-    handles->push_back(as_array(out)->handle);
-    return true;
-  }
+void take_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, KeptItems* kept) {
+  if (is_array(out)) return handles->push_back(output_handle_of(out));
   kept->keep(out);
   handles->reserve(kept->size());
-  for (PyObject* array : *kept) handles->push_back(handle_of(array));
-  return true;
+  for (PyObject* array : *kept) handles->push_back(output_handle_of(array));
 }
 
 }  // namespace
@@ -308,7 +299,7 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
   const PreparedCallRef call = op.calls->find(num_inputs, params);
   std::vector<NDArrayHandle> given;
   KeptItems kept;
-  if (out != nullptr && !given_outputs(out, &given, &kept)) return nullptr;
+  if (out != nullptr) take_outputs(out, &given, &kept);
   int count = static_cast<int>(given.size());
   NDArrayHandle* outputs = out == nullptr ? nullptr : given.data();
   const int* storage_types = nullptr;

@@ -54,7 +54,7 @@ Step make_step(OperatorData& op, const Columns& columns, std::size_t first, std:
   step.outputs.reserve(last - first);
   for (std::size_t k = first; k < last; ++k) {
     for (const Items& column : columns) step.inputs.push_back(handle_of(column[k]));
-    step.outputs.push_back(step.inputs[step.inputs.size() - columns.size()]);
+    step.outputs.push_back(output_handle_of(columns[0][k]));
   }
   step.call = op.calls->find(static_cast<int>(step.inputs.size()), params);
   return step;

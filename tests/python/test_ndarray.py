@@ -407,3 +407,25 @@ def test_counts_of_the_whole_range_are_float32_and_of_a_given_one_integers():
 def test_sparse_zeros_refuses_what_it_does_not_know():
     with pytest.raises(TypeError, match="zeros: given order"):
         mx.nd.sparse.zeros("csr", (2, 2), order="C")
+
+
+def read_only(*shape):
+    return mx.nd.NDArray(mx.nd.zeros(shape), writable=False)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda out: mx.nd.ones(2, out=out),
+        lambda out: mx.nd.split(mx.nd.ones(4), num_outputs=2, axis=0, out=[mx.nd.zeros(2), out]),
+        lambda out: mx.nd.split(mx.nd.ones(4), num_outputs=2, axis=0, out=(out, mx.nd.zeros(2))),
+        lambda out: mx.optimizer.get_updater(mx.optimizer.SGD())([0, 1], [mx.nd.ones(2)] * 2, [mx.nd.ones(2), out]),
+    ],
+    ids=["alone", "in a list", "in a tuple", "a weight"],
+)
+def test_a_read_only_array_is_not_written(write):
+    """Neither as the one result nor as one of several."""
+    out = read_only(2)
+    with pytest.raises(ValueError, match="read-only"):
+        write(out)
+    assert out.asnumpy().tolist() == [0, 0]
