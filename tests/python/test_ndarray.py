@@ -161,6 +161,22 @@ def test_the_negative_of_bool_is_a_number(package):
     assert type(-values) is type(values)
 
 
+@pytest.mark.parametrize("package", ["nd", "np"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64"])
+def test_a_hybridized_block_gives_the_same_negatives(package, dtype):
+    class Negative(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return -x
+
+    values = np.array([0, 1, 2**62 + 1 if dtype == "int64" else 3]).astype(dtype)
+    with mx.util.np_shape(package == "np"), mx.util.np_array(package == "np"):
+        x, net = getattr(mx, package).array(values, dtype=dtype), Negative()
+        net.hybridize()
+        made = net(x)
+        assert made.dtype == (-x).dtype
+        np.testing.assert_array_equal(made.asnumpy(), (-x).asnumpy())
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool"])
 def test_types_survive_the_way_there_and_back(dtype):
     values = np.array([[0, 1], [1, 1]], dtype)
