@@ -3,10 +3,12 @@
 
 import copy
 import functools
+import gc
 import inspect
 import operator
 import pickle
 import pydoc
+import weakref
 
 import mxnet as mx
 import numpy as np
@@ -445,3 +447,50 @@ def test_a_read_only_array_is_not_written(write):
     with pytest.raises(ValueError, match="read-only"):
         write(out)
     assert out.asnumpy().tolist() == [0, 0]
+
+
+class Doubling(mx.autograd.Function):
+    def __init__(self, kept):
+        super().__init__()
+        self.kept = kept
+
+    def forward(self, x):
+        return x * 2
+
+    def backward(self, dy):
+        return dy * 2
+
+
+def through_a_function(array):
+    x = mx.nd.ones(2)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = Doubling(array)(x)
+    y.backward()
+
+
+EXP = mx.nd.CachedOp(mx.sym.exp(mx.sym.var("x")))
+USES = {
+    "an input": lambda a: mx.nd.exp(a),
+    "inputs": lambda a: mx.nd.add_n([a, a]),
+    "out": lambda a: mx.nd.exp(mx.nd.ones(2), out=a),
+    "a list of outputs": lambda a: mx.nd.exp(mx.nd.ones(2), out=[a]),
+    "out of a CachedOp": lambda a: EXP(mx.nd.ones(2), out=a),
+    "what a function of autograd keeps": through_a_function,
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_call_does_not_keep_its_arrays(name):
+    """They go with their last name, not when cycles are collected: that asks nothing for how large they are."""
+    array = mx.nd.zeros(2)
+    gone = weakref.ref(array)
+    gc.collect()
+    gc.disable()
+    try:
+        USES[name](array)
+        mx.nd.waitall()
+        del array
+        assert gone() is None
+    finally:
+        gc.enable()
