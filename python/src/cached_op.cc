@@ -73,7 +73,10 @@ PyObject* call_cached_op(PyObject* self, PyObject* const* args, std::size_t narg
     for (Py_ssize_t k = 0; names != nullptr && k < PyTuple_GET_SIZE(names); ++k)
       take_keyword(PyTuple_GET_ITEM(names, k), args[count + static_cast<std::size_t>(k)], &call);
     int num_outputs = static_cast<int>(call.outputs.size());
-    NDArrayHandle* outputs = call.out == nullptr ? nullptr : call.outputs.data();
+    // A list without arrays is no null, which asks for new ones.
+    NDArrayHandle none = nullptr;
+    NDArrayHandle* outputs = nullptr;
+    if (call.out != nullptr) outputs = call.outputs.empty() ? &none : call.outputs.data();
     const int* storage_types = nullptr;
     check_blocking([&] {
       return MXCachedOpCall(as_op(self)->handle, call.dev_type, call.dev_id,

@@ -301,7 +301,10 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
   KeptItems kept;
   if (out != nullptr) take_outputs(out, &given, &kept);
   int count = static_cast<int>(given.size());
-  NDArrayHandle* outputs = out == nullptr ? nullptr : given.data();
+  // A list without arrays is no null, which asks for new ones.
+  NDArrayHandle none = nullptr;
+  NDArrayHandle* outputs = nullptr;
+  if (out != nullptr) outputs = given.empty() ? &none : given.data();
   const int* storage_types = nullptr;
   check_blocking([&] {
     return MXOpCallInvoke(call->handle(), num_inputs, inputs, &count, &outputs, &storage_types);

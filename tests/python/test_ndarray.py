@@ -449,6 +449,14 @@ def test_a_read_only_array_is_not_written(write):
     assert out.asnumpy().tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("out", [[], ()], ids=["list", "tuple"])
+def test_no_outputs_are_too_few(out):
+    op = mx.nd.CachedOp(mx.sym.exp(mx.sym.var("x")))
+    for call in (mx.nd.exp, op):
+        with pytest.raises(mx.MXNetError, match="given 0 outputs, expected 1"):
+            call(mx.nd.ones(2), out=out)
+
+
 class Doubling(mx.autograd.Function):
     def __init__(self, kept):
         super().__init__()
