@@ -7,7 +7,6 @@
 
 #include "call_errors.h"
 #include "check.h"
-#include "kept_items.h"
 #include "mxnet/c_api_ext.h"
 #include "pointers.h"
 #include "registrations.h"

@@ -39,6 +39,7 @@ class KeptItems {
   }
 
   std::size_t size() const { return size_; }
+  PyObject* operator[](std::size_t i) const { return items_[i]; }
   PyObject* const* begin() const { return items_; }
   PyObject* const* end() const { return items_ + size_; }
 

@@ -10,7 +10,6 @@
 #include "array.h"
 #include "call_errors.h"
 #include "check.h"
-#include "kept_items.h"
 #include "registrations.h"
 
 namespace py = pybind11;

@@ -12,7 +12,6 @@
 
 #include "call_errors.h"
 #include "check.h"
-#include "kept_items.h"
 #include "operator.h"
 #include "registrations.h"
 
