@@ -317,34 +317,19 @@ PyObject* wrap_results(int count, NDArrayHandle* handles, const int* storage_typ
   return results.release().ptr();
 }
 
-NDArrayHandle handle_of(py::handle object) {
-  if (!is_array(object.ptr()))
-    throw py::type_error(std::string("given ") + Py_TYPE(object.ptr())->tp_name +
-                         ", expected an NDArray");
-  return as_array(object.ptr())->handle;
+void fail_without_array(PyObject* object) {
+  throw py::type_error(std::string("given ") + Py_TYPE(object)->tp_name + ", expected an NDArray");
 }
 
-py::tuple kept_items(py::handle sequence) {
-  PyObject* const items = PySequence_Tuple(sequence.ptr());
-  if (items == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::tuple>(items);
+void fail_read_only() {
+  throw py::value_error("given a read-only array as output, expected a writable one");
 }
 
-Handles handles_of(const py::sequence& arrays) {
-  py::tuple kept = kept_items(arrays);
-  std::vector<NDArrayHandle> handles;
-  handles.reserve(kept.size());
-  for (const py::handle array : kept) handles.push_back(handle_of(array));
-  return {std::move(kept), std::move(handles)};
-}
-
-Handles optional_handles_of(const py::sequence& arrays) {
-  py::tuple kept = kept_items(arrays);
-  std::vector<NDArrayHandle> handles;
-  handles.reserve(kept.size());
-  for (const py::handle array : kept)
-    handles.push_back(array.is_none() ? nullptr : handle_of(array));
-  return {std::move(kept), std::move(handles)};
+Handles::Handles(const py::sequence& arrays, bool null_for_none) {
+  arrays_.keep(arrays.ptr());
+  handles_.reserve(arrays_.size());
+  for (PyObject* array : arrays_)
+    handles_.push_back(null_for_none && array == Py_None ? nullptr : handle_of(array));
 }
 
 void register_array(py::module_& module) {

@@ -4,9 +4,9 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
-#include <utility>
 #include <vector>
 
+#include "kept_items.h"
 #include "mxnet/c_api.h"
 
 namespace mxnet::python {
@@ -42,28 +42,36 @@ PyObject* wrap_array(NDArrayHandle handle, int storage_type, bool numpy);
 PyObject* wrap_results(int count, NDArrayHandle* handles, const int* storage_types, bool numpy);
 // As wrap_array, but throws and finds the storage type itself.
 pybind11::object wrapped(NDArrayHandle handle, bool numpy = false);
+[[noreturn]] void fail_without_array(PyObject* object);
+[[noreturn]] void fail_read_only();
 // The handle behind an object; throws TypeError for anything but an array.
-NDArrayHandle handle_of(pybind11::handle object);
+inline NDArrayHandle handle_of(pybind11::handle object) {
+  if (!is_array(object.ptr())) fail_without_array(object.ptr());
+  return as_array(object.ptr())->handle;
+}
+// The same for what is written; throws ValueError for a read-only array.
+inline NDArrayHandle output_handle_of(pybind11::handle object) {
+  const NDArrayHandle handle = handle_of(object);
+  if (!as_array(object.ptr())->writable) fail_read_only();
+  return handle;
+}
 // The handles of a sequence's arrays, which live as long as this: while a call runs without the
 // GIL, another thread may empty the sequence.
 class Handles {
  public:
   Handles() = default;
-  Handles(pybind11::tuple arrays, std::vector<NDArrayHandle> handles)
-      : arrays_(std::move(arrays)), handles_(std::move(handles)) {}
+  Handles(const pybind11::sequence& arrays, bool null_for_none);
   NDArrayHandle* data() { return handles_.data(); }
   std::size_t size() const { return handles_.size(); }
   bool empty() const { return handles_.empty(); }
 
  private:
-  pybind11::tuple arrays_;
+  KeptItems arrays_;
   std::vector<NDArrayHandle> handles_;
 };
-Handles handles_of(const pybind11::sequence& arrays);
+inline Handles handles_of(const pybind11::sequence& arrays) { return {arrays, false}; }
 // The same with null for None.
-Handles optional_handles_of(const pybind11::sequence& arrays);
-// A tuple is itself, another sequence a copy of its items.
-pybind11::tuple kept_items(pybind11::handle sequence);
+inline Handles optional_handles_of(const pybind11::sequence& arrays) { return {arrays, true}; }
 // The number of elements. Where the shape is not known it is 0 with NumPy's shapes, and 1 without:
 // there the library shows no dimensions. Throws what asking for the shape throws.
 int64_t size_of(NDArrayHandle handle);

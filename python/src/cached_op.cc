@@ -35,25 +35,17 @@ bool same_text(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a,
 struct Call {
   std::vector<NDArrayHandle> inputs, outputs;
   PyObject* out = nullptr;
-  py::object kept;  // the arrays of `out`, where it is a list
+  KeptItems kept;  // the arrays of `out`, where it is a list
   int dev_type = 1, dev_id = 0;
 };
-
-void add_output(PyObject* object, Call* call) {
-  const NDArrayHandle handle = handle_of(object);
-  if (!as_array(object)->writable)
-    throw py::value_error("given a read-only array as output, expected a writable one");
-  call->outputs.push_back(handle);
-}
 
 void take_keyword(PyObject* key, PyObject* value, Call* call) {
   if (same_text(key, g_out)) {
     if (value == Py_None) return;
     call->out = value;
-    if (is_array(value)) return add_output(value, call);
-    const py::tuple arrays = kept_items(value);
-    for (const py::handle array : arrays) add_output(array.ptr(), call);
-    call->kept = arrays;
+    if (is_array(value)) return call->outputs.push_back(output_handle_of(value));
+    call->kept.keep(value);
+    for (PyObject* array : call->kept) call->outputs.push_back(output_handle_of(array));
   } else if (same_text(key, g_default_ctx)) {
     if (value == Py_None) return;
     call->dev_type = py::cast<int>(py::handle(value).attr("device_typeid"));
@@ -80,7 +72,10 @@ PyObject* call_cached_op(PyObject* self, PyObject* const* args, std::size_t narg
     for (Py_ssize_t k = 0; names != nullptr && k < PyTuple_GET_SIZE(names); ++k)
       take_keyword(PyTuple_GET_ITEM(names, k), args[count + static_cast<std::size_t>(k)], &call);
     int num_outputs = static_cast<int>(call.outputs.size());
-    NDArrayHandle* outputs = call.out == nullptr ? nullptr : call.outputs.data();
+    // A list without arrays is no null, which asks for new ones.
+    NDArrayHandle none = nullptr;
+    NDArrayHandle* outputs = nullptr;
+    if (call.out != nullptr) outputs = call.outputs.empty() ? &none : call.outputs.data();
     const int* storage_types = nullptr;
     check_blocking([&] {
       return MXCachedOpCall(as_op(self)->handle, call.dev_type, call.dev_id,

@@ -97,7 +97,8 @@ class Store {
 
   void init(const py::sequence& keys, const py::sequence& values) {
     Keys k(keys);
-    Handles v = arrays(k, values);
+    Handles v = handles_of(values);
+    check_count(k, v);
     run([&] {
       return k.are_texts() ? MXKVStoreInitEx(handle_, k.size(), k.texts(), v.data())
                            : MXKVStoreInit(handle_, k.size(), k.numbers(), v.data());
@@ -105,7 +106,8 @@ class Store {
   }
   void push(const py::sequence& keys, const py::sequence& values, int priority) {
     Keys k(keys);
-    Handles v = arrays(k, values);
+    Handles v = handles_of(values);
+    check_count(k, v);
     run([&] {
       return k.are_texts() ? MXKVStorePushEx(handle_, k.size(), k.texts(), v.data(), priority)
                            : MXKVStorePush(handle_, k.size(), k.numbers(), v.data(), priority);
@@ -113,7 +115,8 @@ class Store {
   }
   void pull(const py::sequence& keys, const py::sequence& outs, int priority, bool ignore_sparse) {
     Keys k(keys);
-    Handles v = arrays(k, outs);
+    Handles v = handles_of(outs);
+    check_count(k, v);
     run([&] {
       return k.are_texts() ? MXKVStorePullWithSparseEx(handle_, k.size(), k.texts(), v.data(),
                                                        priority, ignore_sparse)
@@ -124,7 +127,9 @@ class Store {
   void pull_rows(const py::sequence& keys, const py::sequence& outs, const py::sequence& row_ids,
                  int priority) {
     Keys k(keys);
-    Handles v = arrays(k, outs), rows = arrays(k, row_ids);
+    Handles v = handles_of(outs), rows = handles_of(row_ids);
+    check_count(k, v);
+    check_count(k, rows);
     run([&] {
       return k.are_texts() ? MXKVStorePullRowSparseEx(handle_, k.size(), k.texts(), v.data(),
                                                       rows.data(), priority)
@@ -187,21 +192,20 @@ class Store {
   }
 
  private:
-  static Handles arrays(const Keys& keys, const py::sequence& values) {
-    Handles handles = handles_of(values);
+  static void check_count(const Keys& keys, const Handles& handles) {
     if (handles.size() != keys.size()) {
       throw py::value_error("given " + std::to_string(keys.size()) + " keys and " +
                             std::to_string(handles.size()) +
                             " arrays, expected as many arrays as keys");
     }
-    return handles;
   }
 
   template <class Number, class Text>
   void exchange(Number number, Text text, const py::sequence& keys, const py::sequence& values,
                 const py::sequence& out_keys, const py::sequence& outs, int priority) {
     Keys k(keys);
-    Handles v = arrays(k, values);
+    Handles v = handles_of(values);
+    check_count(k, v);
     if (keys.is(out_keys) && values.is(outs)) {  // in place
       return run([&] {
         return k.are_texts() ? text(handle_, k.size(), k.texts(), k.size(), k.texts(), v.data(),
@@ -211,7 +215,8 @@ class Store {
       });
     }
     Keys ok(out_keys);
-    Handles o = arrays(ok, outs);
+    Handles o = handles_of(outs);
+    check_count(ok, o);
     if (k.are_texts() != ok.are_texts())
       throw py::value_error("given integer and string keys, expected keys of one kind");
     run([&] {

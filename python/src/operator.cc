@@ -53,17 +53,14 @@ void add_input(const OperatorData& op, PyObject* value, Arguments* call) {
                        (op.numpy ? "mx.np array; NDArray.as_np_ndarray() makes one" : "NDArray"));
 }
 
-// The result keeps the arrays of a list until the call has ended.
-py::object sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
-                         Arguments* call) {
-  py::object kept;
+void sort_variadic(const OperatorData& op, PyObject* const* args, std::size_t count,
+                   Arguments* call, KeptItems* kept) {
   if (count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]))) {
-    kept = kept_items(args[0]);
-    count = static_cast<std::size_t>(PyTuple_GET_SIZE(kept.ptr()));
-    args = PySequence_Fast_ITEMS(kept.ptr());
+    kept->keep(args[0]);
+    for (PyObject* array : *kept) add_input(op, array, call);
+    return;
   }
   for (std::size_t i = 0; i < count; ++i) add_input(op, args[i], call);
-  return kept;
 }
 
 bool is_reserved(PyObject* key, PyObject* value, Arguments* call) {
@@ -140,9 +137,9 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
     OperatorData& op = operator_data(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
     ArgumentsLease call;
-    py::object kept;
+    KeptItems kept;
     if (op.variadic) {
-      kept = sort_variadic(op, args, count, call.get());
+      sort_variadic(op, args, count, call.get(), &kept);
       for (Py_ssize_t k = 0; names != nullptr && k < PyTuple_GET_SIZE(names); ++k) {
         PyObject* key = PyTuple_GET_ITEM(names, k);
         PyObject* value = args[count + static_cast<std::size_t>(k)];
@@ -262,20 +259,11 @@ PyTypeObject* make_operator_type() {
 }
 
 // Given arrays; those of a list are kept too.
-bool given_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, py::object* kept) {
-  if (is_array(out)) {
-    if (!as_array(out)->writable) {
-      PyErr_SetString(PyExc_ValueError,
-                      "given a read-only array as output, expected a writable one");
-      return false;
-    }
-    handles->push_back(as_array(out)->handle);
-    return true;
-  }
-  const py::tuple arrays = kept_items(out);
-  for (const py::handle array : arrays) handles->push_back(handle_of(array));
-  *kept = arrays;
-  return true;
+void take_outputs(PyObject* out, std::vector<NDArrayHandle>* handles, KeptItems* kept) {
+  if (is_array(out)) return handles->push_back(output_handle_of(out));
+  kept->keep(out);
+  handles->reserve(kept->size());
+  for (PyObject* array : *kept) handles->push_back(output_handle_of(array));
 }
 
 }  // namespace
@@ -309,10 +297,13 @@ PyObject* invoke_operator(OperatorData& op, NDArrayHandle* inputs, int num_input
                           const std::vector<ParamValue>& params, PyObject* out, bool numpy) {
   const PreparedCallRef call = op.calls->find(num_inputs, params);
   std::vector<NDArrayHandle> given;
-  py::object kept;
-  if (out != nullptr && !given_outputs(out, &given, &kept)) return nullptr;
+  KeptItems kept;
+  if (out != nullptr) take_outputs(out, &given, &kept);
   int count = static_cast<int>(given.size());
-  NDArrayHandle* outputs = out == nullptr ? nullptr : given.data();
+  // A list without arrays is no null, which asks for new ones.
+  NDArrayHandle none = nullptr;
+  NDArrayHandle* outputs = nullptr;
+  if (out != nullptr) outputs = given.empty() ? &none : given.data();
   const int* storage_types = nullptr;
   check_blocking([&] {
     return MXOpCallInvoke(call->handle(), num_inputs, inputs, &count, &outputs, &storage_types);

@@ -70,8 +70,8 @@ struct Call {
   std::vector<ParamValue> params;
   PyObject* out = nullptr;
   py::object made;
-  py::object arrays;  // those of a list
-  bool numpy;         // so is the result
+  KeptItems arrays;  // those of a list
+  bool numpy;        // so is the result
 };
 
 bool takes(const Plain& plain, PyObject* object) {
@@ -91,9 +91,9 @@ bool add_arrays(const Plain& plain, PyObject* const* values, Py_ssize_t count, C
 bool add_sequence(const Plain& plain, PyObject* values, Call* call) {
   if (!PyList_CheckExact(values) && !PyTuple_CheckExact(values)) return false;
   if (PySequence_Fast_GET_SIZE(values) == 0) return false;
-  call->arrays = kept_items(values);
-  values = call->arrays.ptr();
-  return add_arrays(plain, PySequence_Fast_ITEMS(values), PyTuple_GET_SIZE(values), call);
+  call->arrays.keep(values);
+  return add_arrays(plain, call->arrays.begin(), static_cast<Py_ssize_t>(call->arrays.size()),
+                    call);
 }
 
 bool are_ints(PyObject* value) {

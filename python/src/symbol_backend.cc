@@ -16,7 +16,6 @@ namespace {
 
 using Options = std::map<std::string, std::string>;
 
-// Null for None.
 // Parameters that a backend has added, by name.
 py::dict added(int count, const NDArrayHandle* handles, char** names) {
   py::dict arrays;

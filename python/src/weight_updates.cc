@@ -14,27 +14,13 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
-// What a sequence holds now, for as long as this lives.
-class Items {
- public:
-  explicit Items(py::handle sequence) : items_(kept_items(sequence)) {}
-  std::size_t size() const { return items_.size(); }
-  PyObject* operator[](std::size_t i) const {
-    return PyTuple_GET_ITEM(items_.ptr(), static_cast<Py_ssize_t>(i));
-  }
-
- private:
-  py::tuple items_;
-};
-
-using Columns = std::vector<Items>;
+using Columns = std::vector<KeptItems>;
 
 // The columns of a step, weights first, then gradients and states, all of one length.
 Columns columns_of(const py::sequence& given) {
-  Columns columns;
-  columns.reserve(given.size());
-  for (const py::handle column : given) columns.emplace_back(column);
-  for (const Items& column : columns)
+  Columns columns(given.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].keep(py::object(given[i]).ptr());
+  for (const KeptItems& column : columns)
     if (column.size() != columns[0].size())
       throw py::value_error("given " + std::to_string(column.size()) + " arrays, expected " +
                             std::to_string(columns[0].size()) + ", one for each weight");
@@ -53,8 +39,8 @@ Step make_step(OperatorData& op, const Columns& columns, std::size_t first, std:
   step.inputs.reserve((last - first) * columns.size());
   step.outputs.reserve(last - first);
   for (std::size_t k = first; k < last; ++k) {
-    for (const Items& column : columns) step.inputs.push_back(handle_of(column[k]));
-    step.outputs.push_back(step.inputs[step.inputs.size() - columns.size()]);
+    for (const KeptItems& column : columns) step.inputs.push_back(handle_of(column[k]));
+    step.outputs.push_back(output_handle_of(columns[0][k]));
   }
   step.call = op.calls->find(static_cast<int>(step.inputs.size()), params);
   return step;
@@ -73,12 +59,14 @@ int run(const Step& step) {
 class StepParams {
  public:
   StepParams(const py::dict& common, const py::dict& rates, std::size_t count, bool several)
-      : several_(several) {
+      : several_(several), rates_(rates.size()) {
     for (const auto& [name, value] : common) params_.push_back({name.ptr(), value.ptr()});
     common_ = params_.size();
+    std::size_t i = 0;
     for (const auto& [name, values] : rates) {
-      rates_.emplace_back(name.ptr(), Items(values));
-      if (rates_.back().second.size() != count)
+      rates_[i].name = name.ptr();
+      rates_[i].values.keep(values.ptr());
+      if (rates_[i++].values.size() != count)
         throw py::value_error(py::cast<std::string>(name) + ": expected one value for each of " +
                               std::to_string(count) + " weights");
     }
@@ -98,7 +86,12 @@ class StepParams {
   }
 
  private:
-  PyObject* part_of(const Items& values, std::size_t first, std::size_t last) {
+  struct Rate {
+    PyObject* name = nullptr;  // borrowed of the dictionary
+    KeptItems values;
+  };
+
+  PyObject* part_of(const KeptItems& values, std::size_t first, std::size_t last) {
     py::tuple part(last - first);
     for (std::size_t k = first; k < last; ++k)
       PyTuple_SET_ITEM(part.ptr(), static_cast<Py_ssize_t>(k - first),
@@ -108,8 +101,8 @@ class StepParams {
   }
 
   const bool several_;
-  std::vector<std::pair<PyObject*, Items>> rates_;  // names are borrowed of the dictionary
-  std::vector<ParamValue> params_;                  // borrowed: of the dictionaries, of owned_
+  std::vector<Rate> rates_;
+  std::vector<ParamValue> params_;  // borrowed: of the dictionaries, of owned_
   std::vector<py::object> owned_;
   std::size_t common_ = 0;
 };
@@ -138,10 +131,10 @@ void update_weights(const py::handle& function, std::size_t size, const py::sequ
 bool all_dense(const py::sequence& columns) {
   const ArrayClasses& classes = array_classes();
   for (const py::handle column : columns) {
-    const Items arrays(column);
-    for (std::size_t i = 0; i < arrays.size(); ++i)
-      if (PyObject_TypeCheck(arrays[i], classes.row_sparse) ||
-          PyObject_TypeCheck(arrays[i], classes.csr))
+    KeptItems arrays;
+    arrays.keep(column.ptr());
+    for (PyObject* array : arrays)
+      if (PyObject_TypeCheck(array, classes.row_sparse) || PyObject_TypeCheck(array, classes.csr))
         return false;
   }
   return true;

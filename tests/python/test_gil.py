@@ -78,6 +78,55 @@ def test_a_list_may_be_emptied_while_its_arrays_are_in_use(counter):
     assert failures == []
 
 
+class Emptying:
+    """A parameter whose text is made after the call has taken its arrays."""
+
+    def __init__(self, arrays):
+        self.arrays = arrays
+
+    def __str__(self):
+        self.arrays.clear()
+        return "0"
+
+
+@pytest.mark.parametrize("count", [2, 16, 17, 40])
+def test_a_list_may_be_emptied_by_what_makes_a_text_of_a_parameter(count):
+    """Few arrays are kept one by one, many as a tuple."""
+    arrays = [mx.nd.full(1, i) for i in range(count)]
+    joined = mx.nd.concat(arrays, dim=Emptying(arrays))
+    assert arrays == [] and joined.asnumpy().tolist() == list(range(count))
+
+
+class Growing(str):
+    """A name whose text is made while another thread adds to the dictionary."""
+
+    def __new__(cls, text, arrays):
+        made = super().__new__(cls, text)
+        made.arrays = arrays
+        return made
+
+    def __str__(self):
+        self.arrays.setdefault("late", mx.nd.zeros(1))
+        return str.__str__(self)
+
+
+class Shrinking(list):
+    """A list that another thread makes shorter after its length was asked for."""
+
+    def __iter__(self):
+        return iter(self[:1])
+
+
+def test_arrays_that_are_saved_may_change_hands_meanwhile(tmp_path):
+    """Names, arrays and their number are those of one moment."""
+    file, arrays = str(tmp_path / "arrays"), {}
+    arrays[Growing("a", arrays)] = mx.nd.ones(1)
+    mx.nd.save(file, arrays)
+    assert list(mx.nd.load(file)) == ["a"] and len(arrays) == 2
+    mx.nd.save(file, Shrinking([mx.nd.ones(1), mx.nd.zeros(1)]))
+    assert [array.asscalar() for array in mx.nd.load(file)] == [1]
+
+
 def with_store():
     store = mx.kv.create("local")
     store.init("w", mx.nd.zeros((600, 600)))

@@ -3,10 +3,12 @@
 
 import copy
 import functools
+import gc
 import inspect
 import operator
 import pickle
 import pydoc
+import weakref
 
 import mxnet as mx
 import numpy as np
@@ -159,6 +161,22 @@ def test_the_negative_of_bool_is_a_number(package):
     values = package.array([True, False, True], dtype="bool")
     assert (-values).dtype == np.int64 and (-values).asnumpy().tolist() == [-1, 0, -1]
     assert type(-values) is type(values)
+
+
+@pytest.mark.parametrize("package", ["nd", "np"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64"])
+def test_a_hybridized_block_gives_the_same_negatives(package, dtype):
+    class Negative(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return -x
+
+    values = np.array([0, 1, 2**62 + 1 if dtype == "int64" else 3]).astype(dtype)
+    with mx.util.np_shape(package == "np"), mx.util.np_array(package == "np"):
+        x, net = getattr(mx, package).array(values, dtype=dtype), Negative()
+        net.hybridize()
+        made = net(x)
+        assert made.dtype == (-x).dtype
+        np.testing.assert_array_equal(made.asnumpy(), (-x).asnumpy())
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool"])
@@ -407,3 +425,80 @@ def test_counts_of_the_whole_range_are_float32_and_of_a_given_one_integers():
 def test_sparse_zeros_refuses_what_it_does_not_know():
     with pytest.raises(TypeError, match="zeros: given order"):
         mx.nd.sparse.zeros("csr", (2, 2), order="C")
+
+
+def read_only(*shape):
+    return mx.nd.NDArray(mx.nd.zeros(shape), writable=False)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda out: mx.nd.ones(2, out=out),
+        lambda out: mx.nd.split(mx.nd.ones(4), num_outputs=2, axis=0, out=[mx.nd.zeros(2), out]),
+        lambda out: mx.nd.split(mx.nd.ones(4), num_outputs=2, axis=0, out=(out, mx.nd.zeros(2))),
+        lambda out: mx.optimizer.get_updater(mx.optimizer.SGD())([0, 1], [mx.nd.ones(2)] * 2, [mx.nd.ones(2), out]),
+    ],
+    ids=["alone", "in a list", "in a tuple", "a weight"],
+)
+def test_a_read_only_array_is_not_written(write):
+    """Neither as the one result nor as one of several."""
+    out = read_only(2)
+    with pytest.raises(ValueError, match="read-only"):
+        write(out)
+    assert out.asnumpy().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("out", [[], ()], ids=["list", "tuple"])
+def test_no_outputs_are_too_few(out):
+    op = mx.nd.CachedOp(mx.sym.exp(mx.sym.var("x")))
+    for call in (mx.nd.exp, op):
+        with pytest.raises(mx.MXNetError, match="given 0 outputs, expected 1"):
+            call(mx.nd.ones(2), out=out)
+
+
+class Doubling(mx.autograd.Function):
+    def __init__(self, kept):
+        super().__init__()
+        self.kept = kept
+
+    def forward(self, x):
+        return x * 2
+
+    def backward(self, dy):
+        return dy * 2
+
+
+def through_a_function(array):
+    x = mx.nd.ones(2)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = Doubling(array)(x)
+    y.backward()
+
+
+EXP = mx.nd.CachedOp(mx.sym.exp(mx.sym.var("x")))
+USES = {
+    "an input": lambda a: mx.nd.exp(a),
+    "inputs": lambda a: mx.nd.add_n([a, a]),
+    "out": lambda a: mx.nd.exp(mx.nd.ones(2), out=a),
+    "a list of outputs": lambda a: mx.nd.exp(mx.nd.ones(2), out=[a]),
+    "out of a CachedOp": lambda a: EXP(mx.nd.ones(2), out=a),
+    "what a function of autograd keeps": through_a_function,
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_call_does_not_keep_its_arrays(name):
+    """They go with their last name, not when cycles are collected: that asks nothing for how large they are."""
+    array = mx.nd.zeros(2)
+    gone = weakref.ref(array)
+    gc.collect()
+    gc.disable()
+    try:
+        USES[name](array)
+        mx.nd.waitall()
+        del array
+        assert gone() is None
+    finally:
+        gc.enable()

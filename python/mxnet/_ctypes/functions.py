@@ -409,6 +409,7 @@ _kept: Dict[int, Any] = {}  # what the library may still call, by a number of it
 
 def record_function(inputs: Sequence[Any], outputs: Sequence[Any], gradient: Callable[..., None]) -> None:
     """Puts a function with a gradient in Python onto the tape."""
+    held = [gradient]
 
     def call(num_ograds: int, num_igrads: int, handles: Any, requests: Any, is_train: int, _: Any) -> int:
         import sys
@@ -417,7 +418,7 @@ def record_function(inputs: Sequence[Any], outputs: Sequence[Any], gradient: Cal
 
         arrays = wrap_all(num_ograds + num_igrads, handles)
         try:
-            gradient(arrays[:num_ograds], arrays[num_ograds:], requests[:num_igrads], is_train != 0)
+            held[0](arrays[:num_ograds], arrays[num_ograds:], requests[:num_igrads], is_train != 0)
             return 1
         except BaseException as error:  # pylint: disable=broad-except  (the caller of backward() gets an error of the library)
             sys.excepthook(*sys.exc_info())
@@ -425,6 +426,7 @@ def record_function(inputs: Sequence[Any], outputs: Sequence[Any], gradient: Cal
             return 0
 
     def drop(_: Any) -> int:
+        held.clear()  # with its arrays; ctypes' functions are parts of cycles, which are collected some time
         _kept.pop(number, None)
         return 1
 

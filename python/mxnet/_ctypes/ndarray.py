@@ -183,8 +183,9 @@ def invoke(function: Any, leading: Sequence[Any], inputs: Sequence[Any], out: An
         given = [out] if isinstance(out, NDArrayBase) else list(out)
         if not all(array.writable for array in given):
             raise ValueError("given a read-only array as output, expected a writable one")
-    count = ctypes.c_int(len(given))
-    outputs = ctypes.POINTER(NDArrayHandle)() if out is None else ctypes.cast(handles_of(given), ctypes.POINTER(NDArrayHandle))
+    count, given_handles = ctypes.c_int(len(given)), handles_of(given)
+    # Of an address: what is cast from an object is part of a cycle, in which the arrays would stay until it is collected.
+    outputs = ctypes.POINTER(NDArrayHandle)() if out is None else ctypes.cast(ctypes.addressof(given_handles), ctypes.POINTER(NDArrayHandle))
     types = ctypes.POINTER(ctypes.c_int)()
     check_call(function(*leading, len(inputs), handles_of(inputs), ctypes.byref(count), ctypes.byref(outputs), *trailing, ctypes.byref(types)))
     if out is not None:

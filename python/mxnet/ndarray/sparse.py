@@ -315,6 +315,8 @@ def empty(stype: str, shape: Any, ctx: Any = None, dtype: Any = None) -> Any:
     """An array that stores nothing."""
     if stype == "default":
         return _dense_zeros(shape, ctx, dtype)
+    if stype not in _NUM_AUX:
+        raise ValueError(f"given storage type {stype!r}, expected one of default, {', '.join(_NUM_AUX)}")
     made = _create(stype, shape, ctx, dtype)
     if stype != "csr":
         return made

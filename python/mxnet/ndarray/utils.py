@@ -26,8 +26,11 @@ def save(fname: Union[str, os.PathLike], data: Any) -> None:
     if isinstance(data, NDArray):
         data = [data]
     elif isinstance(data, dict):
-        names, data = [str(name) for name in data], list(data.values())
-    elif not isinstance(data, (list, tuple)):
+        pairs = list(data.items())  # at once: names and arrays belong together, whatever another thread adds meanwhile
+        names, data = [str(name) for name, _ in pairs], [array for _, array in pairs]
+    elif isinstance(data, (list, tuple)):
+        data = list(data)
+    else:
         raise ValueError(f"given {type(data).__name__}, expected an NDArray, a list or a dictionary of them")
     _core.save(os.fspath(fname), data, names)
 

@@ -10,7 +10,10 @@ _filled = _generate.fill(__name__, "_npx__image_")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _generate.names_in("_npx__image_"):
+    if name == "__all__":
+        return list(_generate.names_in("_npx__image_"))
+    # What Python asks a module for is said of this one: with that package's __path__ it were one itself.
+    if name in _generate.names_in("_npx__image_") or name.startswith("__"):
         return _filled(name)
     from .. import image
 
@@ -20,4 +23,5 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list:
     from .. import image
 
-    return sorted({*globals(), *dir(image), *_generate.names_in("_npx__image_")})
+    others = (name for name in dir(image) if not name.startswith("__"))
+    return sorted({*globals(), *others, *_generate.names_in("_npx__image_")})

@@ -60,3 +60,18 @@ def test_a_matrix_of_zeros_has_a_pointer_for_each_row(make, dtype):
     made.check_format()
     pytest.importorskip("scipy")
     assert made.asscipy().toarray().tolist() == [[0, 0]] * 3
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: mx.nd.sparse.zeros("other", (2, 2)),
+        lambda: mx.nd.sparse.empty("undefined", (2, 2)),
+        lambda: mx.nd.zeros((2, 2), stype="other"),
+        lambda: mx.nd.ones((2, 2)).attach_grad(stype="other"),
+    ],
+    ids=["zeros", "empty", "mx.nd.zeros", "attach_grad"],
+)
+def test_storage_types_that_there_are_not(make):
+    with pytest.raises(ValueError, match="expected one of default"):
+        make()

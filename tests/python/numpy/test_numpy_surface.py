@@ -75,6 +75,12 @@ def test_images_for_numpy_have_what_images_have():
     assert mx.npx.image.resize is not mx.image.image and "ImageIter" in dir(mx.npx.image)
     with pytest.raises(AttributeError, match="no_such"):
         mx.npx.image.no_such
+    assert not hasattr(mx.npx.image, "__path__")  # it is no package
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("mxnet.numpy_extension.image.detection")
+    everything = {}
+    exec("from mxnet.numpy_extension.image import *", everything)  # the operators, as in 1.9.1
+    assert {"to_tensor", "resize", "random_hue"} <= set(everything) and "imresize" not in everything
 
 
 def test_a_constraint_needs_no_text_of_its_own():

@@ -48,7 +48,7 @@ class _Symbol(Methods, Symbol):  # type: ignore[misc]
         return F.op("_npi_cast")(self, dtype=dtype_name(dtype))
 
     def __neg__(self) -> _Symbol:
-        return F.negative(self)
+        return self * -1  # as 1.9.1 writes it, and of bool a number: negative has none of those
 
     def __abs__(self) -> _Symbol:
         return F.abs(self)
