@@ -3,6 +3,7 @@
 #include "io/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -45,16 +46,21 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-// No room for the stacks of more threads: as where a machine has no more of them.
+// No room for the stacks of more than a few threads: as where a machine has no more of them. What a
+// stack does not fit into is room enough for all else.
 TEST(WorkerPool, WithoutThreadsForAllThrows) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer's memory does not fit";
   const auto make = [] {
     int status = 2;
-    constexpr rlim_t kRoom = rlim_t{1} << 30;
+    constexpr std::size_t kStack = std::size_t{1} << 30;
+    constexpr rlim_t kRoom = 4 * kStack;
     const rlimit limit{kRoom, kRoom};
-    if (::setrlimit(RLIMIT_AS, &limit) == 0) {
+    pthread_attr_t attributes;
+    if (::pthread_attr_init(&attributes) == 0 &&
+        ::pthread_attr_setstacksize(&attributes, kStack) == 0 &&
+        ::pthread_setattr_default_np(&attributes) == 0 && ::setrlimit(RLIMIT_AS, &limit) == 0) {
       try {
-        WorkerPool pool(10'000);
+        WorkerPool pool(100);
       } catch (const std::system_error&) {
         status = 0;
       }
