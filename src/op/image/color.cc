@@ -90,16 +90,17 @@ void each_pixel(const Tensor& in, const Tensor& out, double cost, const F& chang
         [&](int64_t first, int64_t last) {
           if constexpr (std::is_same_v<T, C>) {
             const int64_t start = first * kBlock, count = std::min(last * kBlock, size) - start;
-            return change_pixels(change, in.as<T>() + start, out.as<T>() + start, count);
-          }
-          std::array<C, kBlock> block;
-          for (int64_t i = first; i < last; ++i) {
-            const int64_t start = i * kBlock, count = std::min(kBlock, size - start);
-            convert_array(in.as<T>() + start, block.data(), count);
-            change_pixels(change, block.data(), block.data(), count);
-            T* const to = out.as<T>() + start;
-            for (int64_t k = 0; k < count; ++k)
-              to[k] = to_pixel<T>(block[static_cast<std::size_t>(k)], true);
+            change_pixels(change, in.as<T>() + start, out.as<T>() + start, count);
+          } else {
+            std::array<C, kBlock> block;
+            for (int64_t i = first; i < last; ++i) {
+              const int64_t start = i * kBlock, count = std::min(kBlock, size - start);
+              convert_array(in.as<T>() + start, block.data(), count);
+              change_pixels(change, block.data(), block.data(), count);
+              T* const to = out.as<T>() + start;
+              for (int64_t k = 0; k < count; ++k)
+                to[k] = to_pixel<T>(block[static_cast<std::size_t>(k)], true);
+            }
           }
         },
         1);
