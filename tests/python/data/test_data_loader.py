@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -310,6 +312,19 @@ def test_lists_of_numbers_are_arrays_and_lists_of_arrays_rows():
     assert batch.asnumpy().tolist() == [[1, 2], [3, 4], [5, 6]]
     columns = next(iter(data.DataLoader([[mx.nd.ones(2), 1], [mx.nd.zeros(2), 2]], batch_size=2)))
     assert [item.shape for item in columns] == [(2, 2), (2,)]
+
+
+def test_batches_of_processes_are_arrays_of_np_where_nobody_has_asked_for_mx_np():
+    program = (
+        "import sys, numpy as np, mxnet as mx\n"
+        "from mxnet.gluon import data\n"
+        "with mx.util.np_shape(True), mx.util.np_array(True):\n"
+        "    assert 'mxnet.numpy' not in sys.modules\n"
+        "    kinds = {type(x) for x in data.DataLoader(np.ones((6, 2), 'float32'), 3, num_workers=1)}\n"
+        "assert kinds == {mx.np.ndarray}, kinds\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("ways", WAYS)

@@ -35,6 +35,8 @@ def describe(array: NDArray) -> Tuple[int, int, Tuple[int, ...], int, bool]:
 
 def rebuild(process: int, descriptor: int, shape: Tuple[int, ...], dtype: int, numpy: bool) -> NDArray:
     """The array behind a duplicate of a descriptor, which is taken over."""
+    if numpy:  # its class is there once the module is, which this process may not have asked for yet
+        from ... import numpy as _  # noqa: F401
     return _core.array_from_shared(process, descriptor, list(shape), dtype, numpy)
 
 
