@@ -57,6 +57,12 @@ bool is_launched(const NDArray& array, Device device) {
   return done.wait_for(kLongEnough) == std::future_status::ready;
 }
 
+// Fails the nth copy on `device` from now, which is the caller's: none from before is on its way.
+void fail_copy(int device, int64_t nth) {
+  Engine::get().wait_for_all();
+  sim_control(device_api(DeviceType::kGPU))->fail_copy(device, nth, "the bus is on fire");
+}
+
 // Waits for the streams of gpu(0)'s workers until one has thrown what failed on it.
 bool some_stream_throws() {
   for (int round = 0; round < 100; ++round) {
@@ -128,6 +134,7 @@ TEST(GpuCopy, ArraysThatEndBeforeTheirCopyAreKept) {
   counting(Shape{1000}, Device::gpu(1)).copy_to(other);
   gate.open();
   EXPECT_EQ(floats(c), floats(counting(Shape{1000})));
+  EXPECT_EQ(floats(other), floats(c));
 }
 
 TEST(GpuCopy, FromPageableMemoryTheHostDoesNotWait) {
@@ -158,9 +165,8 @@ INSTANTIATE_TEST_SUITE_P(Bytes, StagedCopy,
 
 TEST(GpuCopy, APieceThatFailsFailsTheCopy) {
   const NDArray a = counting(Shape{3'000'000}, Device::gpu(1));  // three pieces
-  SimControl& control = *sim_control(device_api(DeviceType::kGPU));
   for (const int64_t nth : {1, 2, 3}) {
-    control.fail_copy(1, nth, "the bus is on fire");
+    fail_copy(1, nth);
     EXPECT_NE(error_of([&] { floats(a); }).find("the bus is on fire"), std::string::npos) << nth;
   }
   EXPECT_EQ(floats(a), floats(counting(Shape{3'000'000})));
@@ -170,8 +176,7 @@ TEST(GpuCopy, AFailedCopyIsToldByTheWaitForItsArray) {
   const NDArray a = counting(Shape{10}, Device::gpu(0));
   NDArray b(Shape{10}, DType::kFloat32, Device::gpu(0));
   b.wait_to_write();
-  SimControl& control = *sim_control(device_api(DeviceType::kGPU));
-  control.fail_copy(0, 1, "the bus is on fire");
+  fail_copy(0, 1);
   a.copy_to(b);
   EXPECT_NE(error_of([&] { b.wait_to_read(); }).find("the bus is on fire"), std::string::npos);
   EXPECT_TRUE(some_stream_throws()) << "the stream keeps it until it is waited for itself";
