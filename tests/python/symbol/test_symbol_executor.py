@@ -171,6 +171,29 @@ def test_reshape_shares_parameters():
     assert executor.reshape(allow_up_sizing=True, data=(9, 2)).forward()[0].shape == (9, 3)
 
 
+def test_reshape_takes_no_more_of_an_array_than_was_bound():
+    data, grad = mx.nd.zeros((8, 3)), mx.nd.zeros((8, 3))
+    executor = (mx.sym.var("x") * 2).bind(mx.cpu(), {"x": data[:2]}, args_grad={"x": grad[:2]})
+    with pytest.raises(mx.MXNetError, match="allow_up_sizing"):
+        executor.reshape(x=(4, 3))
+    larger = executor.reshape(allow_up_sizing=True, x=(4, 3))
+    larger.arg_dict["x"][:] = 1
+    larger.forward(is_train=True)
+    larger.backward([mx.nd.ones((4, 3))])
+    np.testing.assert_array_equal(larger.grad_dict["x"].asnumpy(), np.full((4, 3), 2))
+    assert data.sum().asscalar() == 0 and grad.sum().asscalar() == 0
+    smaller = larger.reshape(x=(1, 3))
+    with pytest.raises(mx.MXNetError, match="allow_up_sizing"):
+        smaller.reshape(x=(4, 3))
+
+
+def test_shared_buffer_lends_no_more_than_it_holds():
+    data = mx.nd.zeros((8, 2))
+    executor = network().simple_bind(mx.cpu(), shared_buffer={"data": data[:2]}, data=(4, 2))
+    executor.arg_dict["data"][:] = 1
+    assert data.sum().asscalar() == 0
+
+
 def test_shared_buffer_is_filled_and_used():
     buffer = {}
     first = network().simple_bind(mx.cpu(), shared_buffer=buffer, data=(4, 2))
