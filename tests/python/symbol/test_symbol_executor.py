@@ -215,6 +215,16 @@ def test_monitor_sees_values():
     assert not seen
 
 
+def test_what_needs_no_gradient_may_be_an_output_of_a_watched_executor():
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    grad = mx.nd.zeros(2)
+    executor = mx.sym.Group([x * y, x]).bind(mx.cpu(), {"x": mx.nd.array([2, 3]), "y": mx.nd.ones(2)}, args_grad={"y": grad})
+    executor.set_monitor_callback(lambda name, value: None)
+    executor.forward(is_train=True)
+    executor.backward([mx.nd.ones(2), mx.nd.ones(2)])
+    np.testing.assert_array_equal(grad.asnumpy(), [2, 3])
+
+
 def test_monitors_that_threads_set_while_others_run_live_as_long_as_one_is_called():
     executor = network().simple_bind(mx.cpu(), data=(4, 2))
     running = threading.Event()
