@@ -225,6 +225,35 @@ def test_what_needs_no_gradient_may_be_an_output_of_a_watched_executor():
     np.testing.assert_array_equal(grad.asnumpy(), [2, 3])
 
 
+READINGS = {  # of a state m, and the factor and power of x that an m of 0.2 makes
+    "at once": (lambda m, x: m * 2 * x, 0.4, 2),
+    "deep": (lambda m, x: m * mx.sym.BlockGrad(x) * 2, 0.4, 1),
+    "casts": (lambda m, x: mx.sym.Cast(mx.sym.Cast(m, dtype="float64"), dtype="float32"), 0.2, 1),
+}
+
+
+@pytest.mark.parametrize("settings", [{}, {"MXNET_EXEC_NUM_TEMP": "2", "MXNET_USE_FUSION": "0"}, {"MXNET_BACKWARD_DO_MIRROR": "1"}])
+@pytest.mark.parametrize("reading", READINGS)
+def test_what_reads_a_state_before_it_is_written_sees_it_as_it_was(settings, reading):
+    read, factor, power = READINGS[reading]
+    state, deep = mx.sym.var("m"), mx.sym.var("x")
+    for _ in range(4):
+        deep = mx.sym.SwapAxis(deep)
+    weight = mx.sym.sgd_mom_update(weight=mx.sym.var("w"), grad=mx.sym.var("g"), mom=state, lr=1, momentum=0.5)  # writes m
+    symbol = mx.sym.tanh((read(state, deep) + weight) * deep)
+    arrays = {name: mx.nd.full((2, 3), value) for name, value in {"w": 0.0, "g": 0.1, "x": 1.0}.items()}
+    momentum, grad = mx.nd.zeros((2, 3)), mx.nd.zeros((2, 3))
+    with mx.util.environment(settings):
+        executor = symbol.bind(mx.cpu(), arrays, args_grad={"x": grad}, aux_states={"m": momentum})
+        for is_train in (False, True):
+            momentum[:] = 0.2
+            out = executor.forward(is_train=is_train)[0].asnumpy()
+            np.testing.assert_allclose(out, np.full((2, 3), np.tanh(factor)), rtol=1e-6)
+            np.testing.assert_allclose(momentum.asnumpy(), np.zeros((2, 3)), atol=1e-7)
+        executor.backward([mx.nd.ones((2, 3))])
+        np.testing.assert_allclose(grad.asnumpy(), (1 - out**2) * factor * power, rtol=1e-5)
+
+
 def test_monitors_that_threads_set_while_others_run_live_as_long_as_one_is_called():
     executor = network().simple_bind(mx.cpu(), data=(4, 2))
     running = threading.Event()
