@@ -78,12 +78,12 @@ void Executor::watch_backward(const ir::Node& node, const NDArray& output) {
 }
 
 void Executor::backward_eagerly(InputRefs head_grads, bool training) {
-  // Outputs that no argument with a gradient leads to have no history.
+  // Outputs that no argument with a gradient leads to have no history, or are constants of others'.
   std::vector<const NDArray*> heads, grads;
   std::vector<NDArray> moved;
   moved.reserve(head_grads.size());  // addresses stay
   for (std::size_t o = 0; o < recorded_.size(); ++o) {
-    if (tape_entry(recorded_[o]) == nullptr) continue;
+    if (!wants_gradient(recorded_[o])) continue;
     heads.push_back(&recorded_[o]);
     if (head_grads.empty()) continue;
     const NDArray& output = recorded_[o];

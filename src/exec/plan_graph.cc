@@ -173,25 +173,25 @@ TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& kn
       known);
 }
 
-// What is to run: fused or mirrored, and laid out.
+// What is to run, of a pure graph: fused or mirrored, and laid out.
 TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayType>& known,
                        const PlanOptions& options, const PassOptions& passes) {
-  const bool optimises = options.optimise && is_pure(folded.graph);
   const bool differentiates =
       options.forward_outputs < static_cast<int>(folded.graph.outputs().size());
-  if (optimises && !options.training && !differentiates) return optimise(folded, known, passes);
+  if (options.optimise && !options.training && !differentiates)
+    return optimise(folded, known, passes);
   // Where a plug-in is loaded: simulated GPUs run the CPU's kernels, one by one.
-  if (options.device.is_gpu() && options.fuse_pointwise && is_pure(folded.graph)) {
+  if (options.device.is_gpu() && options.fuse_pointwise) {
     if (!options.training && !differentiates) return optimise_for_gpu(folded, known, passes);
     if (!saves_memory()) return train_on_gpu(folded, known, passes);
   }
   if (!saves_memory() || !differentiates) {
-    if (!optimises) return folded;
+    if (!options.optimise) return folded;
     const LayoutOptions layouts{.training = options.training, .differentiated = differentiates};
     TypedGraph laid = laid_out(folded, known, passes, layouts);
     return options.training && differentiates ? norms_fused(laid, known, passes) : laid;
   }
-  return saving_graph(folded, known, options, passes, optimises);
+  return saving_graph(folded, known, options, passes, options.optimise);
 }
 
 }  // namespace
@@ -203,6 +203,8 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
   if (options.forward_outputs < static_cast<int>(graph.outputs.size()))
     graph = run_joint_passes(graph, passes);
   TypedGraph folded = fold(infer_all(std::move(graph), known), known, options.device, passes);
+  // What is fused or computed again would see values as they are later.
+  if (!is_pure(folded.graph)) return folded;
   TypedGraph typed = transformed(std::move(folded), known, options, passes);
   auto fused = pointwise_fused(typed, options);
   run_pass("fuse_pointwise", typed.graph.graph(), passes,

@@ -102,11 +102,11 @@ ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayTy
   };
   const auto is_pair = [&](const ir::Node& second) {
     if (!is_cast(second) || !is_cast(*second.inputs[0].node)) return false;
-    const ir::Node& first = *second.inputs[0].node;
-    const DType narrow = dtype(graph.entry(first.inputs[0]));
-    const DType wide = dtype(graph.entry(second.inputs[0]));
-    return narrow != DType::kUnknown && narrow != wide &&
-           narrow == dtype(graph.first_entry(graph.index_of(second))) && holds(wide, narrow);
+    const int source = graph.entry(second.inputs[0].node->inputs[0]);
+    const DType narrow = dtype(source), wide = dtype(graph.entry(second.inputs[0]));
+    return !written[static_cast<std::size_t>(source)] && narrow != DType::kUnknown &&
+           narrow != wide && narrow == dtype(graph.first_entry(graph.index_of(second))) &&
+           holds(wide, narrow);
   };
   const auto replace = [&](const ir::Node& second, const Ref<ir::Node>& node) -> Replacement {
     if (is_nothing(second)) return node->inputs;

@@ -101,7 +101,10 @@ Schedule schedule_nodes(const IndexedGraph& graph, int forward_outputs, Pace pac
   Schedule schedule;
   for (int n = 0; n < first; ++n)
     if (!is_given(graph.node(n))) schedule.nodes.push_back(n);
-  if (pace == Pace::kAbreast) sort_by_depth(graph, &schedule.nodes);
+  // Who reads a value before it is written goes on doing so.
+  const auto writes = [&](int n) { return !graph.mutated(n).empty(); };
+  if (pace == Pace::kAbreast && std::ranges::none_of(schedule.nodes, writes))
+    sort_by_depth(graph, &schedule.nodes);
   schedule.num_forward = static_cast<int>(schedule.nodes.size());
   BackwardOrder(graph, first).append_to(&schedule.nodes);
   return schedule;

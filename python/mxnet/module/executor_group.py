@@ -82,6 +82,7 @@ class DataParallelExecutorGroup:
         self.batch_size: int = 0
         self.slices: List[slice] = []
         self.execs: List[Any] = []
+        self._bound: List[Any] = []
         self.data_shapes: List[DataDesc] = []
         self.label_shapes: Optional[List[DataDesc]] = None
         self.bind_exec(data_shapes, label_shapes, shared_group)
@@ -129,7 +130,7 @@ class DataParallelExecutorGroup:
         shared_group: Optional[DataParallelExecutorGroup] = None,
         reshape: bool = False,
     ) -> None:
-        """Makes the executors, with `reshape` from those that are there."""
+        """Makes the executors, with `reshape` from those that were bound first: their memory serves all that is no larger."""
         self.batch_size = 0
         self.data_layouts = self.decide_slices(data_shapes)
         self.label_layouts = self.decide_slices(label_shapes) if label_shapes is not None else []
@@ -138,10 +139,12 @@ class DataParallelExecutorGroup:
             shapes = dict(self._part(data_shapes, self.data_layouts, i))
             shapes.update(self._part(label_shapes or [], self.label_layouts, i))
             if reshape:
-                made.append(self.execs[i].reshape(allow_up_sizing=True, **shapes))
+                made.append(self._bound[i].reshape(allow_up_sizing=True, **shapes))
             else:
                 types = {desc.name: desc.dtype for desc in [*data_shapes, *(label_shapes or [])] if isinstance(desc, DataDesc)}
                 made.append(self._bind_one(i, shapes, types, shared_group))
+        if not reshape:
+            self._bound = made
         self.execs = made
         self.data_shapes = data_shapes
         self.label_shapes = label_shapes

@@ -171,6 +171,29 @@ def test_reshape_shares_parameters():
     assert executor.reshape(allow_up_sizing=True, data=(9, 2)).forward()[0].shape == (9, 3)
 
 
+def test_reshape_takes_no_more_of_an_array_than_was_bound():
+    data, grad = mx.nd.zeros((8, 3)), mx.nd.zeros((8, 3))
+    executor = (mx.sym.var("x") * 2).bind(mx.cpu(), {"x": data[:2]}, args_grad={"x": grad[:2]})
+    with pytest.raises(mx.MXNetError, match="allow_up_sizing"):
+        executor.reshape(x=(4, 3))
+    larger = executor.reshape(allow_up_sizing=True, x=(4, 3))
+    larger.arg_dict["x"][:] = 1
+    larger.forward(is_train=True)
+    larger.backward([mx.nd.ones((4, 3))])
+    np.testing.assert_array_equal(larger.grad_dict["x"].asnumpy(), np.full((4, 3), 2))
+    assert data.sum().asscalar() == 0 and grad.sum().asscalar() == 0
+    smaller = larger.reshape(x=(1, 3))
+    with pytest.raises(mx.MXNetError, match="allow_up_sizing"):
+        smaller.reshape(x=(4, 3))
+
+
+def test_shared_buffer_lends_no_more_than_it_holds():
+    data = mx.nd.zeros((8, 2))
+    executor = network().simple_bind(mx.cpu(), shared_buffer={"data": data[:2]}, data=(4, 2))
+    executor.arg_dict["data"][:] = 1
+    assert data.sum().asscalar() == 0
+
+
 def test_shared_buffer_is_filled_and_used():
     buffer = {}
     first = network().simple_bind(mx.cpu(), shared_buffer=buffer, data=(4, 2))
@@ -190,6 +213,45 @@ def test_monitor_sees_values():
     executor.set_monitor_callback(None)
     executor.forward()[0].wait_to_read()
     assert not seen
+
+
+def test_what_needs_no_gradient_may_be_an_output_of_a_watched_executor():
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    grad = mx.nd.zeros(2)
+    executor = mx.sym.Group([x * y, x]).bind(mx.cpu(), {"x": mx.nd.array([2, 3]), "y": mx.nd.ones(2)}, args_grad={"y": grad})
+    executor.set_monitor_callback(lambda name, value: None)
+    executor.forward(is_train=True)
+    executor.backward([mx.nd.ones(2), mx.nd.ones(2)])
+    np.testing.assert_array_equal(grad.asnumpy(), [2, 3])
+
+
+READINGS = {  # of a state m, and the factor and power of x that an m of 0.2 makes
+    "at once": (lambda m, x: m * 2 * x, 0.4, 2),
+    "deep": (lambda m, x: m * mx.sym.BlockGrad(x) * 2, 0.4, 1),
+    "casts": (lambda m, x: mx.sym.Cast(mx.sym.Cast(m, dtype="float64"), dtype="float32"), 0.2, 1),
+}
+
+
+@pytest.mark.parametrize("settings", [{}, {"MXNET_EXEC_NUM_TEMP": "2", "MXNET_USE_FUSION": "0"}, {"MXNET_BACKWARD_DO_MIRROR": "1"}])
+@pytest.mark.parametrize("reading", READINGS)
+def test_what_reads_a_state_before_it_is_written_sees_it_as_it_was(settings, reading):
+    read, factor, power = READINGS[reading]
+    state, deep = mx.sym.var("m"), mx.sym.var("x")
+    for _ in range(4):
+        deep = mx.sym.SwapAxis(deep)
+    weight = mx.sym.sgd_mom_update(weight=mx.sym.var("w"), grad=mx.sym.var("g"), mom=state, lr=1, momentum=0.5)  # writes m
+    symbol = mx.sym.tanh((read(state, deep) + weight) * deep)
+    arrays = {name: mx.nd.full((2, 3), value) for name, value in {"w": 0.0, "g": 0.1, "x": 1.0}.items()}
+    momentum, grad = mx.nd.zeros((2, 3)), mx.nd.zeros((2, 3))
+    with mx.util.environment(settings):
+        executor = symbol.bind(mx.cpu(), arrays, args_grad={"x": grad}, aux_states={"m": momentum})
+        for is_train in (False, True):
+            momentum[:] = 0.2
+            out = executor.forward(is_train=is_train)[0].asnumpy()
+            np.testing.assert_allclose(out, np.full((2, 3), np.tanh(factor)), rtol=1e-6)
+            np.testing.assert_allclose(momentum.asnumpy(), np.zeros((2, 3)), atol=1e-7)
+        executor.backward([mx.nd.ones((2, 3))])
+        np.testing.assert_allclose(grad.asnumpy(), (1 - out**2) * factor * power, rtol=1e-5)
 
 
 def test_monitors_that_threads_set_while_others_run_live_as_long_as_one_is_called():
