@@ -3,6 +3,8 @@
 // becomes of errors.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "base/error.h"
 #include "device/stream.h"
 #include "fake_cudart.h"
@@ -23,7 +25,7 @@ class CudaCollectives : public ::testing::Test {
   }
   ~CudaCollectives() override {
     fake_nccl::fail_in("");
-    fake_nccl::change_device_with(nullptr);
+    fake_nccl::change_device_with(nullptr, nullptr);
     if (team_ != nullptr) api_.destroy_team(team_);
   }
 
@@ -82,7 +84,7 @@ TEST_F(CudaCollectives, TypesThatNcclLacksAreAnError) {
 
 TEST_F(CudaCollectives, TheCurrentDeviceStays) {
   cudaSetDevice(0);
-  fake_nccl::change_device_with(cudaSetDevice);
+  fake_nccl::change_device_with(cudaSetDevice, cudaGetDevice);
   const int devices[] = {0, 1};
   const auto current = [] {
     int device = -1;
@@ -95,6 +97,24 @@ TEST_F(CudaCollectives, TheCurrentDeviceStays) {
   EXPECT_EQ(current(), 0);
   api_.destroy_team(team);
   EXPECT_EQ(current(), 0);
+}
+
+// A context takes half a gigabyte of a device: the one that is current on a thread which has chosen
+// none is not to get one by being put back.
+TEST_F(CudaCollectives, ATeamMakesContextsOnNoOtherDevice) {
+  fake_nccl::change_device_with(cudaSetDevice, cudaGetDevice);
+  std::thread([&] {
+    Stream stream(api_, 1);
+    fake_cuda::forget_contexts();
+    const int devices[] = {1};
+    NativeTeam* const team = api_.create_team(devices);
+    const void* const from[] = {this};
+    void* const to[] = {this};
+    NativeStream* const streams[] = {stream.native()};
+    api_.run(team, {Collective::kSumToAll, 1, DType::kFloat32, 0, from, to}, streams);
+    api_.destroy_team(team);
+  }).join();
+  EXPECT_EQ(fake_cuda::contexts(), std::set<int>{1});
 }
 
 }  // namespace

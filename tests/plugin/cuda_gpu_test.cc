@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA plug-in on a real GPU, through libmxnet.so: the contract of every DeviceApi, and the
-// elementwise rows. Each test is skipped, saying so, on a machine without one.
+// The CUDA plug-in on a real GPU, through libmxnet.so: the contract of every DeviceApi, the
+// elementwise rows, and recorded graphs. Each test is skipped, saying so, on a machine without one.
 #include <dlfcn.h>
 
 #include <cmath>
+#include <thread>
 
+#include "device/graph_capture.h"
 #include "device/plugin_abi.h"
 #include "op/rows/unary_loops.h"
 #include "op/run/gpu_table.h"
@@ -76,6 +78,129 @@ TEST_F(CudaUnary, NullStreamIsAClearError) {
   const Shape shape{1};
   const Tensor tensor{&x, &shape, DType::kFloat32};
   EXPECT_THROW(table_->unary(nullptr, static_cast<int>(UnaryRow::sigmoid), tensor, tensor), Error);
+}
+
+// A worker's first call may be a launch: nothing has made a context on its thread before.
+TEST_F(CudaUnary, SigmoidOnAThreadThatHasUsedNoDevice) {
+  std::thread([this] { check_sigmoid(1001, 0); }).join();
+}
+
+// What recordings are given while they last, of which only a device knows whether it ends them.
+class CudaCapture : public CudaUnary {
+ protected:
+  static constexpr int64_t kSize = 1000;
+  static constexpr std::size_t kBytes = kSize * sizeof(float);
+
+  void SetUp() override {
+    CudaUnary::SetUp();
+    if (table_ == nullptr) return;
+    capture_ = dynamic_cast<GraphCapture*>(gpu());
+    ASSERT_NE(capture_, nullptr);
+  }
+  void sigmoid(Stream& stream, const Buffer& from, const Buffer& to) {
+    const Shape shape{kSize};
+    table_->unary(stream.native(), static_cast<int>(UnaryRow::sigmoid),
+                  {from.data(), &shape, DType::kFloat32}, {to.data(), &shape, DType::kFloat32});
+  }
+  template <class Work>
+  DeviceGraph record(Stream& stream, const Work& work) {
+    capture_->begin_capture(0, stream.native());
+    work();
+    return {*capture_, 0, capture_->end_capture(0, stream.native())};
+  }
+  void expect_all(Stream& stream, Buffer& buffer, float expected) {
+    std::vector<float> found(kSize);
+    buffer.download(found.data(), stream);
+    stream.synchronize();
+    for (const float value : found) ASSERT_NEAR(value, expected, 1e-6);
+  }
+
+  GraphCapture* capture_ = nullptr;
+};
+
+TEST_F(CudaCapture, MemoryAndEventsOfOthersComeAndGoMeanwhile) {
+  DeviceApi& api = *gpu();
+  Stream stream(api, 0), other(api, 0);
+  Buffer from(api, Device::gpu(0), kBytes), to(api, Device::gpu(0), kBytes);
+  api.fill(0, from.data(), 0, kBytes, stream.native());
+  sigmoid(stream, from, to);  // loads the kernel
+  stream.synchronize();
+  api.fill(0, to.data(), 0, kBytes, stream.native());
+  DeviceGraph graph = record(stream, [&] {
+    sigmoid(stream, from, to);
+    { const Buffer more(api, Device::gpu(0), 64 << 20), less(api, Device::gpu(0), 1); }
+    { const PinnedBuffer pinned(api, 1 << 20); }
+    const Stream made(api, 0);
+    Event event(api, 0);
+    event.record(other);
+    event.done();
+    event.synchronize();
+    other.synchronize();
+  });
+  expect_all(stream, to, 0.0f);  // nothing was done
+  graph.launch(stream.native());
+  expect_all(stream, to, 0.5f);
+}
+
+TEST_F(CudaCapture, ASecondStreamIsPartOfIt) {
+  DeviceApi& api = *gpu();
+  Stream stream(api, 0), beside(api, 0);
+  Event begun(api, 0), ended(api, 0);
+  Buffer from(api, Device::gpu(0), kBytes), first(api, Device::gpu(0), kBytes),
+      second(api, Device::gpu(0), kBytes);
+  api.fill(0, from.data(), 0, kBytes, stream.native());
+  stream.synchronize();
+  const auto fork = [&] {
+    begun.record(stream);
+    begun.block(beside);
+    sigmoid(beside, from, first);
+    sigmoid(stream, from, second);
+    ended.record(beside);
+    ended.block(stream);
+  };
+  fork();  // plain; the events are recorded anew then
+  stream.synchronize();
+  for (Buffer* to : {&first, &second}) api.fill(0, to->data(), 0, kBytes, stream.native());
+  DeviceGraph graph = record(stream, fork);
+  EXPECT_EQ(graph.nodes(), 2u);
+  graph.launch(stream.native());
+  for (Buffer* to : {&first, &second}) expect_all(stream, *to, 0.5f);
+  fork();  // the streams are free again
+  stream.synchronize();
+}
+
+TEST_F(CudaCapture, AGraphIsUpdatedToOtherArraysAndBack) {
+  DeviceApi& api = *gpu();
+  Stream stream(api, 0);
+  Buffer from(api, Device::gpu(0), kBytes), here(api, Device::gpu(0), kBytes),
+      there(api, Device::gpu(0), kBytes);
+  api.fill(0, from.data(), 0, kBytes, stream.native());
+  sigmoid(stream, from, here);
+  DeviceGraph graph = record(stream, [&] { sigmoid(stream, from, here); });
+  graph.launch(stream.native());
+  stream.synchronize();
+  DeviceGraph newer = record(stream, [&] { sigmoid(stream, from, there); });
+  for (Buffer* to : {&there, &here}) {
+    for (Buffer* each : {&here, &there}) api.fill(0, each->data(), 0, kBytes, stream.native());
+    ASSERT_TRUE(graph.update(newer));
+    graph.launch(stream.native());
+    expect_all(stream, *to, 0.5f);
+    expect_all(stream, to == &here ? there : here, 0.0f);
+  }
+}
+
+// The thread goes on as before.
+TEST_F(CudaCapture, WaitingForTheRecordingStreamIsAnErrorAndEndsIt) {
+  DeviceApi& api = *gpu();
+  Stream stream(api, 0);
+  Buffer from(api, Device::gpu(0), kBytes), to(api, Device::gpu(0), kBytes);
+  capture_->begin_capture(0, stream.native());
+  sigmoid(stream, from, to);
+  EXPECT_THROW(stream.synchronize(), Error);
+  EXPECT_THROW(capture_->end_capture(0, stream.native()), Error);
+  api.fill(0, from.data(), 0, kBytes, stream.native());
+  sigmoid(stream, from, to);
+  expect_all(stream, to, 0.5f);
 }
 
 }  // namespace

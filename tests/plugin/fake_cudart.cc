@@ -54,18 +54,6 @@ int used() {
   return current();
 }
 
-// What `function` returns: its planned failure, else `result`. Errors become the last error, as in
-// the real one.
-cudaError_t answer(const char* function, cudaError_t result = cudaSuccess) {
-  std::lock_guard lock(g_mutex);
-  if (const auto planned = g_failures.find(function); planned != g_failures.end()) {
-    result = planned->second.error;
-    if (!planned->second.always) g_failures.erase(planned);
-  }
-  if (result != cudaSuccess) t_last = result;
-  return result;
-}
-
 cudaError_t allocate(const char* function, void** data, std::size_t bytes, int device) {
   const cudaError_t planned = answer(function);
   if (planned != cudaSuccess) return planned;
@@ -119,6 +107,16 @@ void fail(const std::string& function, cudaError_t error, bool always) {
   std::lock_guard lock(g_mutex);
   g_failures[function] = {error, always};
 }
+cudaError_t answer(const char* function, cudaError_t result) {
+  std::lock_guard lock(g_mutex);
+  if (const auto planned = g_failures.find(function); planned != g_failures.end()) {
+    result = planned->second.error;
+    if (!planned->second.always) g_failures.erase(planned);
+  }
+  if (result != cudaSuccess) t_last = result;
+  return result;
+}
+
 void reset() {
   std::lock_guard lock(g_mutex);
   g_failures.clear();

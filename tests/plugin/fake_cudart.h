@@ -20,6 +20,8 @@ inline constexpr std::size_t kCapacity = MX_FAKE_CAPACITY;
 
 // The next call of `function` ("cudaMalloc") returns `error`, and so may every later one.
 void fail(const std::string& function, cudaError_t error, bool always = false);
+// For the functions themselves: that planned failure, else `result`. Errors become the last error.
+cudaError_t answer(const char* function, cudaError_t result = cudaSuccess);
 // Forgets all failures and the last error.
 void reset();
 void set_driver_version(int version);  // 0 = no driver

@@ -88,6 +88,8 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
                                 unsigned, cudaLibraryOption*, void**, unsigned) {
+  if (const cudaError_t planned = answer("cudaLibraryLoadData"); planned != cudaSuccess)
+    return planned;
   *library = reinterpret_cast<cudaLibrary_t>(const_cast<void*>(code));
   ++g_counts.libraries;
   return cudaSuccess;

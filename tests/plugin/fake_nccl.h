@@ -13,7 +13,8 @@ namespace fake_nccl {
 std::vector<std::string> take_calls();
 // Answers of `function` are errors from now on; empty = of none.
 void fail_in(std::string function);
-// How it makes another device current, as the real one may.
-void change_device_with(cudaError_t (*set_device)(int));
+// How it makes other devices current and puts back what it has found, as the real one does; its
+// destroy only the former.
+void change_device_with(cudaError_t (*set_device)(int), cudaError_t (*get_device)(int*));
 
 }  // namespace fake_nccl

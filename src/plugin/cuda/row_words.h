@@ -204,8 +204,10 @@ MX_DEVICE double digamma(double x) {
   if (x == 0.0) return -1.0 / x;
   double result = 0.0;
   if (x < 0.0) {
-    if (x == ::floor(x)) return x - x == 0.0 ? ::sqrt(-1.0) : x;  // NaN at poles
-    result = -kPi / ::tan(kPi * x);
+    // From the nearest integer, which is exact, as op/math/digamma.h has it.
+    const double part = x - ::rint(x);
+    if (part == 0.0) return ::sqrt(-1.0);  // NaN at poles
+    result = -kPi / ::tan(kPi * part);
     x = 1.0 - x;
   }
   for (; x < 10.0; x += 1.0) result -= 1.0 / x;

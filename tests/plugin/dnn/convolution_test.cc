@@ -53,6 +53,20 @@ TEST(Convolution, TextHoldsAllThatAChoiceDependsOn) {
   }
 }
 
+// A status alone tells nobody which of a dozen attributes is at fault.
+TEST(Convolution, AnErrorHoldsWhatCudnnSaysOfIt) {
+  Convolution wrong = example(ConvPass::kForward);
+  wrong.output[1] = 7;  // not the filters of the weight
+  try {
+    convolution_operations(wrong);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string prefix = "cudnnBackendFinalize: CUDNN_STATUS_BAD_PARAM";
+    EXPECT_EQ(error.message().substr(0, prefix.size()), prefix);
+    EXPECT_GT(error.message().size(), prefix.size() + 10) << error.message();
+  }
+}
+
 TEST(Convolution, TypesWithoutConvolutionsAreRefused) {
   EXPECT_EQ(cudnn_dtype(DType::kBFloat16), CUDNN_DATA_BFLOAT16);
   EXPECT_EQ(cudnn_sum_dtype(DType::kFloat16), CUDNN_DATA_FLOAT);

@@ -82,6 +82,8 @@ TEST(PlanTable, AFullTableBeginsAnew) {
   table.get({2}, [] { return made(2); });
   table.get({3}, [] { return made(3); });
   EXPECT_EQ(number_of(first), 1);
+  EXPECT_FALSE(table.has({1}));
+  EXPECT_TRUE(table.has({3}));
   EXPECT_EQ(number_of(table.get({1}, [] { return made(10); })), 10);
   EXPECT_EQ(number_of(table.get({3}, [] { return made(30); })), 3);
 }

@@ -42,6 +42,23 @@ TEST(GpuOperators, FunctionsOfElementsAreTheCpus) {
   expect_same("Activation", {Shape{40}}, {{"act_type", "softrelu"}});
 }
 
+// Beside a pole the distance from it decides: pi times a number of several digits has none of it.
+TEST(GpuOperators, TheSlopeOfLgammaBesideItsPolesIsTheCpus) {
+  Values found[2];
+  for (int d = 0; d < 2; ++d) {
+    Input poles{{-1, -2, -7, -1000, -4000000}, Shape{5}};
+    poles.dtype = "float64";
+    NDArray at = poles.on(d == 0 ? Device::cpu() : kGpu);
+    NDArray x = call("_plus_scalar", {&at}, {{"scalar", "1e-8"}}), ones = call("ones_like", {&x});
+    for (const float value : values_as_float(call("_backward_gammaln", {&ones, &x})))
+      found[d].push_back(value);
+    NDArray none = call("_backward_gammaln", {&ones, &at});  // at the poles themselves
+    for (const float value : values_as_float(none)) EXPECT_TRUE(std::isnan(value));
+  }
+  for (std::size_t i = 0; i < found[0].size(); ++i)
+    EXPECT_NEAR(found[1][i], found[0][i], 1e-6 * std::fabs(found[0][i])) << i;
+}
+
 TEST(GpuOperators, BroadcastInEveryDimension) {
   expect_same("broadcast_add", {Shape{3, 1, 5}, Shape{1, 4, 5}});
   expect_same("broadcast_mul", {Shape{3, 4, 1}, Shape{3, 1, 2}});

@@ -107,6 +107,17 @@ TEST_F(ChainLaunch, UnalignedArraysGoOneByOne) {
   EXPECT_EQ(arguments_.arrays[0], in_.data() + 1);
 }
 
+// An older driver than the compiler's toolkit may refuse what it has made.
+TEST_F(ChainLaunch, WhatCannotBeLoadedIsLeftToTheCaller) {
+  launch(0);
+  kernels_.drain();
+  fake_cuda::fail("cudaLibraryLoadData", cudaErrorUnsupportedPtxVersion);
+  EXPECT_FALSE(launch(0));
+  EXPECT_TRUE(settles()) << "nothing better is to be expected";
+  EXPECT_FALSE(launch(0)) << "it is asked for once";
+  EXPECT_EQ(fake_cuda::last_launch().count, 0);
+}
+
 TEST_F(ChainLaunch, WhatCannotBeCompiledIsLeftToTheCaller) {
   fails_ = true;
   EXPECT_FALSE(launch(0));

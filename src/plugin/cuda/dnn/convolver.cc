@@ -99,10 +99,16 @@ class Convolver {
   };
 
   Plan plan_for(const Convolution& convolution, const Call& call) {
-    const EnginePolicy policy = engine_policy(config().cuda, convolution.pass,
-                                              asked(call.tuning.tune), call.tuning.workspace_mib);
+    EnginePolicy policy = engine_policy(config().cuda, convolution.pass, asked(call.tuning.tune),
+                                        call.tuning.workspace_mib);
     thread_local PlanKey key;
     set_plan_key(convolution, policy, &key);
+    // The host may not wait while a graph is being recorded: no times then. (The plan of the run
+    // before may have made room for others.)
+    if (CudaStream::records() && !plans_.has(key)) {
+      policy.autotune = Autotune::kHeuristics;
+      set_plan_key(convolution, policy, &key);
+    }
     return plans_.get(key, [&] { return make(convolution, policy, call); });
   }
   std::string key_of(const Convolution& convolution, const EnginePolicy& policy) const {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "base/config.h"
 #include "base/error.h"
 #include "plugin/cuda/toolkit/library.h"
@@ -24,6 +26,7 @@ Cudnn::Cudnn() {
   const Library library("convolution on GPUs", cudnn_names());
   library.find("cudnnGetVersion", &version);
   library.find("cudnnGetErrorString", &error_string);
+  library.find("cudnnGetLastErrorString", &last_error);
   library.find("cudnnCreate", &create);
   library.find("cudnnDestroy", &destroy);
   library.find("cudnnSetStream", &set_stream);
@@ -40,7 +43,14 @@ Cudnn::Cudnn() {
 
 void Cudnn::check(cudnnStatus_t status, const char* call) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  throw Error(ErrorCode::kGeneric, "cudnn", fmt::format("{}: {}", call, error_string(status)));
+  char details[512] = "";  // of a status that half a hundred things may mean
+  last_error(details, sizeof(details));
+  details[sizeof(details) - 1] = '\0';
+  std::string_view said = details;
+  while (!said.empty() && said.back() == '\n') said.remove_suffix(1);
+  throw Error(ErrorCode::kGeneric, "cudnn",
+              fmt::format("{}: {}{}{}{}", call, error_string(status), said.empty() ? "" : " (",
+                          said, said.empty() ? "" : ")"));
 }
 
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) {

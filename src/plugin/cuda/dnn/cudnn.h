@@ -21,12 +21,13 @@ class Cudnn {
  public:
   // Throws Error(kNotImplemented) where there is no library, at every call.
   static const Cudnn& get();
-  // Throws Error(kGeneric) naming the call and cuDNN's reason.
+  // Throws Error(kGeneric) naming the call, cuDNN's reason, and what it said last on this thread.
   void check(cudnnStatus_t status, const char* call) const;
 
   static constexpr const char *kCreate = "cudnnCreate", *kSetStream = "cudnnSetStream";
   decltype(&cudnnGetVersion) version;
   decltype(&cudnnGetErrorString) error_string;
+  decltype(&cudnnGetLastErrorString) last_error;
   decltype(&cudnnCreate) create;
   decltype(&cudnnDestroy) destroy;
   decltype(&cudnnSetStream) set_stream;

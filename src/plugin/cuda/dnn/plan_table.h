@@ -58,6 +58,11 @@ class PlanTable {
     return at->second;
   }
 
+  bool has(const PlanKey& key) {
+    MutexLock lock(mutex_);
+    return plans_.find(key) != plans_.end();
+  }
+
  private:
   const std::size_t most_;
   Mutex mutex_;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/cuda_device_api.h"
+#include "plugin/cuda/device_guard.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/nccl/nccl.h"
 
@@ -38,10 +39,13 @@ ncclDataType_t nccl_dtype(DType dtype) {
   }
 }
 
-// Puts the thread's current device back, which NCCL changes.
+// Puts the thread's current device back, which NCCL changes. Of the team while NCCL works: it puts
+// back itself what it has found, by cudaSetDevice, and so does this, which would make a context on
+// a device that the process uses for nothing else.
 class DeviceKept {
  public:
-  DeviceKept() noexcept : known_(cudaGetDevice(&device_) == cudaSuccess) {}
+  explicit DeviceKept(int of_team) noexcept
+      : guard_(of_team, std::nothrow), known_(cudaGetDevice(&device_) == cudaSuccess) {}
   ~DeviceKept() {
     if (known_) cudaSetDevice(device_);
   }
@@ -49,6 +53,7 @@ class DeviceKept {
   DeviceKept& operator=(const DeviceKept&) = delete;
 
  private:
+  const DeviceGuard guard_;  // ends last
   int device_ = 0;
   const bool known_;
 };
@@ -61,13 +66,13 @@ struct NcclTeam {
   explicit NcclTeam(std::span<const int> ordinals)
       : devices(ordinals.begin(), ordinals.end()), communicators(devices.size()) {
     const Nccl& nccl = Nccl::get();
-    const DeviceKept kept;
+    const DeviceKept kept(devices.front());
     nccl.check(
         nccl.init_all(communicators.data(), static_cast<int>(devices.size()), devices.data()),
         "ncclCommInitAll");
   }
   ~NcclTeam() {
-    const DeviceKept kept;
+    const DeviceKept kept(devices.front());
     for (const ncclComm_t communicator : communicators) Nccl::get().destroy(communicator);
   }
   NcclTeam(const NcclTeam&) = delete;
@@ -113,7 +118,7 @@ void CudaDeviceApi::run(NativeTeam* native, const CollectiveCall& call,
   MX_ASSERT(streams.size() == team.devices.size() && call.from.size() == team.devices.size() &&
             call.to.size() == team.devices.size());
   const ncclDataType_t dtype = nccl_dtype(call.dtype);
-  const DeviceKept kept;
+  const DeviceKept kept(team.devices.front());
   const MutexLock lock(waits_for_all_);
   in_group([&] {
     for (std::size_t i = 0; i < team.devices.size(); ++i) {

@@ -99,12 +99,16 @@ void ChainKernels::compile(ChainKernel* kernel, int gpu) {
                              .ptx = target.ptx});
     kernel->state.store(ChainKernel::State::kReady, std::memory_order_release);
   } catch (const std::exception& error) {
-    kernel->state.store(ChainKernel::State::kFailed, std::memory_order_release);
-    if (!said_failure_.exchange(true))
-      log(LogLevel::kWarning,
-          fmt::format("rtc: chains of operators run one by one where they cannot be compiled: {}",
-                      error.what()));
+    give_up(*kernel, error);
   }
+}
+
+void ChainKernels::give_up(const ChainKernel& kernel, const std::exception& why) {
+  kernel.state.store(ChainKernel::State::kFailed, std::memory_order_release);
+  if (!said_failure_.exchange(true))
+    log(LogLevel::kWarning,
+        fmt::format("rtc: chains of operators run one by one where they cannot be compiled: {}",
+                    why.what()));
 }
 
 void ChainKernels::refuse(const PointwiseChain& chain, const ChainRefusal& refusal) {

@@ -26,7 +26,7 @@ struct ChainKernel {
   ChainSource source;
   CompiledCode code;
   // Release by the compiling thread, acquire by readers: publishes `code`.
-  std::atomic<State> state{State::kCompiling};
+  mutable std::atomic<State> state{State::kCompiling};
 
   // What the launching side has made of `code`; null before the first launch.
   mutable Mutex loading;
@@ -64,6 +64,8 @@ class ChainKernels {
                           int gpu);
   // For whoever finds a kernel that is still being compiled: goes on after the end of a thread.
   void go_on() { queue_.go_on(); }
+  // For whoever finds that the driver does not take the code of a kernel: it is none from now on.
+  void give_up(const ChainKernel& kernel, const std::exception& why);
   void pause(bool for_good) { queue_.pause(for_good); }
   // Waits until nothing is being compiled.
   void drain() { queue_.drain(); }

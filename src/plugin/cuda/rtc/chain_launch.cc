@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/error.h"
 #include "device/rehearsal.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/launch.h"
@@ -12,7 +13,8 @@
 namespace mxnet::cuda {
 namespace {
 
-// The kernel of what is compiled; loads it at the first call.
+// The kernel of what is compiled; loads it at the first call. Throws Error where the driver does
+// not take it: it may be older than the toolkit that has compiled it.
 cudaKernel_t loaded(const ChainKernel& kernel) {
   MutexLock lock(kernel.loading);
   if (kernel.function == nullptr) {
@@ -81,9 +83,16 @@ bool launch_chain(ChainKernels& kernels, const PointwiseChain& chain, const Kern
   for (int i = 0; i < context.num_in(); ++i) add(context.in(i), is_single(chain, context.in(i)));
   for (int o = 0; o < context.num_out(); ++o) add(context.out(o), false);
   const LaunchScope scope(context.stream()->native());
+  cudaKernel_t function = nullptr;
+  try {
+    function = loaded(*kernel);
+  } catch (const Error& error) {
+    kernels.give_up(*kernel, error);
+    return false;
+  }
   const int64_t items = arguments.groups > 0 ? arguments.groups : arguments.size;
   void* pointers[] = {&arguments};
-  MX_CUDA_CALL(cudaLaunchKernel(reinterpret_cast<const void*>(loaded(*kernel)),
+  MX_CUDA_CALL(cudaLaunchKernel(reinterpret_cast<const void*>(function),
                                 dim3(scope.blocks(items, ChainSource::kThreads)),
                                 dim3(ChainSource::kThreads), pointers, 0, scope.stream()));
   return true;
