@@ -142,7 +142,7 @@ class DetRandomCropAug(DetAugmenter):
         if isinstance(aspect_ratio_range, numeric_types):
             aspect_ratio_range = (aspect_ratio_range, aspect_ratio_range)
         if isinstance(area_range, numeric_types):
-            area_range = (area_range, 1.0)
+            area_range = (area_range, area_range)
         super().__init__(
             min_object_covered=min_object_covered, aspect_ratio_range=aspect_ratio_range, area_range=area_range,
             min_eject_coverage=min_eject_coverage, max_attempts=max_attempts,
@@ -216,7 +216,7 @@ class DetRandomPadAug(DetAugmenter):
         if isinstance(aspect_ratio_range, numeric_types):
             aspect_ratio_range = (aspect_ratio_range, aspect_ratio_range)
         if isinstance(area_range, numeric_types):
-            area_range = (1.0, area_range)
+            area_range = (area_range, area_range)
         super().__init__(
             aspect_ratio_range=aspect_ratio_range, area_range=area_range, max_attempts=max_attempts, pad_val=pad_val
         )

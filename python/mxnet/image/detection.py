@@ -61,6 +61,7 @@ class ImageDetIter(ImageIter):
 
     def _estimate_label_shape(self) -> Tuple[int, int]:
         """The most objects of an image, and the numbers of one; reads all labels."""
+        self.reset()  # once more: batches come in the release's order where `random` has a seed
         most, width = 0, 5
         try:
             while True:

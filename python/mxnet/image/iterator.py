@@ -69,6 +69,7 @@ class ImageIter(io.DataIter):
         if self.seq is not None and num_parts > 1:
             size = len(self.seq) // num_parts
             self.seq = self.seq[part_index * size : (part_index + 1) * size]
+        self.num_image = None if self.seq is None else len(self.seq)
         self.check_data_shape(data_shape)
         self.data_shape = tuple(data_shape)
         self.auglist = CreateAugmenter(data_shape, **kwargs) if aug_list is None else aug_list

@@ -189,7 +189,7 @@ class BaseModule:
         for epoch in range(begin_epoch, num_epoch):
             start = time.time()
             eval_metric.reset()
-            values = self._fit_epoch(epoch, train_data, eval_metric, monitor, batch_end_callback, sparse_row_id_fn)
+            values = self._fit_epoch(locals())
             for name, value in values:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
@@ -209,10 +209,12 @@ class BaseModule:
                     self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
             train_data.reset()
 
-    def _fit_epoch(self, epoch: int, train_data: Any, eval_metric: Any, monitor: Any, batch_end_callback: Any, sparse_row_id_fn: Any) -> List[Tuple[str, Any]]:
-        """Trains on all batches; the next one is fetched while the devices work on the current one."""
+    def _fit_epoch(self, fit: Dict[str, Any]) -> List[Tuple[str, Any]]:
+        """Trains on all batches; the next one is fetched while the devices work on the current one. `fit` are the variables
+        of fit(), which callbacks find in `locals`."""
+        epoch, eval_metric, monitor, sparse_row_id_fn = (fit[name] for name in ("epoch", "eval_metric", "monitor", "sparse_row_id_fn"))
         values: List[Tuple[str, Any]] = []
-        batches = iter(train_data)
+        batches = iter(fit["train_data"])
         data_batch = next(batches, None)
         nbatch = 0
         while data_batch is not None:
@@ -228,7 +230,7 @@ class BaseModule:
                 monitor.toc_print()
             if following is None:
                 values = eval_metric.get_global_name_value()
-            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+            call_all(fit["batch_end_callback"], BatchEndParam(epoch, nbatch, eval_metric, {**fit, **locals()}))
             data_batch = following
             nbatch += 1
         return values

@@ -72,7 +72,7 @@ class PythonModule(BaseModule):
             return
         if pre_sliced:
             raise ValueError("given labels by device, expected those of the whole batch")
-        eval_metric.update_dict(dict(zip(self._label_names or [], labels)), dict(zip(self._output_names, self.get_outputs())))
+        eval_metric.update_dict(dict(zip(self._label_names or [], labels or [])), dict(zip(self._output_names, self.get_outputs())))
 
     def bind(
         self,

@@ -202,6 +202,7 @@ def test_image_iter_over_records_and_list_files(folder):
     assert batches(files) == [([[0, 20], [1, 21]], 0), ([[2, 22], [3, 23]], 0)]
     part = image.ImageIter(2, (3, 16, 16), label_width=2, path_imgrec=rec, num_parts=2, part_index=1)
     assert batches(part) == [([[2, 12], [3, 13]], 0)]
+    assert (records.num_image, files.num_image, part.num_image) == (4, 4, 2)
 
 
 def test_image_iter_passes_over_what_is_no_image(folder, caplog):
@@ -271,6 +272,15 @@ def test_seeded_det_augmenters_draw_as_the_release_does():
         assert select(source, boxes)[0].dtype == dtype
 
 
+def test_one_number_for_an_area_is_that_area():
+    source = array(picture(20, 24))
+    random.seed(SEED)
+    parts = [image.DetRandomCropAug(area_range=0.5)(source, OBJECTS)[0].shape for _ in range(8)]
+    assert {height * width for height, width, _ in parts} == {240}
+    padded = [image.DetRandomPadAug(area_range=1.5)(source, OBJECTS)[0].shape for _ in range(8)]
+    assert all(680 < height * width < 760 for height, width, _ in padded)  # sides are whole numbers
+
+
 def test_objects_of_two_pixels_do_not_reject_a_part():
     source = array(np.zeros((15, 5, 3), np.uint8))
     tiny = np.array([[0, 0.59, 0.866, 0.88, 0.908], [0, 0.24, 0.882, 0.657, 0.929]], np.float32)
@@ -310,6 +320,17 @@ def test_the_iterator_of_objects_fills_missing_labels_with_minus_one(folder):
     assert (drawn == [1, 2, 3]).all(axis=2).any()
     with pytest.raises(ValueError, match="label_shape"):
         iterator.reshape(label_shape=(1, 5))
+
+
+def test_shuffled_objects_have_the_releases_order(folder):
+    random.seed(1)
+    listed = [[2, 5, i, 0.1, 0.2, 0.5, 0.6, f"{i}.png"] for i in range(5)]
+    iterator = image.ImageDetIter(1, (3, 16, 16), imglist=listed, path_root=str(folder), shuffle=True)
+    orders = []
+    for _ in range(2):
+        orders.append([int(batch.label[0].asnumpy()[0, 0, 0]) for batch in iterator])
+        iterator.reset()
+    assert orders == [[3, 1, 0, 2, 4], [1, 3, 0, 4, 2]]  # as the release gives them
 
 
 def test_the_old_imdecode_cuts_subtracts_and_fills_a_row():

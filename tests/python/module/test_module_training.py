@@ -73,6 +73,24 @@ def test_callbacks_see_batches_and_epochs():
     assert len(seen) == 8
 
 
+def test_callbacks_see_the_variables_of_fit():
+    seen = []
+    module = trained(epochs=1, batch_end_callback=lambda param: seen.append(param.locals))
+    for given in seen:
+        assert given["self"] is module and given["num_epoch"] == 1 and given["optimizer"] == "sgd" and given["eval_data"] is None
+        assert given["train_data"].batch_size == 20 and given["data_batch"].data[0].shape == (20, INPUTS)
+    assert [given["nbatch"] for given in seen] == [0, 1, 2]
+
+
+def test_a_module_in_python_updates_a_metric_that_needs_no_labels():
+    loss = mx.mod.PythonLossModule(grad_func=lambda scores, labels: scores)
+    loss.bind([("data", (2, 3))], [("softmax_label", (2,))])
+    loss.forward(mx.io.DataBatch([mx.nd.full((2, 3), 4)], [mx.nd.zeros((2,))]))
+    metric = mx.metric.Loss()
+    loss.update_metric(metric, None)
+    assert metric.get() == ("loss", 4)
+
+
 def test_a_checkpoint_goes_on_where_it_was(tmp_path):
     prefix = str(tmp_path / "model")
     first = trained(epochs=2)

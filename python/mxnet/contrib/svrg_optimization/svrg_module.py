@@ -105,7 +105,7 @@ class SVRGModule(Module):
                 if grad is not None:
                     grad[:] = grad - other + mean
 
-    def _fit_epoch(self, epoch: int, train_data: Any, *args: Any) -> Any:
-        if epoch % self.update_freq == 0:
-            self.update_full_grads(train_data)
-        return super()._fit_epoch(epoch, train_data, *args)
+    def _fit_epoch(self, fit: Dict[str, Any]) -> Any:
+        if fit["epoch"] % self.update_freq == 0:
+            self.update_full_grads(fit["train_data"])
+        return super()._fit_epoch(fit)
