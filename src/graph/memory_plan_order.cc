@@ -3,6 +3,7 @@
 #include "graph/memory_plan_order.h"
 
 #include <algorithm>
+#include <map>
 
 #include "op/create/constant.h"
 #include "op/op_def.h"
@@ -24,9 +25,11 @@ class BackwardOrder {
     level_.resize(count);
     listed_.resize(count);
     read_.resize(count);
+    before_.resize(count);
     for (int n = 0; n < graph.num_nodes(); ++n)
       for (int entry : graph.inputs(n))
         read_[static_cast<std::size_t>(graph.node_of(entry))] = true;
+    keep_turns();
   }
 
   void append_to(std::vector<int>* nodes) {
@@ -55,6 +58,35 @@ class BackwardOrder {
   }
 
  private:
+  // Who reads or writes a state that this part writes does so in the order of the graph: one
+  // layer's averages may be moved in several places.
+  void keep_turns() {
+    struct Users {
+      int writer = -1;           // the last one so far
+      std::vector<int> readers;  // since then
+    };
+    std::map<int, Users> states;
+    for (int n = first_; n < graph_.num_nodes(); ++n)
+      for (const int entry : graph_.mutated(n)) states.try_emplace(entry);
+    if (states.empty()) return;
+    for (int n = first_; n < graph_.num_nodes(); ++n) {
+      const auto& written = graph_.mutated(n);
+      std::vector<int>& before = before_[static_cast<std::size_t>(n)];
+      for (const int entry : graph_.inputs(n)) {
+        const auto at = states.find(entry);
+        if (at == states.end()) continue;
+        Users& users = at->second;
+        if (users.writer >= 0 && users.writer != n) before.push_back(users.writer);
+        if (std::ranges::find(written, entry) == written.end()) {
+          users.readers.push_back(n);
+        } else {
+          before.insert(before.end(), users.readers.begin(), users.readers.end());
+          users = {.writer = n, .readers = {}};
+        }
+      }
+    }
+  }
+
   // The node after all that it needs; iterative, as graphs are deep.
   void list(int root, std::vector<int>* nodes) {
     std::vector<std::pair<int, std::size_t>> stack{{root, 0}};
@@ -64,6 +96,9 @@ class BackwardOrder {
         stack.pop_back();
       } else if (next < graph_.inputs(n).size()) {
         stack.emplace_back(graph_.node_of(graph_.inputs(n)[next++]), 0);
+      } else if (const auto& before = before_[static_cast<std::size_t>(n)];
+                 next < graph_.inputs(n).size() + before.size()) {
+        stack.emplace_back(before[next++ - graph_.inputs(n).size()], 0);
       } else {
         listed_[static_cast<std::size_t>(n)] = true;
         nodes->push_back(n);
@@ -76,7 +111,8 @@ class BackwardOrder {
   const int first_;
   std::vector<int> level_;  // 0 = needs no gradient
   std::vector<bool> listed_;
-  std::vector<char> read_;  // another node reads one of its results
+  std::vector<char> read_;                // another node reads one of its results
+  std::vector<std::vector<int>> before_;  // nodes whose turn at a state comes first
 };
 
 // Sorts by the number of nodes on the longest way to each.

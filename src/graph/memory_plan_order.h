@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which the operators of a graph run. Any order that respects the inputs computes the
-// same; how long values have to be kept differs.
+// The order in which the operators of a graph run. Any order that respects the inputs, and who
+// reads a state before it is written, computes the same; how long values have to be kept differs.
 #pragma once
 #include <vector>
 

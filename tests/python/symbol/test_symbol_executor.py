@@ -225,6 +225,52 @@ def test_what_needs_no_gradient_may_be_an_output_of_a_watched_executor():
     np.testing.assert_array_equal(grad.asnumpy(), [2, 3])
 
 
+VARIABLES = {name: mx.sym.var(name) for name in ("x", "y", "z", "g", "b", "mean", "variance")}
+
+
+def normed(name):
+    """One layer of normalization: all calls share its averages."""
+    return mx.sym.BatchNorm(*(VARIABLES[each] for each in (name, "g", "b", "mean", "variance")), momentum=0.5, fix_gamma=False)
+
+
+def trained_once(symbol, **more):
+    """Gradients and averages after a step on x and z."""
+    x = np.arange(12, dtype="float32").reshape(4, 3)
+    arrays = {"x": x, "z": 3 * x + 1, "g": np.ones(3), "b": np.zeros(3), **more}
+    arrays = {name: mx.nd.array(arrays[name]) for name in symbol.list_arguments()}
+    grads = {name: mx.nd.zeros_like(array) for name, array in arrays.items()}
+    states = {"mean": mx.nd.full(3, 0.2), "variance": mx.nd.ones(3)}
+    executor = symbol.bind(mx.cpu(), arrays, args_grad=grads, aux_states=states)
+    executor.forward(is_train=True)
+    executor.backward([mx.nd.ones_like(out) for out in executor.outputs])
+    return {name: array.asnumpy() for name, array in {**grads, **states}.items()}
+
+
+@pytest.mark.parametrize("symbol", [lambda: mx.sym.tanh(mx.sym.tanh(normed("x"))) + normed("z"), lambda: normed("x") + mx.sym.tanh(normed("z")),
+                                    lambda: mx.sym.Group([mx.sym.tanh(normed("x")), normed("z")])])
+def test_averages_of_a_shared_layer_move_in_the_order_of_the_graph_however_deep_its_uses_lie(symbol):
+    """x has means 4.5, 5.5, 6.5 and variances 11.25, and z, which comes last, three times that."""
+    states = trained_once(symbol())
+    np.testing.assert_allclose(states["mean"], [8.425, 10.175, 11.925], rtol=1e-6)
+    np.testing.assert_allclose(states["variance"], [53.6875] * 3, rtol=1e-6)
+
+
+def test_a_gradient_that_reads_averages_before_they_move_sees_them_as_they_were():
+    factor = VARIABLES["mean"] * VARIABLES["y"]
+    found = trained_once(mx.sym.broadcast_add(mx.sym.tanh(factor), normed("x")), y=np.full(3, 2))
+    np.testing.assert_allclose(found["y"], 4 * 0.2 * (1 - np.tanh(0.4) ** 2) * np.ones(3), rtol=1e-5)
+
+
+def test_a_monitor_goes_on_after_a_reshape():
+    seen = []
+    executor = network().simple_bind(mx.cpu(), data=(4, 2))
+    executor.set_monitor_callback(lambda name, value: seen.append((name, value.shape[0])))
+    executor.forward()
+    first = [name for name, _ in seen]
+    executor.reshape(data=(2, 2)).forward()
+    assert seen == [(name, rows) for rows in (4, 2) for name in first] and first
+
+
 READINGS = {  # of a state m, and the factor and power of x that an m of 0.2 makes
     "at once": (lambda m, x: m * 2 * x, 0.4, 2),
     "deep": (lambda m, x: m * mx.sym.BlockGrad(x) * 2, 0.4, 1),
