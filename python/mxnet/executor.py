@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Executor:
         self._grad_req = grad_req
         self._group2ctx = dict(group2ctx) if group2ctx else None
         self._outputs: Optional[List[Any]] = None
+        self._monitor: Optional[Tuple[Callable[[str, Any], None], bool]] = None
         self.arg_arrays: List[Any] = []
         self.grad_arrays: Optional[List[Any]] = None
         self.aux_arrays: List[Any] = []
@@ -127,6 +128,7 @@ class Executor:
     def set_monitor_callback(self, callback: Optional[Callable[[str, Any], None]], monitor_all: bool = False) -> None:
         """callback(name, array) sees every output of a node in forward, with `monitor_all` inputs too; None ends it."""
         self._base.set_monitor(callback, bool(monitor_all))
+        self._monitor = None if callback is None else (callback, monitor_all)
 
     # --- Parameters
 
@@ -147,7 +149,10 @@ class Executor:
             bool(partial_shaping), bool(allow_up_sizing), (self._ctx.device_typeid, self._ctx.device_id),
             group_devices(self._group2ctx), shapes
         )
-        return Executor(base, self._symbol, self._ctx, self._grad_req, self._group2ctx)._with_arrays(args, grads, aux)
+        made = Executor(base, self._symbol, self._ctx, self._grad_req, self._group2ctx)._with_arrays(args, grads, aux)
+        if self._monitor is not None:
+            made.set_monitor_callback(*self._monitor)
+        return made
 
     # --- What was compiled
 
