@@ -187,12 +187,12 @@ class BaseModule:
         eval_metric = _metric.create(eval_metric)
         validation_metric = eval_metric if validation_metric is None else validation_metric
         for epoch in range(begin_epoch, num_epoch):
-            start = time.time()
+            tic = time.time()
             eval_metric.reset()
             values = self._fit_epoch(locals())
             for name, value in values:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
-            self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
+            self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - tic)
             # The devices' copies, averaged: where training goes on, and what the callbacks save.
             trained, states = self.get_params()
             self.set_params(trained, states)
@@ -214,8 +214,8 @@ class BaseModule:
         of fit(), which callbacks find in `locals`."""
         epoch, eval_metric, monitor, sparse_row_id_fn = (fit[name] for name in ("epoch", "eval_metric", "monitor", "sparse_row_id_fn"))
         values: List[Tuple[str, Any]] = []
-        batches = iter(fit["train_data"])
-        data_batch = next(batches, None)
+        data_iter = iter(fit["train_data"])
+        data_batch = next(data_iter, None)
         nbatch = 0
         while data_batch is not None:
             if monitor is not None:
@@ -223,15 +223,16 @@ class BaseModule:
             self.forward_backward(data_batch)
             self.update()
             self._update_metric_of(eval_metric, data_batch)
-            following = next(batches, None)
-            if following is not None:
-                self.prepare(following, sparse_row_id_fn=sparse_row_id_fn)
+            next_data_batch = next(data_iter, None)
+            end_of_batch = next_data_batch is None
+            if not end_of_batch:
+                self.prepare(next_data_batch, sparse_row_id_fn=sparse_row_id_fn)
             if monitor is not None:
                 monitor.toc_print()
-            if following is None:
+            if end_of_batch:
                 values = eval_metric.get_global_name_value()
             call_all(fit["batch_end_callback"], BatchEndParam(epoch, nbatch, eval_metric, {**fit, **locals()}))
-            data_batch = following
+            data_batch = next_data_batch
             nbatch += 1
         return values
 

@@ -79,7 +79,7 @@ def test_callbacks_see_the_variables_of_fit():
     for given in seen:
         assert given["self"] is module and given["num_epoch"] == 1 and given["optimizer"] == "sgd" and given["eval_data"] is None
         assert given["train_data"].batch_size == 20 and given["data_batch"].data[0].shape == (20, INPUTS)
-    assert [given["nbatch"] for given in seen] == [0, 1, 2]
+    assert [(given["nbatch"], given["end_of_batch"]) for given in seen] == [(0, False), (1, False), (2, True)]
 
 
 def test_a_module_in_python_updates_a_metric_that_needs_no_labels():
