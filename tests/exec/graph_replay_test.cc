@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "device/rehearsal.h"
 #include "device/sim/sim_control.h"
+#include "engine/engine.h"
 #include "exec/graph_replay.h"
 #include "exec/plan_fixture.h"
 #include "exec/plan_graph.h"
@@ -20,7 +21,10 @@ namespace {
 
 const Device kGpu = Device::gpu(0);
 
-SimStats stats() { return sim_control(device_api(DeviceType::kGPU))->stats(0); }
+SimStats stats() {
+  Engine::get().wait_for_all();
+  return sim_control(device_api(DeviceType::kGPU))->stats(0);
+}
 
 std::vector<NDArray> on_gpu(const std::vector<NDArray>& arrays) {
   std::vector<NDArray> copies;
