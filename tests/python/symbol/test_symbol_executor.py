@@ -240,7 +240,7 @@ def trained_once(symbol, **more):
     arrays = {name: mx.nd.array(arrays[name]) for name in symbol.list_arguments()}
     grads = {name: mx.nd.zeros_like(array) for name, array in arrays.items()}
     states = {"mean": mx.nd.full(3, 0.2), "variance": mx.nd.ones(3)}
-    executor = symbol.bind(mx.cpu(), arrays, args_grad=grads, aux_states=states)
+    executor = symbol.bind(mx.context.current_context(), arrays, args_grad=grads, aux_states=states)
     executor.forward(is_train=True)
     executor.backward([mx.nd.ones_like(out) for out in executor.outputs])
     return {name: array.asnumpy() for name, array in {**grads, **states}.items()}
@@ -290,7 +290,7 @@ def test_what_reads_a_state_before_it_is_written_sees_it_as_it_was(settings, rea
     arrays = {name: mx.nd.full((2, 3), value) for name, value in {"w": 0.0, "g": 0.1, "x": 1.0}.items()}
     momentum, grad = mx.nd.zeros((2, 3)), mx.nd.zeros((2, 3))
     with mx.util.environment(settings):
-        executor = symbol.bind(mx.cpu(), arrays, args_grad={"x": grad}, aux_states={"m": momentum})
+        executor = symbol.bind(mx.context.current_context(), arrays, args_grad={"x": grad}, aux_states={"m": momentum})
         for is_train in (False, True):
             momentum[:] = 0.2
             out = executor.forward(is_train=is_train)[0].asnumpy()
