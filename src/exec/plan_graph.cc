@@ -191,7 +191,7 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
     TypedGraph laid = laid_out(folded, known, passes, layouts);
     return options.training && differentiates ? norms_fused(laid, known, passes) : laid;
   }
-  return saving_graph(folded, known, options, passes, options.optimise);
+  return saving_graph(folded, known, options, passes);
 }
 
 }  // namespace

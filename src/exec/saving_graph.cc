@@ -19,10 +19,9 @@ namespace {
 // fit.
 class Saving {
  public:
-  // `lays_out`: values may lie in layouts at all.
   Saving(const TypedGraph& plain, const std::map<const ir::Node*, ArrayType>& known,
-         const PlanOptions& options, const PassOptions& passes, bool lays_out)
-      : plain_(plain), known_(known), options_(options), passes_(passes), lays_out_(lays_out) {}
+         const PlanOptions& options, const PassOptions& passes)
+      : plain_(plain), known_(known), options_(options), passes_(passes) {}
 
   // The smallest of what the rows that are set ask for: none can make the plan of another larger.
   TypedGraph least() const {
@@ -42,7 +41,7 @@ class Saving {
     if (wish.backward_do_mirror || smallest) offer(lay(recomputed(Recompute::kCheap)));
     if (smallest) {
       TypedGraph any = recomputed(Recompute::kAny);
-      if (lays_out_) offer(lay(any));
+      if (options_.optimise) offer(lay(any));
       offer(std::move(any));
     }
     if (budget > 0 && !fits) offer(within(budget));
@@ -59,7 +58,7 @@ class Saving {
   static constexpr std::size_t kMostParts = 4;
 
   TypedGraph within(std::size_t budget) const {
-    if (!lays_out_) return recomputed(Recompute::kAny, budget);
+    if (!options_.optimise) return recomputed(Recompute::kAny, budget);
     std::vector<TypedGraph> tight;
     for (const double part : kReorderedParts) {
       const auto room = static_cast<std::size_t>(part * static_cast<double>(budget));
@@ -104,7 +103,7 @@ class Saving {
   // With normalisations and their relus in one, where that takes no more.
   TypedGraph lay(const TypedGraph& typed,
                  std::size_t widest = std::numeric_limits<std::size_t>::max()) const {
-    if (!lays_out_) return typed;
+    if (!options_.optimise) return typed;
     TypedGraph laid =
         laid_out(typed, known_, passes_,
                  {.training = options_.training, .differentiated = true, .widest = widest});
@@ -134,7 +133,6 @@ class Saving {
   const std::map<const ir::Node*, ArrayType>& known_;
   const PlanOptions& options_;
   const PassOptions& passes_;
-  const bool lays_out_;
 };
 
 }  // namespace
@@ -145,8 +143,8 @@ bool saves_memory() {
 }
 
 TypedGraph saving_graph(const TypedGraph& plain, const std::map<const ir::Node*, ArrayType>& known,
-                        const PlanOptions& options, const PassOptions& passes, bool lays_out) {
-  return Saving(plain, known, options, passes, lays_out).least();
+                        const PlanOptions& options, const PassOptions& passes) {
+  return Saving(plain, known, options, passes).least();
 }
 
 }  // namespace mxnet

@@ -11,8 +11,7 @@ namespace mxnet {
 bool saves_memory();
 
 // The smallest of what the rows that are set ask for: none can make the plan of another larger.
-// `lays_out`: values may lie in layouts at all.
 TypedGraph saving_graph(const TypedGraph& plain, const std::map<const ir::Node*, ArrayType>& known,
-                        const PlanOptions& options, const PassOptions& passes, bool lays_out);
+                        const PlanOptions& options, const PassOptions& passes);
 
 }  // namespace mxnet
