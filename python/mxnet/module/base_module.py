@@ -231,7 +231,8 @@ class BaseModule:
                 monitor.toc_print()
             if end_of_batch:
                 values = eval_metric.get_global_name_value()
-            call_all(fit["batch_end_callback"], BatchEndParam(epoch, nbatch, eval_metric, {**fit, **locals()}))
+            if fit["batch_end_callback"] is not None:
+                call_all(fit["batch_end_callback"], BatchEndParam(epoch, nbatch, eval_metric, {**fit, **locals()}))
             data_batch = next_data_batch
             nbatch += 1
         return values
