@@ -190,7 +190,7 @@ class CachedOp::Impl {
                                         std::span<const NDArray> targets) mutable {
           if (autograd_state().recording)
             return self->differentiable_backward(plan->key, handles, std::move(output_grads));
-          return recorded->backward(std::move(output_grads), targets);
+          return recorded->backward(handles, std::move(output_grads), targets);
         },
         inputs, outputs,
         // States move in training alone.

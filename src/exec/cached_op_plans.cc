@@ -138,6 +138,15 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
     }
   }
   options.forward_outputs = training.forward_outputs;
+  std::unique_ptr<SparseTail> tail;
+  if (!key.wants.empty()) tail = cut_sparse_gradients(&training, key.device);
+  if (tail) {
+    for (std::size_t c = 0; c < tail->cuts.size(); ++c)
+      source_of[tail->cuts[c].get()] =
+          static_cast<int>(variables.size() + training.head_grads.size() + c);
+    for (int n : tail->graph.graph().variables())
+      tail->sources.push_back(source_of.at(&tail->graph.graph().node(n)));
+  }
   TypedGraph typed = typed_graph(std::move(training.graph), known, options);
   std::vector<int> sources;
   sources.reserve(typed.graph.variables().size());
@@ -147,6 +156,7 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
                                                    options, std::move(typed.kernels)));
   result->sources = std::move(sources);
   result->num_outputs = static_cast<int>(graph_.outputs().size());
+  result->tail = std::move(tail);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "exec/cached_op.h"
 #include "exec/plan_graph.h"
 #include "exec/plan_pool.h"
+#include "exec/sparse_tail.h"
 
 namespace mxnet {
 
@@ -29,7 +30,8 @@ struct CachedOpPlan {
   const CachedOpKey key;
   // Per variable of the plan: position among inputs, then head gradients.
   std::vector<int> sources;
-  int num_outputs = 0;  // of the forward part; gradients follow
+  int num_outputs = 0;  // of the forward part; gradients follow, then what the tail reads
+  std::unique_ptr<const SparseTail> tail;  // null for most
   PlanPool pool;
 };
 using CachedOpPlanRef = std::shared_ptr<CachedOpPlan>;

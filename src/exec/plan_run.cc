@@ -36,25 +36,27 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run
   }
 }
 
-std::vector<NDArray> RecordedCall::backward(std::vector<NDArray> output_grads,
+std::vector<NDArray> RecordedCall::backward(std::span<const NDArray> inputs,
+                                            std::vector<NDArray> output_grads,
                                             std::span<const NDArray> targets) const {
   const Plan& plan = plan_->plan();
   auto run = std::make_shared<PlanRun>(*run_);
   // The pass that overwrites the activations must not be the last.
   if (autograd_state().retaining) run->instance = run->instance->clone();
-  const std::size_t inputs = plan_->key.types.size();
+  const SparseTail* const tail = plan_->tail.get();
   for (std::size_t v = 0; v < plan_->sources.size(); ++v) {
     const auto source = static_cast<std::size_t>(plan_->sources[v]);
-    if (source >= inputs) run->externals[v] = std::move(output_grads[source - inputs]);
+    if (source >= inputs.size()) run->externals[v] = output_grads[source - inputs.size()];
   }
   ChunkSet taken(run->externals.size());  // by what the pass reads, and by what it has written
   for (const NDArray& external : run->externals)
     if (!external.is_none()) taken.insert(external.chunk().get());
-  std::vector<NDArray> grads(inputs);
+  std::vector<NDArray> grads(inputs.size());
   auto o =
       static_cast<std::size_t>(plan.num_variables()) + static_cast<std::size_t>(plan_->num_outputs);
-  for (std::size_t i = 0; i < inputs; ++i) {
+  for (std::size_t i = 0, wanted = 0; i < inputs.size(); ++i) {
     if (!plan_->key.wants[i]) continue;
+    if (const std::size_t at = wanted++; tail != nullptr && tail->computes[at]) continue;
     const ArrayType& type = plan_->key.types[i];
     const NDArray& target = targets[i];
     const bool direct = !target.is_none() && !target.is_sparse() && target.device() == run->home &&
@@ -64,7 +66,14 @@ std::vector<NDArray> RecordedCall::backward(std::vector<NDArray> output_grads,
     taken.insert(grads[i].chunk().get());
     run->externals[o++] = grads[i];
   }
+  for (std::size_t cut = o; cut < run->externals.size(); ++cut) {
+    const ArrayType& type = plan.external_type(static_cast<int>(cut));
+    run->externals[cut] = NDArray(type.shape, type.dtype, run->home, "gradients");
+  }
   push_segments(*plan_, run, plan.backward_segments());
+  if (tail != nullptr)
+    tail->run({inputs, output_grads, std::span(run->externals).subspan(o)}, run->home,
+              plan_->key.wants, &grads);
   return grads;
 }
 

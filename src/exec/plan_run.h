@@ -33,8 +33,8 @@ class RecordedCall {
   RecordedCall(const RecordedCall&) = delete;
   RecordedCall& operator=(const RecordedCall&) = delete;
 
-  // One gradient per input of the op, none where none was asked for.
-  std::vector<NDArray> backward(std::vector<NDArray> output_grads,
+  // One gradient per input of the op, none where none was asked for. `inputs`: of the call.
+  std::vector<NDArray> backward(std::span<const NDArray> inputs, std::vector<NDArray> output_grads,
                                 std::span<const NDArray> targets) const;
 
  private:

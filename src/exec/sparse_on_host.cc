@@ -9,6 +9,13 @@
 namespace mxnet {
 namespace {
 
+// A table of which only the shape is read stays where it is.
+NDArray host_input(const OpDef& op, const NDArray& input, int i) {
+  if (op.type_only(i) && !input.is_sparse())
+    return NDArray(input.shape(), input.dtype(), Device::cpu());
+  return input.detach().copy(Device::cpu());
+}
+
 // An array that is also an input stays one array.
 NDArray host_output(const NDArray& output, InputRefs inputs, std::span<const NDArray> copies) {
   if (output.is_none()) return {};
@@ -23,7 +30,8 @@ NDArray host_output(const NDArray& output, InputRefs inputs, std::span<const NDA
 void invoke_sparse_on_host(const OpDef& op, const ParamsPtr& params, InputRefs inputs,
                            OutputRefs outputs, Device device, const InvokeOptions& options) {
   InlineVector<NDArray, 8> arrays;
-  for (const NDArray* input : inputs) arrays.push_back(input->detach().copy(Device::cpu()));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    arrays.push_back(host_input(op, *inputs[i], static_cast<int>(i)));
   for (const NDArray* output : outputs)
     arrays.push_back(host_output(*output, inputs, arrays.span().first(inputs.size())));
   InlineVector<NDArray*, 8> refs;

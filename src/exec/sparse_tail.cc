@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cut lies where values become sparse.
+#include "exec/sparse_tail.h"
+
+#include <algorithm>
+#include <map>
+
+#include "exec/storage_types.h"
+#include "graph/symbol.h"
+
+namespace mxnet {
+namespace {
+
+// By node: whether it makes something sparse. Empty if none does, or if such a value is read where
+// dense ones are computed.
+std::vector<bool> sparse_nodes(const IndexedGraph& graph, int forward_outputs, Device device) {
+  const std::vector<StorageType> storage = infer_storage(graph, {}, device);
+  std::vector<bool> sparse(static_cast<std::size_t>(graph.num_nodes()));
+  const auto is_sparse = [&](int entry) {
+    return sparse[static_cast<std::size_t>(graph.node_of(entry))];
+  };
+  for (std::size_t entry = 0; entry < storage.size(); ++entry)
+    if (storage[entry] == StorageType::kRowSparse)
+      sparse[static_cast<std::size_t>(graph.node_of(static_cast<int>(entry)))] = true;
+  for (int n = 0; n < graph.num_nodes(); ++n)
+    if (!sparse[static_cast<std::size_t>(n)] && std::ranges::any_of(graph.inputs(n), is_sparse))
+      return {};
+  const std::span<const int> outputs = graph.outputs();
+  if (std::ranges::any_of(outputs.first(static_cast<std::size_t>(forward_outputs)), is_sparse) ||
+      std::ranges::none_of(outputs, is_sparse))
+    return {};
+  return sparse;
+}
+
+}  // namespace
+
+void SparseTail::run(const Values& values, Device home, const std::vector<bool>& wants,
+                     std::vector<NDArray>* grads) const {
+  std::vector<NDArray> read;
+  for (const std::span<const NDArray> arrays : {values.inputs, values.output_grads, values.cuts})
+    for (const NDArray& array : arrays) read.push_back(array.detach());
+  std::vector<NDArray*> variables;
+  for (int source : sources) variables.push_back(&read[static_cast<std::size_t>(source)]);
+  std::vector<NDArray> made = graph.run(variables, home);
+  auto next = made.begin();
+  for (std::size_t i = 0, wanted = 0; i < wants.size(); ++i)
+    if (wants[i] && computes[wanted++]) (*grads)[i] = std::move(*next++);
+}
+
+std::unique_ptr<SparseTail> cut_sparse_gradients(TrainingGraph* training, Device device) {
+  const IndexedGraph graph(training->graph);
+  const std::vector<bool> sparse = sparse_nodes(graph, training->forward_outputs, device);
+  if (sparse.empty()) return nullptr;
+  std::map<const ir::Node*, Ref<ir::Node>> copies;
+  std::map<int, Ref<ir::Node>> stand_ins;
+  std::vector<Ref<ir::Node>> cuts;
+  std::vector<ir::Entry> cut_values;
+  const auto in_tail = [&](int entry, const ir::Entry& input) -> ir::Entry {
+    if (const auto copy = copies.find(input.node.get()); copy != copies.end())
+      return {copy->second, input.index, 0};
+    if (input.node->is_variable()) return input;
+    Ref<ir::Node>& stand_in = stand_ins[entry];
+    if (!stand_in) {
+      stand_in = make_ref<ir::Node>();
+      stand_in->name = input.node->name;
+      cuts.push_back(stand_in);
+      cut_values.push_back(input);
+    }
+    return {stand_in, 0, 0};
+  };
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    if (!sparse[static_cast<std::size_t>(n)]) continue;
+    const Ref<ir::Node> copy = copy_node(graph.node(n));
+    for (std::size_t i = 0; i < copy->inputs.size(); ++i)
+      copy->inputs[i] = in_tail(graph.inputs(n)[i], copy->inputs[i]);
+    copies[&graph.node(n)] = copy;
+  }
+  ir::Graph tail, plan;
+  std::vector<bool> computes;
+  for (std::size_t o = 0; o < training->graph.outputs.size(); ++o) {
+    const ir::Entry& output = training->graph.outputs[o];
+    const auto copy = copies.find(output.node.get());
+    if (o >= static_cast<std::size_t>(training->forward_outputs))
+      computes.push_back(copy != copies.end());
+    if (copy != copies.end()) {
+      tail.outputs.push_back({copy->second, output.index, 0});
+    } else {
+      plan.outputs.push_back(output);
+    }
+  }
+  plan.outputs.insert(plan.outputs.end(), cut_values.begin(), cut_values.end());
+  training->graph = std::move(plan);
+  return std::make_unique<SparseTail>(EagerGraph(IndexedGraph(std::move(tail))),
+                                      std::move(computes), std::move(cuts), std::vector<int>());
+}
+
+}  // namespace mxnet
