@@ -257,12 +257,12 @@ def forward(network, inputs):
     return network(*inputs).asnumpy()
 
 
-def gradients(network, inputs):
-    """Sums of the magnitudes of what a step of the mean of the examples leaves: of matrices, of vectors."""
+def gradients(network, losses):
+    """Sums of the magnitudes of what a step leaves, of the mean of so many losses: of matrices, of vectors."""
     sums = [0.0, 0.0]
     for parameter in network.collect_params().values():
         if parameter.grad_req != "null":
-            sums[len(parameter.shape) == 1] += float(parameter.grad().tostype("default").abs().sum().asscalar()) / inputs[0].shape[0]
+            sums[len(parameter.shape) == 1] += float(parameter.grad().tostype("default").abs().sum().asscalar()) / losses
     return sums
 
 

@@ -249,7 +249,7 @@ def forward(network, inputs):
         return network(*inputs).numpy()
 
 
-def gradients(network, inputs):
+def gradients(network, losses):
     sums = [0.0, 0.0]
     for parameter in network.parameters():
         sums[parameter.dim() == 1] += float(parameter.grad.to_dense().abs().sum()) if parameter.grad is not None else 0.0
