@@ -14,6 +14,7 @@
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
 #include "graph/fuse_norm_relu.h"
+#include "graph/gather_weights.h"
 #include "graph/gradient.h"
 #include "graph/partition.h"
 #include "graph/passes.h"
@@ -77,7 +78,11 @@ TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, Arr
                                                                   FuseDenseOptions::configured());
                                               }),
                                      known);
-  return laid_out(fused, known, passes, {});
+  const TypedGraph gathered = infer_all(
+      run_pass("gather_weights", fused.graph.graph(), passes,
+               [&](const ir::Graph&) { return gather_weights(fused.graph, fused.types); }),
+      known);
+  return laid_out(gathered, known, passes, {});
 }
 
 TypedGraph channels_turned(const TypedGraph& typed,

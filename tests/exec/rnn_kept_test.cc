@@ -27,8 +27,33 @@ Values params_of(float weight) {
   return params;
 }
 
-// Called eagerly, and as a plan.
-enum class As { kCall, kPlan };
+// Called eagerly, as a plan, and as one that is given the vector's parts.
+enum class As { kCall, kPlan, kParts };
+
+// RNN of a vector that is made of a matrix for each weight and of the biases.
+ir::Graph graph_of_parts() {
+  const auto flat = [](const char* name) {
+    return apply("Reshape", {variable(name)}, {{"shape", "(-1,)"}});
+  };
+  const Value vector =
+      apply("_rnn_param_concat", {flat("input_weight"), flat("state_weight"), flat("biases")},
+            {{"num_args", "3"}, {"dim", "0"}});
+  return graph_of({apply("RNN", {variable("x"), vector, variable("state")}, kAttrs)});
+}
+std::vector<NDArray> parts_of(const NDArray& params) {
+  constexpr int64_t kFirst = kUnits * kInputs;
+  return {params.slice(0, kFirst).view_as({kUnits, kInputs}, DType::kFloat32),
+          params.slice(kFirst, kWeights).view_as({kUnits, kUnits}, DType::kFloat32),
+          params.slice(kWeights, kWeights + kBiases)};
+}
+
+std::unique_ptr<Executor> bound(const ir::Graph& graph, std::vector<NDArray> args) {
+  ExecutorArrays arrays;
+  arrays.args = std::move(args);
+  arrays.requests.assign(arrays.args.size(), Request::kNull);
+  arrays.grads.resize(arrays.args.size());
+  return std::make_unique<Executor>(graph, Device::cpu(), std::move(arrays));
+}
 
 class RnnKept : public testing::TestWithParam<As> {
  protected:
@@ -64,20 +89,23 @@ class RnnKept : public testing::TestWithParam<As> {
 
  private:
   void bind() {
+    if (GetParam() == As::kParts) {
+      const std::vector<NDArray> parts = parts_of(params_);
+      executor_ = bound(graph_of_parts(), {x_, parts[0], parts[1], parts[2], state_});
+      return;
+    }
     const ir::Graph graph =
         graph_of({apply("RNN", {variable("x"), variable("params"), variable("state")}, kAttrs)});
-    ExecutorArrays arrays;
-    arrays.args = {x_, params_, state_};
-    arrays.requests.assign(3, Request::kNull);
-    arrays.grads.resize(3);
-    executor_ = std::make_unique<Executor>(graph, Device::cpu(), std::move(arrays));
+    executor_ = bound(graph, {x_, params_, state_});
   }
   std::unique_ptr<Executor> executor_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Both, RnnKept, testing::Values(As::kCall, As::kPlan),
+INSTANTIATE_TEST_SUITE_P(All, RnnKept, testing::Values(As::kCall, As::kPlan, As::kParts),
                          [](const auto& info) {
-                           return info.param == As::kCall ? "Call" : "Plan";
+                           return info.param == As::kCall   ? "Call"
+                                  : info.param == As::kPlan ? "Plan"
+                                                            : "Parts";
                          });
 
 TEST_P(RnnKept, WeightsArePackedOnceUntilTheyChange) {
@@ -131,6 +159,33 @@ TEST_P(RnnKept, TrainingMakesNothingThatItsNextUpdateWouldEnd) {
     call("RNN", {&x_, &params_, &state_}, kAttrs);
   }
   EXPECT_FALSE(runs_on_kept_weights()) << "the first call that keeps something is the second";
+}
+
+TEST(RnnOfParts, EachPartCountsAndAllPlansShareWhatIsKept) {
+  const NDArray x = array_of(Values(kSteps * kBatch * kInputs, 1), {kSteps, kBatch, kInputs});
+  const NDArray state = array_of(Values(kBatch * kUnits, 1), {1, kBatch, kUnits});
+  const NDArray params = array_of(params_of(0.25f));
+  std::vector<NDArray> parts;
+  for (const NDArray& part : parts_of(params)) parts.push_back(part.copy(Device::cpu()));
+  const auto values = [&] {
+    const auto executor = bound(graph_of_parts(), {x, parts[0], parts[1], parts[2], state});
+    executor->forward(false);
+    return values_of(executor->outputs()[0]);
+  };
+  const auto unseen = [&](std::size_t part, float more) {  // a write that no version counts
+    std::for_each_n(parts[part].data_as<float>(), parts[part].shape().size(),
+                    [&](float& number) { number += more; });
+  };
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    for (int i = 0; i < 2; ++i) values();
+    const Values before = values();
+    unseen(part, 1);
+    EXPECT_EQ(values(), before) << part << " is looked at by a plan of its own";
+    unseen(part, -1);
+    NDArray more = call("_plus_scalar", {&parts[part]}, {{"scalar", "0.5"}});
+    more.copy_to(parts[part]);
+    EXPECT_NE(values(), before) << part << " has changed";
+  }
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct RnnParams {
   std::optional<double> lstm_state_clip_min, lstm_state_clip_max;
   bool lstm_state_clip_nan;
   bool use_sequence_length;
-  int32_t wanted;  // of the backward operator: bit i = the gradient of input i is asked for
+  int32_t wanted;       // of the backward operator: bit i = the gradient of input i is asked for
+  int32_t num_weights;  // of the gathered operator (gathered.h)
 
   int gates() const { return mode == Mode::kLstm ? 4 : mode == Mode::kGru ? 3 : 1; }
   int directions() const { return bidirectional ? 2 : 1; }

@@ -6,6 +6,7 @@
 
 #include "base/half.h"
 #include "base/matrix_unit.h"
+#include "op/infer.h"
 #include "op/kernel.h"
 #include "op/rnn/backward_arrays.h"
 #include "op/rnn/layout.h"
@@ -43,6 +44,14 @@ bool multiplies_bfloat16(const RnnParams& params, int64_t input_size);
 template <class T>
 void run_forward(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
                  KernelContext& context);
+
+// The operator's forward call; weights are kept at `home`.
+void forward_on_host(const RnnParams& params, bool packs, const WeightHome& home,
+                     KernelContext& context);
+// Visible outputs and the reserve.
+int num_rnn_outputs(const RnnParams& params);
+// Types of outputs, where those of the data and of the states, from input `state` on, are known.
+void infer_results(const RnnParams& params, Infer& infer, int state);
 
 // Lengths as above.
 template <class T>

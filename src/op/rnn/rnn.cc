@@ -61,15 +61,7 @@ void infer_arguments(const RnnParams& params, Infer& infer) {
 
 void infer_forward(const RnnParams& params, Infer& infer) {
   infer_arguments(params, infer);
-  const Shape& data = infer.in(0).shape();
-  const int states = params.state_outputs ? params.num_states() : 0;
-  infer.out(0)
-      .same_dtype(infer.in(0))
-      .set_shape(Shape{data[0], data[1], params.out() * params.directions()});
-  for (int i = 0; i < states; ++i) infer.out(1 + i).same_as(infer.in(2 + i));
-  InferArg reserve = infer.out(1 + states);
-  if (infer.in(0).dtype() != DType::kUnknown) reserve.set_dtype(compute_type(infer.in(0).dtype()));
-  if (data.known()) reserve.set_shape(Shape{ReserveLayout(params, data[0], data[1]).size()});
+  infer_results(params, infer, 2);
 }
 
 void infer_backward(const RnnParams& params, Infer& infer) {
@@ -117,15 +109,13 @@ const T* converted_biases(const RnnParams& params, KernelContext& context) {
 }
 
 template <class T>
-void forward_in(const RnnParams& params, bool packs, KernelContext& context) {
+void forward_in(const RnnParams& params, bool packs, const WeightHome& home,
+                KernelContext& context) {
   Computed<T> arrays(context);
   const Extent extent = extent_of(context);
   ForwardArrays<T> a{};
   a.packs = packs;
-  if (!context.training()) {
-    a.home.at = context.in(1).data;
-    a.home.made = context.made_of(1, &a.home.version);
-  }
+  a.home = home;
   a.data = arrays.in(0);
   if (packs && context.in(1).dtype == DType::kBFloat16 &&
       multiplies_bfloat16(params, extent.input_size)) {
@@ -168,8 +158,12 @@ void backward_in(const RnnParams& params, bool packs, KernelContext& context) {
 
 template <bool packs>
 void forward_cpu(const RnnParams& params, KernelContext& context) {
-  compute_type(context.in(0).dtype) == DType::kFloat64 ? forward_in<double>(params, packs, context)
-                                                       : forward_in<float>(params, packs, context);
+  WeightHome home;
+  if (!context.training()) {
+    home.at = context.in(1).data;
+    home.made = context.made_of(1, &home.version);
+  }
+  forward_on_host(params, packs, home, context);
 }
 template <bool packs>
 void backward_cpu(const RnnParams& params, KernelContext& context) {
@@ -230,7 +224,7 @@ OpBuilder<RnnParams> with_params(const char* name) {
           if (params.use_sequence_length) names.emplace_back("sequence_length");
           return names;
         })
-        .outputs([](const RnnParams& params) { return num_visible(params) + 1; })
+        .outputs(num_rnn_outputs)
         .visible_outputs(num_visible)
         .output("output")
         .output("state_output")
@@ -279,5 +273,26 @@ OpBuilder<RnnParams> with_params(const char* name) {
 [[maybe_unused]] const bool waits = mark_waiting({"RNN", "_backward_RNN"});
 
 }  // namespace
+
+int num_rnn_outputs(const RnnParams& params) { return num_visible(params) + 1; }
+
+void infer_results(const RnnParams& params, Infer& infer, int state) {
+  const Shape& data = infer.in(0).shape();
+  const int states = params.state_outputs ? params.num_states() : 0;
+  infer.out(0)
+      .same_dtype(infer.in(0))
+      .set_shape(Shape{data[0], data[1], params.out() * params.directions()});
+  for (int i = 0; i < states; ++i) infer.out(1 + i).same_as(infer.in(state + i));
+  InferArg reserve = infer.out(1 + states);
+  if (infer.in(0).dtype() != DType::kUnknown) reserve.set_dtype(compute_type(infer.in(0).dtype()));
+  if (data.known()) reserve.set_shape(Shape{ReserveLayout(params, data[0], data[1]).size()});
+}
+
+void forward_on_host(const RnnParams& params, bool packs, const WeightHome& home,
+                     KernelContext& context) {
+  compute_type(context.in(0).dtype) == DType::kFloat64
+      ? forward_in<double>(params, packs, home, context)
+      : forward_in<float>(params, packs, home, context);
+}
 }  // namespace rnn
 }  // namespace mxnet
