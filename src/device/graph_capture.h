@@ -4,8 +4,10 @@
 // have as well.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "device/device_api.h"
 
@@ -13,6 +15,14 @@ namespace mxnet {
 
 // Foreign handle, meaningful only to the api that made it; owned through DeviceGraph.
 struct NativeGraph;
+
+// What the calls of a graph were given.
+struct GraphArguments {
+  uint64_t calls = 0;           // of kinds, kernels, grids, sizes: the same calls have the same
+  std::vector<uint64_t> words;  // all that may be an address, in the order of the calls
+
+  bool operator==(const GraphArguments&) const = default;
+};
 
 // Thread-safe for different streams and graphs.
 class MX_PLUGIN_API GraphCapture {
@@ -30,6 +40,12 @@ class MX_PLUGIN_API GraphCapture {
   // under way are not touched, and need what they were recorded with: `newer` is to live until
   // they have ended.
   virtual bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) = 0;
+  // False where there is a call whose arguments cannot be seen, or that reads the host's memory.
+  virtual bool graph_arguments(int device, NativeGraph* graph, GraphArguments* arguments) = 0;
+  // Gives the recorded calls other words: a graph that is updated from this one does them then.
+  // Launches under way go on with what they had. False where the calls are others; such a graph,
+  // and one of which the device has refused some, is of no more use.
+  virtual bool give_arguments(int device, NativeGraph* graph, const GraphArguments& arguments) = 0;
   virtual void launch_graph(int device, NativeGraph* graph, NativeStream* stream) = 0;
   // REQUIRES: no launch is under way of the work that it has, whichever graph was launched.
   virtual void destroy_graph(int device, NativeGraph* graph) noexcept = 0;
@@ -63,6 +79,12 @@ class DeviceGraph {
   // Both trade their work, and what is ready to be launched stays here; or false.
   bool update(DeviceGraph& newer) { return api_->update_graph(device_, native_, newer.native_); }
   bool update(DeviceGraph&& newer) { return update(newer); }
+  bool arguments(GraphArguments* into) const {
+    return api_->graph_arguments(device_, native_, into);
+  }
+  bool give(const GraphArguments& arguments) {
+    return api_->give_arguments(device_, native_, arguments);
+  }
   void launch(NativeStream* stream) { api_->launch_graph(device_, native_, stream); }
   void print(const std::string& path, unsigned flags) const {
     api_->print_graph(device_, native_, path, flags);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "base/config.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "device/rehearsal.h"
 #include "device/sim/sim_control.h"
 #include "engine/fences.h"
+#include "exec/array_moves.h"
 
 namespace mxnet {
 namespace {
@@ -40,6 +42,8 @@ std::unique_ptr<GraphReplay> GraphReplay::make(const Plan& plan) {
 
 GraphReplay::GraphReplay(const Plan& plan, GraphCapture& capture)
     : plan_(plan), capture_(capture), segments_(plan.segments().size()) {}
+
+GraphReplay::~GraphReplay() { await_launches(); }
 
 std::vector<GraphReplay::Recording> GraphReplay::split(const Plan::Segment& segment) {
   std::vector<bool> recordable(plan_.steps().size());
@@ -80,21 +84,28 @@ void GraphReplay::rehearse(Recording& recording, const std::function<void(int)>&
   recording.rehearsed = rehearsal.settled();
 }
 
-void GraphReplay::gather(const StepRun& steps, std::span<const NDArray> arrays) {
-  addresses_.clear();
+template <class F>
+void GraphReplay::for_each_tensor(const StepRun& steps, const F& visit) const {
   for (int s = steps.first; s < steps.last; ++s) {
     const Plan::Step& step = plan_.steps()[static_cast<std::size_t>(s)];
     const uint32_t end = step.first_tensor + step.num_in + step.num_out;
-    for (uint32_t t = step.first_tensor; t < end; ++t)
-      addresses_.push_back(arrays[t].is_none() ? nullptr : arrays[t].data());
+    for (uint32_t t = step.first_tensor; t < end; ++t) visit(t);
   }
+}
+
+void GraphReplay::gather(const StepRun& steps, std::span<const NDArray> arrays) {
+  addresses_.clear();
+  for_each_tensor(steps, [&](uint32_t t) {
+    addresses_.push_back(arrays[t].is_none() ? nullptr : arrays[t].data());
+  });
 }
 
 void GraphReplay::replay(Recording& recording, std::span<const NDArray> arrays,
                          const RunContext& context, const std::function<void(int)>& run_step) {
   gather(recording.steps, arrays);
   const bool in_place = recording.current.graph && recording.current.addresses == addresses_;
-  if (!in_place && !recall(recording) && !record(recording, context, run_step)) {
+  if (!in_place && !recall(recording) && !move(recording) &&
+      !record(recording, arrays, context, run_step)) {
     for (int s = recording.steps.first; s < recording.steps.last; ++s) run_step(s);
     return;
   }
@@ -140,9 +151,45 @@ bool GraphReplay::recall(Recording& recording) {
   return true;
 }
 
+// Whether it is known what a recording would have given: an earlier one, which gives up its place,
+// is given that instead.
+bool GraphReplay::move(Recording& recording) {
+  if (!recording.moves || recording.earlier.empty()) return false;
+  const GraphArguments* const arguments = recording.moves->arguments(addresses_);
+  if (arguments == nullptr) return false;
+  Placed placed = std::move(recording.earlier.back());
+  recording.earlier.pop_back();
+  if (!placed.graph.give(*arguments) || !recording.current.graph.update(placed.graph)) {
+    recording.moves->give_up();
+    await_launches();  // of its work, which goes with it
+    return false;
+  }
+  placed.addresses = std::exchange(recording.current.addresses, addresses_);
+  remember(recording, std::move(placed));
+  ++stats_.moves;
+  return true;
+}
+
+void GraphReplay::study(Recording& recording, std::span<const NDArray> arrays) {
+  if (!recording.moves) {
+    std::vector<std::size_t> bytes;
+    for_each_tensor(recording.steps, [&](uint32_t t) {
+      bytes.push_back(arrays[t].is_none() ? 0 : arrays[t].bytes());
+    });
+    recording.moves = std::make_unique<ArrayMoves>(std::move(bytes));
+  }
+  if (!recording.moves->learns()) return;
+  GraphArguments arguments;
+  if (recording.current.graph.arguments(&arguments)) {
+    recording.moves->add(recording.current.addresses, std::move(arguments));
+  } else {
+    recording.moves->give_up();
+  }
+}
+
 // False where the device cannot: the steps run one by one from then on.
-bool GraphReplay::record(Recording& recording, const RunContext& context,
-                         const std::function<void(int)>& run_step) {
+bool GraphReplay::record(Recording& recording, std::span<const NDArray> arrays,
+                         const RunContext& context, const std::function<void(int)>& run_step) {
   const int device = context.stream->device();
   NativeStream* const stream = context.stream->native();
   if (!recording.memory) recording.memory = std::make_unique<CapturedMemory>();
@@ -176,8 +223,10 @@ bool GraphReplay::record(Recording& recording, const RunContext& context,
   } else {
     recording.current = std::move(placed);
     recording.earlier.clear();
+    recording.moves.reset();
     recording.id = g_next_id.fetch_add(1, std::memory_order_relaxed);
   }
+  study(recording, arrays);
   ++(updated ? stats_.updates : stats_.captures);
   if (settings().cuda_graphs_verbose) describe(recording, updated);
   if (!updated) print(recording);

@@ -2,7 +2,8 @@
 // Segments of a plan as graphs of the device: recorded at their second run (the first lets kernels
 // choose and prepare), or later where kernels are being compiled, then launched as a whole. Where
 // arrays have moved since, the graph that there is is updated: from an earlier recording where they
-// lay there before, else from a new one.
+// lay there before, else from what recordings have told of where calls hold addresses, else from a
+// new one.
 // (MXNET_ENABLE_CUDA_GRAPHS)
 #pragma once
 #include <functional>
@@ -19,17 +20,19 @@
 
 namespace mxnet {
 
+class ArrayMoves;
+
 // Belongs to one PlanInstance; used by one thread at a time.
 class GraphReplay {
  public:
   struct Stats {
-    int captures = 0, updates = 0, recalls = 0, launches = 0, failures = 0;
+    int captures = 0, updates = 0, recalls = 0, moves = 0, launches = 0, failures = 0;
   };
 
   // Null where the configuration does not ask for it, or the plan's device has no graphs.
   static std::unique_ptr<GraphReplay> make(const Plan& plan);
   GraphReplay(const Plan& plan, GraphCapture& capture);
-  ~GraphReplay() { await_launches(); }
+  ~GraphReplay();
   GraphReplay(const GraphReplay&) = delete;
   GraphReplay& operator=(const GraphReplay&) = delete;
 
@@ -52,6 +55,7 @@ class GraphReplay {
     std::unique_ptr<CapturedMemory> memory;  // outlives the graphs
     Placed current;                          // what is launched
     std::vector<Placed> earlier;             // the last used first
+    std::unique_ptr<ArrayMoves> moves;       // of recordings that the graph was updated from
   };
 
   std::vector<Recording> split(const Plan::Segment& segment);
@@ -59,9 +63,13 @@ class GraphReplay {
   void replay(Recording& recording, std::span<const NDArray> arrays, const RunContext& context,
               const std::function<void(int)>& run_step);
   bool recall(Recording& recording);
-  bool record(Recording& recording, const RunContext& context,
+  bool move(Recording& recording);
+  void study(Recording& recording, std::span<const NDArray> arrays);
+  bool record(Recording& recording, std::span<const NDArray> arrays, const RunContext& context,
               const std::function<void(int)>& run_step);
   static void remember(Recording& recording, Placed&& replaced);
+  template <class F>
+  void for_each_tensor(const StepRun& steps, const F& visit) const;
   void gather(const StepRun& steps, std::span<const NDArray> arrays);
   // Operations complete by event: their graphs may still run when others take their place.
   void await_launches() noexcept;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <cstring>
 #include <thread>
 
 #include "device/graph_capture.h"
@@ -187,6 +188,55 @@ TEST_F(CudaCapture, AGraphIsUpdatedToOtherArraysAndBack) {
     expect_all(stream, *to, 0.5f);
     expect_all(stream, to == &here ? there : here, 0.0f);
   }
+}
+
+// A kernel, a copy and a fill, whose arguments are those of a recording elsewhere.
+TEST_F(CudaCapture, AGraphIsGivenPlacesThatItWasNotRecordedFor) {
+  DeviceApi& api = *gpu();
+  Stream stream(api, 0);
+  const Device device = Device::gpu(0);
+  struct Places {
+    Places(DeviceApi& api, Device at) : from(api, at, kBytes), to(api, at, kBytes) {}
+    Buffer from, to;
+  };
+  Buffer copied(api, device, kBytes);
+  Places here(api, device), there(api, device), elsewhere(api, device);
+  const auto work = [&](const Places& at) {
+    api.fill(0, at.from.data(), 0, kBytes, stream.native());
+    sigmoid(stream, at.from, at.to);
+    api.copy(copied.data(), device, at.to.data(), device, kBytes, stream.native());
+  };
+  work(here);  // loads the kernel
+  DeviceGraph graph = record(stream, [&] { work(here); });
+  DeviceGraph other = record(stream, [&] { work(there); });
+  graph.launch(stream.native());
+  const auto moved = [&](const GraphArguments& given) {
+    GraphArguments all = given;
+    for (uint64_t& word : all.words) {
+      if (word == reinterpret_cast<uintptr_t>(there.from.data()))
+        word = reinterpret_cast<uintptr_t>(elsewhere.from.data());
+      else if (word == reinterpret_cast<uintptr_t>(there.to.data()))
+        word = reinterpret_cast<uintptr_t>(elsewhere.to.data());
+    }
+    return all;
+  };
+  GraphArguments of_other, expected;
+  ASSERT_TRUE(other.arguments(&of_other));
+  ASSERT_TRUE(record(stream, [&] { work(elsewhere); }).arguments(&expected));
+  EXPECT_EQ(moved(of_other), expected) << "what differs is addresses";
+  for (Buffer* each : {&copied, &here.to, &there.to, &elsewhere.to, &elsewhere.from})
+    api.fill(0, each->data(), 0x3f, kBytes, stream.native());
+  ASSERT_TRUE(other.give(expected));
+  ASSERT_TRUE(graph.update(other));
+  graph.launch(stream.native());
+  expect_all(stream, elsewhere.to, 0.5f);
+  expect_all(stream, copied, 0.5f);
+  expect_all(stream, elsewhere.from, 0.0f);
+  float untouched = 0;
+  const uint32_t bits = 0x3f3f3f3f;
+  std::memcpy(&untouched, &bits, sizeof bits);
+  expect_all(stream, here.to, untouched);
+  expect_all(stream, there.to, untouched);
 }
 
 // The thread goes on as before.

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "device/graph_capture.h"
@@ -112,6 +115,106 @@ TEST_F(CudaGraphs, KeepWhatTheirCallsUse) {
   EXPECT_EQ(second.use_count(), 1);
   EXPECT_EQ(other.use_count(), 1);
   EXPECT_FALSE(cuda::CudaStream::records());
+}
+
+using fake_cuda::FakeNode;
+
+std::vector<unsigned char> bytes_of(uint64_t value, std::size_t bytes = sizeof(uint64_t)) {
+  std::vector<unsigned char> all(bytes);
+  std::memcpy(all.data(), &value, std::min(bytes, sizeof(value)));
+  return all;
+}
+
+// A kernel with two addresses, of which the second lies in a structure, and 4 bytes; one without
+// any; a copy; a fill.
+std::vector<FakeNode> calls(uint64_t from, uint64_t to) {
+  std::vector<unsigned char> structure = bytes_of(77, 20);
+  std::memcpy(structure.data() + 8, &to, sizeof(to));
+  return {{cudaGraphNodeTypeKernel, 5, {bytes_of(from), structure, bytes_of(3, 4)}, 0},
+          {cudaGraphNodeTypeKernel, 6, {bytes_of(9, 4)}, 0},
+          {cudaGraphNodeTypeMemcpy, 0, {bytes_of(to), bytes_of(from)}, 100},
+          {cudaGraphNodeTypeMemset, 0, {bytes_of(to)}, 50}};
+}
+
+TEST_F(CudaGraphs, ArgumentsOfKernelsCopiesAndFillsAreSeen) {
+  fake_cuda::set_captured_nodes(calls(0x10000, 0x20000));
+  capture_.begin_capture(0, stream_.native());
+  const DeviceGraph graph(capture_, 0, capture_.end_capture(0, stream_.native()));
+  GraphArguments arguments;
+  ASSERT_TRUE(graph.arguments(&arguments));
+  EXPECT_EQ(arguments.words,
+            (std::vector<uint64_t>{0x10000, 77, 0x20000, 0, 3, 9, 0x20000, 0x10000, 0x20000}));
+}
+
+TEST_F(CudaGraphs, ArgumentsThatAreGivenAreThoseOfTheNextUpdate) {
+  const auto capture = [&](uint64_t from, uint64_t to) {
+    fake_cuda::set_captured_nodes(calls(from, to));
+    capture_.begin_capture(0, stream_.native());
+    return DeviceGraph(capture_, 0, capture_.end_capture(0, stream_.native()));
+  };
+  DeviceGraph graph = capture(0x10000, 0x20000), other = capture(0x30000, 0x40000);
+  graph.launch(stream_.native());
+  GraphArguments wanted;
+  ASSERT_TRUE(capture(0x50000, 0x60000).arguments(&wanted));
+  ASSERT_TRUE(other.give(wanted));
+  EXPECT_EQ(fake_cuda::graph_counts().kernels_set, 1) << "the second kernel has no such word";
+  ASSERT_TRUE(graph.update(other));
+  graph.launch(stream_.native());
+  const std::vector<FakeNode>& done = fake_cuda::launched_nodes();
+  const std::vector<FakeNode> expected = calls(0x50000, 0x60000);
+  ASSERT_EQ(done.size(), expected.size());
+  for (std::size_t i = 0; i < done.size(); ++i)
+    EXPECT_EQ(done[i].parameters, expected[i].parameters) << "node " << i;
+  EXPECT_EQ(fake_cuda::graph_counts().instantiations, 1);
+}
+
+TEST_F(CudaGraphs, ArgumentsOfOtherCallsAreRefused) {
+  const auto capture = [&](std::vector<FakeNode> nodes) {
+    fake_cuda::set_captured_nodes(std::move(nodes));
+    capture_.begin_capture(0, stream_.native());
+    return DeviceGraph(capture_, 0, capture_.end_capture(0, stream_.native()));
+  };
+  DeviceGraph graph = capture(calls(0x10000, 0x20000));
+  std::vector<FakeNode> kernel = calls(0x30000, 0x40000), length = kernel, order = kernel;
+  kernel[0].kernel = 8;
+  length[2].bytes = 101;
+  std::swap(order[2], order[3]);
+  for (const std::vector<FakeNode>& others : {kernel, length, order}) {
+    GraphArguments arguments;
+    ASSERT_TRUE(capture(others).arguments(&arguments));
+    EXPECT_FALSE(graph.give(arguments));
+  }
+}
+
+TEST_F(CudaGraphs, WhatReadsTheHostOrIsUnknownCannotBeSeen) {
+  const auto seen = [&](std::vector<FakeNode> nodes) {
+    fake_cuda::set_captured_nodes(std::move(nodes));
+    capture_.begin_capture(0, stream_.native());
+    GraphArguments arguments;
+    return DeviceGraph(capture_, 0, capture_.end_capture(0, stream_.native()))
+        .arguments(&arguments);
+  };
+  EXPECT_TRUE(seen(calls(0x10000, 0x20000)));
+  EXPECT_FALSE(seen(calls(100, 0x20000))) << "a copy from the host";
+  std::vector<FakeNode> nodes = calls(0x10000, 0x20000);
+  nodes[1].type = cudaGraphNodeTypeHost;
+  EXPECT_FALSE(seen(nodes));
+}
+
+TEST_F(CudaGraphs, ANodeThatTheDriverDoesNotTakeIsAnAnswer) {
+  fake_cuda::set_captured_nodes(calls(0x10000, 0x20000));
+  capture_.begin_capture(0, stream_.native());
+  DeviceGraph graph(capture_, 0, capture_.end_capture(0, stream_.native()));
+  GraphArguments arguments;
+  ASSERT_TRUE(graph.arguments(&arguments));
+  arguments.words[0] += 256;
+  fake_cuda::fail("cuGraphKernelNodeSetParams", cudaErrorInvalidValue);
+  EXPECT_FALSE(graph.give(arguments));
+  arguments.words[6] += 256;
+  fake_cuda::fail("cudaGraphMemcpyNodeSetParams", cudaErrorInvalidValue);
+  EXPECT_FALSE(graph.give(arguments));
+  EXPECT_EQ(fake_cuda::last_error(), cudaSuccess);
+  fake_cuda::reset();
 }
 
 TEST_F(CudaGraphs, CapturesDoNotNestAndErrorsNameTheCall) {

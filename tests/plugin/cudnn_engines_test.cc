@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace mxnet::cuda {
 namespace {
 
@@ -166,6 +168,23 @@ TEST(CudnnChoice, WhatDoesNotRunIsPassedOver) {
   };
   EXPECT_EQ(chosen({engine(1), engine(2)}, policy, some), 2);
   EXPECT_EQ(chosen({engine(1)}, policy, some), std::nullopt);
+}
+
+TEST(CudnnChoice, WhatFindsNoRoomMayRunAnotherTime) {
+  EnginePolicy policy;
+  policy.verbose = 2;
+  const auto full = [](const EngineConfig& config) -> std::optional<double> {
+    if (config.engine == 1) throw Error(ErrorCode::kOutOfMemory, "gpu(0)", "full");
+    return 1.0;
+  };
+  const EngineChoice choice = choose_engine("test", {engine(1), engine(2)}, policy, full);
+  EXPECT_EQ(choice.chosen, 1u);
+  EXPECT_NE(choice.report.find("excluded: finds no room"), std::string::npos) << choice.report;
+  EXPECT_NE(choice.no_room, nullptr);
+  const EngineChoice none = choose_engine("test", {engine(1)}, policy, full);
+  EXPECT_FALSE(none.chosen);
+  EXPECT_THROW(std::rethrow_exception(none.no_room), Error);
+  EXPECT_EQ(choose_engine("test", {engine(2)}, policy, full).no_room, nullptr);
 }
 
 TEST(CudnnReport, LevelsSayNothingTheChoiceOrEverything) {

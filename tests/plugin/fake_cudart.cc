@@ -207,10 +207,13 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
                                              unsigned long long,
                                              cudaDriverEntryPointQueryResult* found) {
   const std::string name = symbol;
-  *function = name == "cuDevicePrimaryCtxRetain" ? reinterpret_cast<void*>(cuDevicePrimaryCtxRetain)
-              : name == "cuCtxPushCurrent"       ? reinterpret_cast<void*>(cuCtxPushCurrent)
-              : name == "cuCtxPopCurrent"        ? reinterpret_cast<void*>(cuCtxPopCurrent)
-                                                 : nullptr;
+  *function = graph_function(name);
+  if (*function == nullptr)
+    *function = name == "cuDevicePrimaryCtxRetain"
+                    ? reinterpret_cast<void*>(cuDevicePrimaryCtxRetain)
+                : name == "cuCtxPushCurrent" ? reinterpret_cast<void*>(cuCtxPushCurrent)
+                : name == "cuCtxPopCurrent"  ? reinterpret_cast<void*>(cuCtxPopCurrent)
+                                             : nullptr;
   *found = *function == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
   return answer("cudaGetDriverEntryPointByVersion");
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace mxnet::testing::fake_cuda {
 
@@ -30,8 +31,9 @@ void set_link(bool on);
 // 0 = the fastest, as it is until set.
 void set_link_rank(int device, int peer, int rank);
 
-cudaError_t last_error();  // without clearing it
-int live_handles();        // streams, events and blocks of memory
+void* graph_function(const std::string& name);  // of the driver, about nodes; else null
+cudaError_t last_error();                       // without clearing it
+int live_handles();                             // streams, events and blocks of memory
 std::set<int> contexts();  // devices that somebody has made a context on, by using them
 void forget_contexts();
 int peer_copies();
@@ -40,11 +42,20 @@ bool reaches(int device, int peer);  // whether peer access is enabled
 // Of fake_cudart_graphs.cc. Not thread-safe.
 struct GraphCounts {
   int graphs = 0, execs = 0;  // alive
-  int captures = 0, instantiations = 0, updates = 0, launches = 0, libraries = 0;
+  int captures = 0, instantiations = 0, updates = 0, launches = 0, libraries = 0, kernels_set = 0;
   int launched = 0;  // number of the capture whose work was launched last
 };
 GraphCounts& graph_counts();
-void set_captured_nodes(std::size_t nodes);  // of graphs from now on
+void set_captured_nodes(std::size_t nodes);  // of graphs from now on; nothing is known of them
+// What a node was given. Kernels of one number have parameters of these sizes.
+struct FakeNode {
+  cudaGraphNodeType type = cudaGraphNodeTypeKernel;
+  int kernel = 0;
+  std::vector<std::vector<unsigned char>> parameters;  // of a fill or a copy: its addresses
+  std::size_t bytes = 0;
+};
+void set_captured_nodes(std::vector<FakeNode> nodes);
+const std::vector<FakeNode>& launched_nodes();  // of the last launch
 struct KernelLaunch {
   int count = 0;
   std::string name;

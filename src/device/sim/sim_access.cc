@@ -43,12 +43,18 @@ void* SimDeviceApi::translate_for_kernel(int ordinal, const void* data, std::siz
 }
 
 char* SimDeviceApi::translate(int32_t end, const void* data, std::size_t bytes) {
-  if (end != Copy::kHost) return device(end).memory.translate(data, bytes);
+  if (end != SimTransfer::kHost) return device(end).memory.translate(data, bytes);
   return static_cast<char*>(const_cast<void*>(data));
 }
 
-void SimDeviceApi::run_copy(const Copy& copy) {
-  const int ordinal = copy.to != Copy::kHost ? copy.to : copy.from;
+void SimTransfer::operator()() const { api->run(*this); }
+
+void SimDeviceApi::run(const SimTransfer& copy) {
+  if (copy.value != SimTransfer::kCopied) {
+    std::memset(translate(copy.to, copy.to_data, copy.bytes), copy.value, copy.bytes);
+    return;
+  }
+  const int ordinal = copy.to != SimTransfer::kHost ? copy.to : copy.from;
   const auto [failure, delay] = control_.next_copy(ordinal);
   if (delay.count() > 0) std::this_thread::sleep_for(delay);
   if (failure) throw Error(ErrorCode::kGeneric, name(), *failure);
@@ -56,9 +62,9 @@ void SimDeviceApi::run_copy(const Copy& copy) {
   char* to = translate(copy.to, copy.to_data, copy.bytes);
   const char* from = translate(copy.from, copy.from_data, copy.bytes);
   uint64_t SimStats::*kind = &SimStats::peer;
-  if (copy.from == Copy::kHost) {
+  if (copy.from == SimTransfer::kHost) {
     kind = &SimStats::host_to_device;
-  } else if (copy.to == Copy::kHost) {
+  } else if (copy.to == SimTransfer::kHost) {
     kind = &SimStats::device_to_host;
   } else if (copy.to == copy.from) {
     kind = &SimStats::within_device;

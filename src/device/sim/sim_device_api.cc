@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -28,6 +27,8 @@ struct SimEvent {
   static SimEvent* from(NativeEvent* event) { return reinterpret_cast<SimEvent*>(event); }
   NativeEvent* native() { return reinterpret_cast<NativeEvent*>(this); }
 };
+
+int32_t end_of(Device device) { return device.is_gpu() ? device.id : SimTransfer::kHost; }
 
 NativeStream* native(SimStream* stream) { return reinterpret_cast<NativeStream*>(stream); }
 
@@ -181,10 +182,10 @@ void SimDeviceApi::copy(void* to_data, Device to, const void* from_data, Device 
   check_gpu_end(name(), to, from);
   SimStream& on = stream_of(to.is_gpu() ? to.id : from.id, stream);
   if (bytes == 0) return;
-  translate(Copy::end(to), to_data, bytes);  // what is wrong already is an error at once
-  translate(Copy::end(from), from_data, bytes);
-  const SimMark done = on.push([this, work = Copy{to_data, from_data, bytes, Copy::end(to),
-                                                  Copy::end(from)}] { run_copy(work); });
+  const SimTransfer work{this, to_data, from_data, bytes, end_of(to), end_of(from)};
+  translate(work.to, to_data, bytes);  // what is wrong already is an error at once
+  translate(work.from, from_data, bytes);
+  const SimMark done = on.push(work);
   const bool pageable = (!to.is_gpu() && !pinned_.contains(to_data, bytes)) ||
                         (!from.is_gpu() && !pinned_.contains(from_data, bytes));
   if (pageable) done.await();
@@ -194,10 +195,8 @@ void SimDeviceApi::fill(int ordinal, void* data, unsigned char value, std::size_
                         NativeStream* stream) {
   SimStream& on = stream_of(ordinal, stream);
   if (bytes == 0) return;
-  SimMemory& memory = device(ordinal).memory;
-  memory.translate(data, bytes);
-  on.push(
-      [&memory, data, value, bytes] { std::memset(memory.translate(data, bytes), value, bytes); });
+  translate(ordinal, data, bytes);
+  on.push(SimTransfer{this, data, data, bytes, ordinal, ordinal, value});
 }
 
 void SimDeviceApi::host_call(int ordinal, NativeStream* stream, InlineFunction<void()> fn) {
@@ -230,6 +229,14 @@ NativeGraph* SimDeviceApi::end_capture(int ordinal, NativeStream* stream) {
 
 bool SimDeviceApi::update_graph(int, NativeGraph* graph, NativeGraph* newer) {
   return SimGraph::from(graph)->update(SimGraph::from(newer));
+}
+
+bool SimDeviceApi::graph_arguments(int, NativeGraph* graph, GraphArguments* arguments) {
+  return SimGraph::from(graph)->arguments(arguments);
+}
+
+bool SimDeviceApi::give_arguments(int, NativeGraph* graph, const GraphArguments& arguments) {
+  return SimGraph::from(graph)->give(arguments);
 }
 
 void SimDeviceApi::launch_graph(int ordinal, NativeGraph* graph, NativeStream* stream) {

@@ -32,6 +32,8 @@ class SimDeviceApi : public DeviceApi, public DeviceLinks, public GraphCapture, 
   // Where a kernel on `device` finds the `bytes` bytes at `data`; see sim_translate.
   void* translate_for_kernel(int device, const void* data, std::size_t bytes);
 
+  void run(const SimTransfer& transfer);
+
   // Called by sim_fork.cc on the forking thread.
   void before_fork() MX_NO_THREAD_SAFETY_ANALYSIS;
   void after_fork(bool in_child) MX_NO_THREAD_SAFETY_ANALYSIS;
@@ -70,6 +72,8 @@ class SimDeviceApi : public DeviceApi, public DeviceLinks, public GraphCapture, 
   void begin_capture(int device, NativeStream* stream) override;
   NativeGraph* end_capture(int device, NativeStream* stream) override;
   bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) override;
+  bool graph_arguments(int device, NativeGraph* graph, GraphArguments* arguments) override;
+  bool give_arguments(int device, NativeGraph* graph, const GraphArguments& arguments) override;
   void launch_graph(int device, NativeGraph* graph, NativeStream* stream) override;
   void destroy_graph(int device, NativeGraph* graph) noexcept override;
   std::size_t graph_nodes(int device, NativeGraph* graph) override;
@@ -84,21 +88,9 @@ class SimDeviceApi : public DeviceApi, public DeviceLinks, public GraphCapture, 
            std::span<NativeStream* const> streams) override;
 
  private:
-  // A copy on its way. Small enough to travel inside a stream's task.
-  struct Copy {
-    static constexpr int32_t kHost = -1;
-    static int32_t end(Device device) { return device.is_gpu() ? device.id : kHost; }
-
-    void* to_data;
-    const void* from_data;
-    std::size_t bytes;
-    int32_t to, from;  // ordinals or kHost
-  };
-
   SimDeviceState& device(int ordinal);
   SimStream& stream_of(int ordinal, NativeStream* stream);
   SimMark mark_of(NativeEvent* event);
-  void run_copy(const Copy& copy);
   char* translate(int32_t end, const void* data, std::size_t bytes);
 
   SimControl control_;

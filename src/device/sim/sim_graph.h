@@ -14,7 +14,7 @@ namespace mxnet {
 // by the launches that are under way.
 class SimGraph {
  public:
-  using Tasks = std::vector<SimStream::Task>;
+  using Tasks = std::vector<SimStream::Recorded>;
 
   explicit SimGraph(std::shared_ptr<Tasks> tasks) : tasks_(std::move(tasks)) {}
 
@@ -24,6 +24,9 @@ class SimGraph {
   std::size_t nodes() const { return tasks_->size(); }
   // As on hardware: only with as many nodes as there are.
   bool update(SimGraph* newer);
+  // Copies and fills between devices are seen, kernels are functions of which nothing is known.
+  bool arguments(GraphArguments* into) const;
+  bool give(const GraphArguments& arguments);
   void launch(SimStream& stream) const;
   void print(const std::string& path, unsigned flags) const;
 

@@ -62,12 +62,13 @@ SimStream::~SimStream() {
   if (thread.joinable()) thread.join();
 }
 
-SimMark SimStream::push(Task task) {
+SimMark SimStream::push(Task task, const SimTransfer* transfer) {
   uint64_t ticket;
   {
     MutexLock lock(mutex_);
     if (capturing_) {
-      captured_.push_back(std::move(task));
+      captured_.push_back({std::move(task), {}});
+      if (transfer != nullptr) captured_.back().transfer = *transfer;
       return {progress_, pushed_};
     }
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
@@ -84,7 +85,7 @@ void SimStream::begin_capture() {
   capturing_ = true;
 }
 
-std::vector<SimStream::Task> SimStream::end_capture() {
+std::vector<SimStream::Recorded> SimStream::end_capture() {
   MutexLock lock(mutex_);
   if (!capturing_) throw Error(ErrorCode::kInternal, "sim", "the stream is not capturing");
   capturing_ = false;

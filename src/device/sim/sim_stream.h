@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -63,12 +64,31 @@ struct SimMark {
   void synchronize() const;
 };
 
+// A copy or a fill on its way: all of it is seen, so that a graph may do it elsewhere. Small enough
+// to travel inside a stream's task.
+struct SimTransfer {
+  static constexpr int32_t kHost = -1, kCopied = -1;
+
+  SimDeviceApi* api;
+  void* to_data;
+  const void* from_data;
+  std::size_t bytes;
+  int32_t to, from;         // ordinals or kHost
+  int32_t value = kCopied;  // of all bytes, where it is a fill
+
+  void operator()() const;  // in sim_access.cc
+};
+
 // Thread-safe.
 // Invariants: 1. tasks run one at a time, in the order of push. 2. progress counts every task once,
 // whether it threw or not. 3. no lock is held while a task runs.
 class SimStream {
  public:
   using Task = InlineFunction<void()>;
+  struct Recorded {
+    Task task;
+    std::optional<SimTransfer> transfer;  // which is all that the task does
+  };
 
   SimStream(SimDeviceApi& api, int device) : api_(api), device_(device) {}
   ~SimStream();  // after its work is done
@@ -78,7 +98,8 @@ class SimStream {
   SimDeviceApi& api() const { return api_; }
   int device() const { return device_; }
   // Returns the point behind `task`.
-  SimMark push(Task task);
+  SimMark push(Task task) { return push(std::move(task), nullptr); }
+  SimMark push(const SimTransfer& transfer) { return push(Task(transfer), &transfer); }
   SimMark mark();  // the point behind everything pushed so far
   // Waits for everything pushed before; then throws the first error that no call has thrown yet.
   void synchronize();
@@ -86,7 +107,7 @@ class SimStream {
   // Between the two, pushed tasks are recorded instead of run, and synchronize() throws
   // Error(kInternal); the second gives the tasks.
   void begin_capture();
-  std::vector<Task> end_capture();
+  std::vector<Recorded> end_capture();
 
   // Around a fork. The child's stream has no thread and no work; if there was some, synchronize
   // tells.
@@ -97,6 +118,7 @@ class SimStream {
   static SimStream* running();
 
  private:
+  SimMark push(Task task, const SimTransfer* transfer);
   void run();
 
   SimDeviceApi& api_;
@@ -107,7 +129,7 @@ class SimStream {
   uint64_t pushed_ MX_GUARDED_BY(mutex_) = 0;
   bool stop_ MX_GUARDED_BY(mutex_) = false;
   bool capturing_ MX_GUARDED_BY(mutex_) = false;
-  std::vector<Task> captured_ MX_GUARDED_BY(mutex_);
+  std::vector<Recorded> captured_ MX_GUARDED_BY(mutex_);
   CondVar work_;
   std::thread thread_ MX_GUARDED_BY(mutex_);
 };

@@ -65,6 +65,8 @@ class CudaDeviceApi final : public DeviceApi,
   void begin_capture(int device, NativeStream* stream) override;
   NativeGraph* end_capture(int device, NativeStream* stream) override;
   bool update_graph(int device, NativeGraph* graph, NativeGraph* newer) override;
+  bool graph_arguments(int device, NativeGraph* graph, GraphArguments* arguments) override;
+  bool give_arguments(int device, NativeGraph* graph, const GraphArguments& arguments) override;
   void launch_graph(int device, NativeGraph* graph, NativeStream* stream) override;
   void destroy_graph(int device, NativeGraph* graph) noexcept override;
   std::size_t graph_nodes(int device, NativeGraph* graph) override;

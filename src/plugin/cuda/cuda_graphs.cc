@@ -6,6 +6,7 @@
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/cuda_device_api.h"
 #include "plugin/cuda/device_guard.h"
+#include "plugin/cuda/graph_arguments.h"
 #include "plugin/cuda/handles.h"
 
 namespace mxnet::cuda {
@@ -66,6 +67,19 @@ bool CudaDeviceApi::update_graph(int device, NativeGraph* graph, NativeGraph* ne
   std::swap(mine.graph, other.graph);
   mine.used.swap(other.used);
   return true;
+}
+
+bool CudaDeviceApi::graph_arguments(int device, NativeGraph* graph, GraphArguments* arguments) {
+  check_device(device);
+  DeviceGuard guard(device);
+  return read_arguments(CudaGraph::from(graph).graph, arguments);
+}
+
+bool CudaDeviceApi::give_arguments(int device, NativeGraph* graph,
+                                   const GraphArguments& arguments) {
+  check_device(device);
+  DeviceGuard guard(device);
+  return write_arguments(CudaGraph::from(graph).graph, arguments);
 }
 
 void CudaDeviceApi::launch_graph(int device, NativeGraph* graph, NativeStream* stream) {

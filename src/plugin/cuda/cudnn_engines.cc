@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/error.h"
+
 namespace mxnet::cuda {
 namespace {
 
@@ -138,9 +140,16 @@ EngineChoice choose_engine(const std::string& title, const std::vector<EngineCon
     std::optional<std::string> reason = exclusion(config, policy);
     std::string time;
     if (!reason && policy.autotune != Autotune::kHeuristics) {
-      const std::optional<double> ms = timer(config);
+      std::optional<double> ms;
+      try {
+        ms = timer(config);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::kOutOfMemory) throw;
+        choice.no_room = std::current_exception();
+        reason = "finds no room for its workspace";
+      }
       if (!ms) {
-        reason = "does not run";
+        if (!reason) reason = "does not run";
       } else {
         time = fmt::format(" time:{:.4f}ms", *ms);
         if (!best || *ms < *best) {

@@ -4,6 +4,7 @@
 // descriptions out of cuDNN, and timing, is the caller's part.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -88,12 +89,13 @@ void make_plans(std::size_t offers, const EnginePolicy& policy,
                 const std::function<bool(std::size_t)>& make,
                 const std::function<double()>& seconds);
 
-// Milliseconds of one run; nothing if it does not run.
+// Milliseconds of one run; nothing if it does not run. Error(kOutOfMemory): not now.
 using EngineTimer = std::function<std::optional<double>(const EngineConfig& config)>;
 
 struct EngineChoice {
   std::optional<std::size_t> chosen;  // position in the list; none = nothing is left
   std::string report;                 // what the verbose level asks for, a line each; else empty
+  std::exception_ptr no_room;         // why a candidate was missed that may run another time
 };
 
 // `candidates` in the order of the heuristics. `title` names the convolution in the report. Times

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product primitive, by cuBLASLt. What a product of some sizes runs by is found once a device
 // and kept: asking takes longer than a small product.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "plugin/cuda/blas/cublaslt.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/device_guard.h"
+#include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/launch.h"
 #include "plugin/cuda/primitives.h"
 #include "plugin/cuda/product_steps.h"
@@ -22,6 +24,16 @@ namespace {
 
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // what Hopper's kernels ask for
 constexpr std::size_t kMostPlans = 1024;                   // sequences of any length make new ones
+// Of a batch, in one call: kernels count it by a grid's third coordinate, which ends at 65535, and
+// cuBLASLt does not say which of them split what is larger. A power of two, so that each piece
+// begins as aligned as the first.
+constexpr int64_t kMostInBatch = 32768;
+
+struct Launch {
+  KernelContext& context;
+  cudaStream_t stream;
+  TrialMemory& memory;  // of the pieces of a large batch, in turn
+};
 
 // The products of one device. Thread-safe: a plan holds the address of the bias while it is
 // launched, so that launches take turns; each is a few microseconds.
@@ -43,17 +55,18 @@ class Products {
   // False where what comes behind the product is still to be done: not all types have it as an
   // epilogue.
   bool run(const GemmShape& shape, const GemmRequest& request, const GemmCall& call,
-           const ProductSteps& steps, KernelContext& context, cudaStream_t stream) {
-    const GemmChoice choice = gemm_choice(config().cuda, request);
+           const ProductSteps& steps, const Launch& on) {
+    const Key key{shape, gemm_choice(config().cuda, request)};
     const void* const vector = steps.sums_a != nullptr ? steps.sums_a : call.bias;
-    const Plan found = plan_for({shape, choice}, vector);
-    // Asked for while nothing is locked: a full device makes whoever asks wait for others.
-    const std::size_t bytes = found.plan->workspace_bytes();
-    void* const workspace = bytes == 0 ? nullptr : context.workspace(bytes);
-    MutexLock lock(mutex_);
-    found.plan->run(handle_, call.alpha, call.a, call.b, 0.0, call.c,
-                    found.whole ? vector : nullptr, workspace, stream);
-    return found.whole;
+    const Plan found = plan_for(key, vector);
+    try {
+      launch(found, call, vector, on);
+      return found.whole;
+    } catch (const Error& error) {
+      if (!found.whole || error.code() != ErrorCode::kNotImplemented) throw;
+    }
+    launch(plan_without_epilogue(key), call, nullptr, on);  // it was offered, and is refused
+    return false;
   }
 
  private:
@@ -65,6 +78,22 @@ class Products {
     bool lasts;                      // nothing better was missed for a reason that may pass
   };
 
+  void launch(const Plan& found, const GemmCall& call, const void* vector, const Launch& on) {
+    // Asked for while nothing is locked: a full device makes whoever asks wait for others.
+    on.memory.rewind();
+    void* const workspace = on.memory.take(found.plan->workspace_bytes(), [&](std::size_t bytes) {
+      return on.context.workspace(bytes);
+    });
+    MutexLock lock(mutex_);
+    found.plan->run(handle_, call.alpha, call.a, call.b, 0.0, call.c,
+                    found.whole ? vector : nullptr, workspace, on.stream);
+  }
+  Plan plan_without_epilogue(const Key& key) {
+    Key bare = key;
+    bare.second.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    MutexLock lock(mutex_);
+    return plans_.insert_or_assign(key, make_plan(bare, nullptr)).first->second;
+  }
   Plan plan_for(const Key& key, const void* vector) {
     MutexLock lock(mutex_);
     if (const auto it = plans_.find(key); it != plans_.end()) return it->second;
@@ -123,10 +152,8 @@ void clear_results(const GemmCall& call, cudaStream_t stream) {
   }
 }
 
-}  // namespace
-
-void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
-               KernelContext& context) {
+void multiply(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
+              KernelContext& context, TrialMemory& memory) {
   if (call.m == 0 || call.n == 0 || call.batch == 0) return;
   const LaunchScope scope(stream);
   if (call.k == 0) {
@@ -134,6 +161,7 @@ void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& s
     finish_product(stream, call, steps, context);
     return;
   }
+  const Launch on{context, scope.stream(), memory};
   const GemmShape shape{.m = call.m,
                         .n = call.n,
                         .k = call.k,
@@ -152,8 +180,25 @@ void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& s
                             .relu = steps.relu,
                             .sums_a = steps.sums_a != nullptr,
                             .fully_connected = call.fully_connected};
-  if (!Products::current().run(shape, request, call, steps, context, scope.stream()))
+  if (!Products::current().run(shape, request, call, steps, on))
     finish_product(stream, call, steps, context);
+}
+
+}  // namespace
+
+void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
+               KernelContext& context) {
+  const auto element = static_cast<int64_t>(dtype_size(call.dtype));
+  TrialMemory memory;
+  GemmCall piece = call;
+  for (int64_t first = 0; first < call.batch; first += kMostInBatch) {
+    const int64_t bytes = first * element;
+    piece.batch = std::min(call.batch - first, kMostInBatch);
+    piece.a = static_cast<const char*>(call.a) + bytes * call.step_a;
+    piece.b = static_cast<const char*>(call.b) + bytes * call.step_b;
+    piece.c = static_cast<char*>(call.c) + bytes * call.step_c;
+    multiply(stream, piece, steps, context, memory);
+  }
 }
 
 }  // namespace mxnet::cuda

@@ -161,6 +161,26 @@ TEST(EngineCache, AChoiceIsMadeOnceForAllProcesses) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(EngineCache, AFullDevicesChoiceIsNotKept) {
+  const auto folder =
+      std::filesystem::path(::testing::TempDir()) / ("full_" + std::to_string(::getpid()));
+  std::filesystem::remove_all(folder);
+  const std::vector<EngineConfig> engines = {engine(2, {}), engine(1, {})};
+  const EnginePolicy policy = engine_policy(CudaConfig(), ConvPass::kForward, std::nullopt, 1024);
+  bool full = true;
+  const auto timer = [&](const EngineConfig& e) -> std::optional<double> {
+    if (full && e.engine == 1) throw Error(ErrorCode::kOutOfMemory, "gpu(0)", "full");
+    return static_cast<double>(e.engine);
+  };
+  EngineCache cache(DiskCache(folder, 1 << 20)), other(DiskCache(folder, 1 << 20));
+  EXPECT_EQ(cache.choose("key", "test", engines, policy, timer).chosen, 0u);
+  EXPECT_FALSE(other.kept("key", "test", engines, policy).chosen);
+  full = false;
+  EXPECT_EQ(cache.choose("key", "test", engines, policy, timer).chosen, 1u);
+  EXPECT_EQ(other.kept("key", "test", engines, policy).chosen, 1u);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(GemmChoice, TypesOfProducts) {
   const CudaConfig config;
   const auto choice = [&](DType dtype) { return gemm_choice(config, {.dtype = dtype}); };

@@ -38,13 +38,14 @@ struct Algorithm {
 };
 constexpr uint64_t kMagic = 0x6d617463686564;  // an algorithm that a search has found
 constexpr uint32_t kWorkspace = 512;
+constexpr int32_t kMostInBatch = 65535;  // of a grid's third coordinate
 
 struct State {
   std::mutex mutex;
   fake_cublaslt::Counts counts;
   cublasStatus_t failure = CUBLAS_STATUS_SUCCESS;
   int failures = 0;
-  bool with_epilogue_alone = false, halves_on_tensor_cores_alone = false;
+  bool with_epilogue_alone = false, halves_on_tensor_cores_alone = false, no_epilogues = false;
 };
 State& state() {
   static auto* const kept = new State;
@@ -153,6 +154,10 @@ void fail_searches(cublasStatus_t status, int times, bool with_epilogue_alone) {
   state().failure = status;
   state().failures = times;
   state().with_epilogue_alone = with_epilogue_alone;
+}
+void refuse_epilogues(bool yes) {
+  const std::lock_guard lock(state().mutex);
+  state().no_epilogues = yes;
 }
 void have_halves_on_tensor_cores_alone(bool yes) {
   const std::lock_guard lock(state().mutex);
@@ -278,7 +283,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const Layout& elements = layout(a);
   if (requested < 1 || c != d || !sizes_of(op, elements, layout(b), layout(d), &sizes))
     return CUBLAS_STATUS_INVALID_VALUE;
-  if (!go_together(op, elements.type)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!go_together(op, elements.type) || elements.batch > kMostInBatch)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   if (elements.type == CUDA_R_64F && has_epilogue) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (is_half(elements.type) && is_pedantic(op.compute) && halves_on_tensor_cores_alone)
     return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -317,6 +323,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t raw, const 
   if (algorithm.workspace > 0) std::memset(workspace, 0xee, algorithm.workspace);
   {
     const std::lock_guard lock(state().mutex);
+    if (state().no_epilogues && op.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+      return CUBLAS_STATUS_NOT_SUPPORTED;
     ++state().counts.products;
     state().counts.compute = op.compute;
     state().counts.epilogue = op.epilogue;

@@ -8,6 +8,8 @@ namespace fake_cublaslt {
 // The next `times` searches for an algorithm of a product with an epilogue (or of any) are answered
 // so.
 void fail_searches(cublasStatus_t status, int times, bool with_epilogue_alone = false);
+// Searches answer as if there were products with an epilogue, and each of these is refused.
+void refuse_epilogues(bool yes);
 // Products of half types exist on tensor cores alone, as on some GPUs.
 void have_halves_on_tensor_cores_alone(bool yes);
 

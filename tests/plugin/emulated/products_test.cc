@@ -97,6 +97,33 @@ TEST_F(GpuProducts, EveryWayToTransposeInBatches) {
   }
 }
 
+TEST_F(GpuProducts, LargeBatchesGoInPieces) {
+  for (const int64_t batch : {65536, 70001}) {
+    expect_same_outputs("batch_dot",
+                        {{random_values(batch * 3, -1, 1), {batch, 1, 3}, "float16"},
+                         {random_values(batch * 6, -1, 1), {batch, 3, 2}, "float16"}},
+                        {}, 2e-3);
+    EXPECT_EQ(fake_cublaslt::take_counts().products, batch == 65536 ? 2 : 3);
+  }
+}
+
+// A layer's outputs and its gradients, of which that of the bias is an epilogue too.
+TEST_F(GpuProducts, AnEpilogueThatIsOfferedAndRefusedIsOursFromThenOn) {
+  fake_cublaslt::refuse_epilogues(true);
+  for (int i = 0; i < 2; ++i) expect_layer(107);
+  fake_cublaslt::Counts counts = fake_cublaslt::take_counts();
+  EXPECT_EQ(counts.searches, 2);
+  EXPECT_EQ(counts.products, 2);
+  EXPECT_EQ(counts.epilogue, CUBLASLT_EPILOGUE_DEFAULT);
+  expect_same_outputs("_backward_FullyConnected",
+                      {{random_values(5 * 108, -1, 1), {5, 108}},
+                       {random_values(5 * 7, -1, 1), {5, 7}},
+                       {random_values(108 * 7, -1, 1), {108, 7}}},
+                      {{"num_hidden", "108"}, {"wanted", "7"}}, 1e-5);
+  EXPECT_EQ(fake_cublaslt::take_counts().epilogue, CUBLASLT_EPILOGUE_DEFAULT);
+  fake_cublaslt::refuse_epilogues(false);
+}
+
 TEST_F(GpuProducts, SumsOfNothingAreZeroAndGetTheirBias) {
   expect_same_outputs("FullyConnected",
                       {{{}, {3, 0}}, {{}, {4, 0}}, {random_values(4, -1, 1), {4}}},

@@ -47,6 +47,8 @@ EngineCache& engine_cache() {
 
 // The convolutions of one device. Thread-safe: plans are made by one call at a time, so that the
 // times of engines are their own; launches wait for each other only where they use one plan.
+// Who makes one asks for memory with the table locked. On a full device that waits for work that
+// streams have (storage/pool_refill.cc), never for another thread, which might want the table.
 class Convolver {
  public:
   Convolver() {
@@ -240,7 +242,8 @@ class Convolver {
           void* const workspace = call.workspace(candidate.workspace);
           return stopwatch.fastest(
               [&] { run_engine(*plans[place[c]], call.handle, arrays, workspace); });
-        } catch (const Error&) {
+        } catch (const Error& error) {
+          if (error.code() == ErrorCode::kOutOfMemory) throw;
           return std::nullopt;
         }
       }
@@ -249,6 +252,7 @@ class Convolver {
     const EngineChoice choice = engine_cache().choose(
         key_of(convolution, policy), convolution.to_string(), candidates, policy, time);
     if (!choice.report.empty()) log(LogLevel::kInfo, choice.report);
+    if (!choice.chosen && choice.no_room != nullptr) std::rethrow_exception(choice.no_room);
     if (!choice.chosen) {
       throw Error(ErrorCode::kNotImplemented, "Convolution",
                   fmt::format("given {}, for which cuDNN offers {} engines, of which the "

@@ -57,7 +57,8 @@ EngineChoice EngineCache::choose(const std::string& key, const std::string& titl
                                  const EnginePolicy& policy, const EngineTimer& timer) {
   if (EngineChoice before = kept(key, title, candidates, policy); before.chosen) return before;
   EngineChoice choice = choose_engine(title, candidates, policy, timer);
-  if (choice.chosen) keep(key, candidates[*choice.chosen]);
+  // A full device's choice is not for others, who may have room for a faster engine.
+  if (choice.chosen && choice.no_room == nullptr) keep(key, candidates[*choice.chosen]);
   return choice;
 }
 
