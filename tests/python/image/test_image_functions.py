@@ -356,3 +356,10 @@ def test_the_old_imdecode_cuts_subtracts_and_fills_a_row():
 def test_the_old_imdecode_says_what_does_not_fit(name, given):
     with pytest.raises(ValueError, match=f"imdecode: .*{name}.*given .*expected"):
         mx.nd.imdecode(png(picture()), **given)
+
+
+def test_a_part_outside_of_the_image_is_an_error():
+    inside = mx.nd.array(picture(24, 32))
+    assert image.fixed_crop(inside, 30, 20, 10, 10).shape == (4, 2, 3)  # as much as there is
+    with pytest.raises(ValueError, match=r"given a part of 5 x 6 at \(32, 0\), expected one inside of the image's 32 x 24"):
+        image.fixed_crop(inside, 32, 0, 5, 6)
