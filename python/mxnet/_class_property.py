@@ -44,6 +44,24 @@ def classproperty(func: Callable[[Any], Any]) -> Any:
     return _ClassProperty(func)
 
 
+class Innermost:
+    """What 1.x keeps as `_current` of a class: `value` is this thread's innermost object, which most may set."""
+
+    def __init__(self, get: Callable[[], Any], assign: Optional[Callable[[Any], None]] = None) -> None:
+        self._get, self._assign = get, assign
+
+    @property
+    def value(self) -> Any:
+        """The innermost one."""
+        return self._get()
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        if self._assign is None:
+            raise AttributeError("given a value for what only `with` blocks change, expected to be entered instead")
+        self._assign(value)
+
+
 def with_metaclass(meta: Any, *bases: Any) -> Any:
     """A base class that makes its subclasses with a metaclass."""
 

@@ -20,7 +20,7 @@ from .base import get_last_ffi_error, interrupts, reason_of
 from .context import Context
 from .ndarray import CSRNDArray, NDArray, RowSparseNDArray
 from .ndarray._dtypes import _DTYPE_MX_TO_NP, dtype_number
-from .ndarray.ndarray import _STORAGE_TYPE_IDS, _STORAGE_TYPES
+from .ndarray.ndarray import _STORAGE_TYPE_ID_TO_STR, _STORAGE_TYPE_STR_TO_ID
 
 _lib = ctypes.CDLL(libinfo.find_lib_path()[0])  # loaded already: the same library
 
@@ -201,9 +201,9 @@ def _infer_type(held: _Held, count: int, types: Any) -> None:
 def _infer_storage(held: _Held, count: int, stypes: Any) -> None:
     del count
     counts = _counts(held.made)
-    known = [_STORAGE_TYPES[stypes[i]] for i in range(counts[0])]
+    known = [_STORAGE_TYPE_ID_TO_STR[stypes[i]] for i in range(counts[0])]
     for i, stype in enumerate(_complete("infer_storage_type", held.made.infer_storage_type(known), counts)):
-        stypes[i] = _STORAGE_TYPE_IDS[stype]
+        stypes[i] = _STORAGE_TYPE_STR_TO_ID[stype]
 
 
 @_callback(_BACKWARD_STORAGE)
@@ -212,11 +212,11 @@ def _infer_backward_storage(held: _Held, count: int, stypes: Any, tags: Any) -> 
     for i in range(count):
         places[tags[i]].append(i)
     order = (3, 0, 1, 2, 4)  # output gradients, inputs, outputs, input gradients, states
-    known = [[_STORAGE_TYPES[stypes[i]] for i in places[tag]] for tag in order]
+    known = [[_STORAGE_TYPE_ID_TO_STR[stypes[i]] for i in places[tag]] for tag in order]
     found = held.made.infer_storage_type_backward(*known)
     for tag, part in zip(order, found):
         for i, stype in zip(places[tag], part):
-            stypes[i] = _STORAGE_TYPE_IDS[stype]
+            stypes[i] = _STORAGE_TYPE_STR_TO_ID[stype]
 
 
 @_callback(_DEPENDENCIES)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional
 
+from ._class_property import Innermost
 from .base import ClassPropertyMeta, classproperty, string_types
 
 __all__ = ["AttrScope", "current", "string_types"]
@@ -22,6 +23,7 @@ class AttrScope(metaclass=ClassPropertyMeta):
         self._merged: List[Dict[str, str]] = []
 
     current = classproperty(lambda cls: _stack()[-1])
+    _current = Innermost(lambda: _stack()[-1], lambda value: _stack().__setitem__(-1, value))  # its old name
 
     def get(self, attr: Optional[Dict[str, str]]) -> Dict[str, str]:
         """Those of the scope and, before them, the given ones."""

@@ -29,7 +29,7 @@ def set_training(train_mode: bool) -> bool:  # pylint: disable=redefined-outer-n
     return _core.set_training(bool(train_mode))
 
 
-class _Scope:
+class _RecordingStateScope:
     """Switches of this thread inside a `with` block; None leaves one alone. May be nested."""
 
     __slots__ = ("_before", "_recording", "_training")
@@ -51,24 +51,24 @@ class _Scope:
             _core.set_training(training)
 
 
-def record(train_mode: bool = True) -> _Scope:  # pylint: disable=redefined-outer-name
+def record(train_mode: bool = True) -> _RecordingStateScope:  # pylint: disable=redefined-outer-name
     """`with record():` what is computed inside can be differentiated."""
-    return _Scope(True, train_mode)
+    return _RecordingStateScope(True, train_mode)
 
 
-def pause(train_mode: bool = False) -> _Scope:  # pylint: disable=redefined-outer-name
+def pause(train_mode: bool = False) -> _RecordingStateScope:  # pylint: disable=redefined-outer-name
     """What is computed inside is no part of what is recorded."""
-    return _Scope(False, train_mode)
+    return _RecordingStateScope(False, train_mode)
 
 
-def train_mode() -> _Scope:
+def train_mode() -> _RecordingStateScope:
     """Operators behave as in training, recorded or not."""
-    return _Scope(None, True)
+    return _RecordingStateScope(None, True)
 
 
-def predict_mode() -> _Scope:
+def predict_mode() -> _RecordingStateScope:
     """Operators behave as in inference, recorded or not."""
-    return _Scope(None, False)
+    return _RecordingStateScope(None, False)
 
 
 def _listed(arrays: Any) -> list:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional, Tuple, Union
 
+from ._class_property import Innermost
 from .base import ClassPropertyMeta, _ClassProperty, _core
 
 __all__ = [
@@ -35,6 +36,13 @@ def _set_default(_: Any, context: Context) -> None:
     _current.default = context
 
 
+def _set_innermost(context: Context) -> None:
+    if _current.stack:
+        _current.stack[-1] = context
+    else:
+        _current.default = context
+
+
 class Context(metaclass=ClassPropertyMeta):
     """Where arrays live and operators run: a kind of device and a number.
 
@@ -48,6 +56,7 @@ class Context(metaclass=ClassPropertyMeta):
 
     # The context of this thread outside of all blocks; old programs set it.
     default_ctx = _ClassProperty(lambda cls: current_context(), _set_default)
+    _default_ctx = Innermost(lambda: current_context(), _set_innermost)  # pylint: disable=unnecessary-lambda
 
     def __init__(self, device_type: Union[str, Context], device_id: int = 0) -> None:
         if isinstance(device_type, Context):

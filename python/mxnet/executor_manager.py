@@ -6,6 +6,8 @@ from __future__ import annotations
 import logging
 from typing import Any, Dict, List, Optional, Sequence
 
+from ._core import NDArrayBase
+
 __all__ = ["DataParallelExecutorGroup", "DataParallelExecutorManager"]
 
 
@@ -28,11 +30,13 @@ _split_input_slice = split_input_slice
 
 
 def load_slices(sources: Sequence[Any], targets: Sequence[Any], axes: Sequence[int]) -> None:
-    """Copies batches to devices. A target is a list of (part of the batch, array on the device).
+    """Copies batches to devices. A target is a list of (part of the batch, array on the device), or one array.
 
     A source that is a list holds the devices' parts already.
     """
     for source, target, axis in zip(sources, targets, axes):
+        if isinstance(target, NDArrayBase):
+            target = [(slice(0, target.shape[axis]), target)]
         if isinstance(source, (list, tuple)):
             for part, (_, array) in zip(source, target):
                 part.copyto(array)
@@ -47,6 +51,21 @@ def load_slices(sources: Sequence[Any], targets: Sequence[Any], axes: Sequence[i
             if piece.shape != array.shape:
                 raise ValueError(f"given an input of shape {piece.shape}, expected {array.shape} as bound")
             (piece if piece.dtype == array.dtype else piece.astype(array.dtype)).copyto(array)
+
+
+# What executor groups of programs call.
+
+
+def _load_general(data: Sequence[Any], targets: Sequence[Any]) -> None:
+    load_slices(data, targets, [0] * len(targets))
+
+
+def _load_data(batch: Any, targets: Sequence[Any]) -> None:
+    _load_general(batch.data, targets)
+
+
+def _load_label(batch: Any, targets: Sequence[Any]) -> None:
+    _load_general(batch.label, targets)
 
 
 def _check_arguments(symbol: Any) -> None:
@@ -106,8 +125,8 @@ class DataParallelExecutorGroup:
 
     def load_data_batch(self, data_batch: Any) -> None:
         """Copies a batch to the devices."""
-        load_slices(data_batch.data, self.data_arrays, [0] * len(self.data_arrays))
-        load_slices(data_batch.label, self.label_arrays, [0] * len(self.label_arrays))
+        _load_data(data_batch, self.data_arrays)
+        _load_label(data_batch, self.label_arrays)
 
     def forward(self, is_train: bool = False) -> None:
         """Computes the outputs on all devices."""

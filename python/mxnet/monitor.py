@@ -8,6 +8,8 @@ import math
 import re
 from typing import Any, Callable, List, Optional, Tuple
 
+from ._core import NDArrayBase
+
 __all__ = ["Monitor"]
 
 
@@ -81,6 +83,9 @@ class Monitor:
         found = []
         for step, name, values in self.queue:
             values = values if isinstance(values, list) else [values]
+            for value in values:
+                if not isinstance(value, NDArrayBase):
+                    raise TypeError(f"{name}: given a {type(value).__name__} by stat_func, expected an array or a list of arrays")
             found.append((step, name, "".join(f"{_text(value)}\t" for value in values)))
         self.queue = []
         return found
@@ -88,7 +93,7 @@ class Monitor:
     def toc_print(self) -> None:
         """After a batch: writes what was seen to the log."""
         for step, name, text in self.toc():
-            logging.info("Batch: %7d %30s %s", step, name, text)
+            logging.info("Batch: %7d %-30s %s", step, name, text)
 
 
 def _text(value: Any) -> str:

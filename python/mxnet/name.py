@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional
 
+from ._class_property import Innermost
 from .base import ClassPropertyMeta, classproperty
 
 __all__ = ["NameManager", "Prefix", "current"]
@@ -18,6 +19,7 @@ class NameManager(metaclass=ClassPropertyMeta):
         self._counter: Dict[str, int] = {}
 
     current = classproperty(lambda cls: _stack()[-1])
+    _current = Innermost(lambda: _stack()[-1], lambda value: _stack().__setitem__(-1, value))  # its old name
 
     def get(self, name: Optional[str], hint: str) -> str:
         """The name if there is one, else the hint and a number."""

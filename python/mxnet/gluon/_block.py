@@ -14,12 +14,7 @@ from ._errors import MismatchError
 from ._naming import BlockScope
 from .parameter import Parameter, ParameterDict
 from .parameter_dict import some_of, without_kind
-from .utils import HookHandle
-
-
-def indented(text: str, blanks: int = 2) -> str:
-    """All lines but the first one moved to the right."""
-    return text.replace("\n", "\n" + " " * blanks)
+from .utils import HookHandle, indented
 
 
 class Block:

@@ -11,6 +11,7 @@ import threading
 from typing import Any, Dict, List, Optional, Tuple
 
 from .. import name as _name
+from .._class_property import Innermost
 from .parameter import ParameterDict
 
 
@@ -26,6 +27,8 @@ _local = _Entered()
 
 class BlockScope:
     """The names that a block gives to what is made inside its name_scope. May be nested."""
+
+    _current = Innermost(lambda: _local.entered[-1][0] if _local.entered else None)
 
     def __init__(self, block: Any) -> None:
         self._block = block

@@ -186,6 +186,10 @@ class Parameter:
                 return array
         raise self._missing(ctx)
 
+    def _check_and_get(self, arr_list: Optional[List[NDArray]], ctx: Any) -> Any:
+        """The array on a device, or with `list` as device all of them: what trainers of other packages call."""
+        return arr_list if ctx is list and arr_list is not None else self._on(arr_list, None if ctx is list else ctx)
+
     def initialize(
         self, init: Any = None, ctx: Any = None, default_init: Any = initializer.Uniform(), force_reinit: bool = False
     ) -> None:

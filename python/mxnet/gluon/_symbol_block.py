@@ -12,12 +12,12 @@ from ..ndarray import NDArray
 from ..ndarray._dtypes import _DTYPE_MX_TO_NP, dtype_name, is_half
 from ..symbol import Symbol
 from ..util import is_np_array
-from ._block import indented
 from ._cached_graph import Graph
 from ._errors import MismatchError
 from ._hybrid_block import HybridBlock
 from ._structure import flatten, regroup
 from .parameter import ParameterDict
+from .utils import indented
 
 
 _BATCH_NORMS = ("BatchNorm", "BatchNorm_v1", "_contrib_BatchNormWithReLU", "_contrib_SyncBatchNorm")

@@ -184,7 +184,10 @@ class Trainer:
     def _rescale(self, batch_size: float) -> None:
         if not batch_size:
             raise ValueError(f"given batch_size {batch_size}, expected a number other than 0: gradients are divided by it")
-        factor = self._scale / batch_size
+        self._check_and_rescale_grad(self._scale / batch_size)
+
+    def _check_and_rescale_grad(self, factor: float) -> None:
+        """Trainers derived from this one call it by this name."""
         if self._optimizer.rescale_grad == factor:
             return
         if self._update_on_kvstore and self._distributed and self._kv_initialized:

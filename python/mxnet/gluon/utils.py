@@ -133,6 +133,25 @@ class HookHandle:
         self.detach()
 
 
+# --- Texts
+
+
+def indented(text: str, blanks: int = 2) -> str:
+    """All lines but the first one moved to the right."""
+    return text.replace("\n", "\n" + " " * blanks)
+
+
+_indent = indented  # packages show their blocks with it
+
+
+def _brief_print_list(lst: Sequence[Any], limit: int = 7) -> str:
+    """Names in quotes; of more than `limit` the first and the last ones. Errors of packages name parameters so."""
+    names = [f"'{name}'" for name in lst]
+    if len(names) > limit:
+        names[limit // 2 : len(names) - (limit + 1) // 2] = ["..."]
+    return ", ".join(names)
+
+
 # --- Files
 
 

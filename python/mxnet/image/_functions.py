@@ -103,6 +103,9 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
 
 def fixed_crop(src: NDArray, x0: int, y0: int, w: int, h: int, size: Optional[Size] = None, interp: int = 2) -> NDArray:
     """The part at (x0, y0), perhaps in another size (width, height)."""
+    height, width = src.shape[:2]
+    if x0 >= width or y0 >= height:
+        raise ValueError(f"given a part of {w} x {h} at ({x0}, {y0}), expected one inside of the image's {width} x {height}")
     out = src[y0 : y0 + h, x0 : x0 + w]
     if size is not None and (w, h) != tuple(size):
         out = imresize(out, *size, interp=interp)

@@ -123,7 +123,7 @@ class ImageIter(io.DataIter):
         self.reset()
 
     def next_sample(self) -> Tuple[Any, Any]:
-        """Label and bytes of the next image; StopIteration at the end."""
+        """Label and bytes of the next image; StopIteration at the end. Labels of lists are arrays of the library."""
         if not self._allow_read:
             raise StopIteration
         if self.seq is None:
@@ -132,17 +132,19 @@ class ImageIter(io.DataIter):
                 raise StopIteration
             header, content = recordio.unpack(record)
             if self.imglist is not None:
-                return self.imglist[header.id][0], content
+                return self._listed_label(header.id), content
             return header.label, content
         if self.cur >= len(self.seq):
             raise StopIteration
         key = self.seq[self.cur]
         self.cur += 1
         if self.imgrec is None:
-            label, name = self.imglist[key]
-            return label, self.read_image(name)
+            return self._listed_label(key), self.read_image(self.imglist[key][1])
         header, content = recordio.unpack(self.imgrec.read_idx(key))
-        return (header.label if self.imglist is None else self.imglist[key][0]), content
+        return (header.label if self.imglist is None else self._listed_label(key)), content
+
+    def _listed_label(self, key: Any) -> NDArray:
+        return _for_user(nd.array(self.imglist[key][0]))
 
     def _samples(self) -> Any:
         """Decoded and augmented samples; one that cannot be decoded is passed over with a warning."""

@@ -4,6 +4,7 @@
 from . import io, record, utils
 from .io import DataBatch, DataDesc, DataIter, NDArrayIter, PrefetchingIter, ResizeIter
 from .record import *  # noqa: F403
+from .utils import _getdata_by_idx, _has_instance, _init_data  # noqa: F401  (iterators of programs call them)
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter", "io", "record", "utils"]
 __all__ += record.__all__

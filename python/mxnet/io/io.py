@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .utils import joined, named_arrays, rows
+from .utils import _getdata_by_idx, _has_instance, _init_data, joined, rows  # noqa: F401  (programs take them from here)
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
 
@@ -166,12 +166,8 @@ class NDArrayIter(DataIter):
             raise ValueError(f"given batch_size {batch_size}, expected at least 1")
         if last_batch_handle not in ("pad", "discard", "roll_over"):
             raise ValueError(f"given last_batch_handle {last_batch_handle!r}, expected 'pad', 'discard' or 'roll_over'")
-        self.data = named_arrays(data, False, data_name)
-        self.label = named_arrays(label, True, label_name)
-        if isinstance(data, dict):
-            self.data.sort(key=lambda item: item[0])
-        if isinstance(label, dict):
-            self.label.sort(key=lambda item: item[0])
+        self.data = _init_data(data, False, data_name)
+        self.label = _init_data(label, True, label_name)
         self.num_data = self.data[0][1].shape[0]
         for name, source in self.data + self.label:
             if source.shape[0] != self.num_data:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
@@ -16,10 +16,11 @@ except ImportError:
     h5py = None  # without it nothing can be one of its data sets
 
 
-def named_arrays(data: Any, allow_empty: bool, default_name: str) -> List[Tuple[str, Any]]:
-    """Data given as an array, a list or a dictionary of arrays: names in order, and arrays.
+def _init_data(data: Any, allow_empty: bool, default_name: str) -> List[Tuple[str, Any]]:
+    """Data given as an array, a list or a dictionary of arrays: names, those of a dictionary sorted, and arrays.
 
-    What is neither of the library's arrays nor a data set of h5py becomes an array of the library.
+    What is neither of the library's arrays nor a data set of h5py becomes an array of the library. Iterators of
+    programs call it by this name.
     """
     if data is None:
         if not allow_empty:
@@ -27,6 +28,8 @@ def named_arrays(data: Any, allow_empty: bool, default_name: str) -> List[Tuple[
         return []
     if _is_array(data):
         data = [data]
+    if isinstance(data, dict):
+        data = dict(sorted(data.items()))
     if isinstance(data, (list, tuple)):
         if not data and not allow_empty:
             raise ValueError("given an empty list, expected at least one array")
@@ -91,3 +94,14 @@ def joined(first: Any, second: Any) -> Any:
         shape = (first.shape[0] + second.shape[0], *first.shape[1:])
         return csr_matrix((*parts, indptr), shape=shape, dtype=first.dtype)
     return concatenate([first, second])
+
+
+def _has_instance(data: Sequence[Tuple[str, Any]], dtype: Any) -> bool:
+    """Whether one of the named arrays is of that class. Iterators of programs ask."""
+    return any(isinstance(array, dtype) for _, array in data)
+
+
+def _getdata_by_idx(data: Sequence[Tuple[str, Any]], idx: Any) -> List[Tuple[str, Any]]:
+    """The rows of these numbers of all named arrays, as arrays of the library. Iterators of programs shuffle with it."""
+    order = np.asarray(idx)
+    return [(name, rows(source, order)) for name, source in data]

@@ -13,6 +13,7 @@ from ._classification import (
     NegativeLogLikelihood,
     Perplexity,
     TopKAccuracy,
+    _BinaryClassificationMetrics,  # noqa: F401  (metrics of programs count with it)
 )
 from ._other import Caffe, CustomMetric, Loss, Torch, np
 from ._regression import MAE, MSE, RMSE, PearsonCorrelation

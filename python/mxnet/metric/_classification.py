@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 import numpy
 
@@ -67,14 +67,47 @@ class TopKAccuracy(EvalMetric):
             self._add(int(hits.sum()), len(label))
 
 
-class _BinaryCounts:
-    """True and false positives and negatives of two classes, and what follows from them."""
+def _counted(kept: str, label: int, prediction: int) -> Any:
+    return property(lambda self: int(getattr(self, kept)[label, prediction]))
+
+
+def _ratio(kept: str, part: Tuple[int, int], other: Tuple[int, int]) -> Any:
+    """The share of one count in two, 0 where both are."""
+
+    def share(self: Any) -> float:
+        counts = getattr(self, kept).tolist()
+        hits, others = counts[part[0]][part[1]], counts[other[0]][other[1]]
+        return hits / (hits + others) if hits + others else 0.0
+
+    return property(share)
+
+
+def _fscore(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+class _BinaryClassificationMetrics:
+    """True and false positives and negatives of two classes, and what follows from them.
+
+    Metrics of programs use it too, and read the counts of `F1().metrics` by these names.
+    """
+
+    true_negatives, false_positives = _counted("_local", 0, 0), _counted("_local", 0, 1)
+    false_negatives, true_positives = _counted("_local", 1, 0), _counted("_local", 1, 1)
+    global_true_negatives, global_false_positives = _counted("_all", 0, 0), _counted("_all", 0, 1)
+    global_false_negatives, global_true_positives = _counted("_all", 1, 0), _counted("_all", 1, 1)
+    precision, recall = _ratio("_local", (1, 1), (0, 1)), _ratio("_local", (1, 1), (1, 0))
+    global_precision, global_recall = _ratio("_all", (1, 1), (0, 1)), _ratio("_all", (1, 1), (1, 0))
+    fscore = property(lambda self: _fscore(self.precision, self.recall))
+    global_fscore = property(lambda self: _fscore(self.global_precision, self.global_recall))
+    total_examples = property(lambda self: int(self._local.sum()))
+    global_total_examples = property(lambda self: int(self._all.sum()))
 
     def __init__(self) -> None:
-        self.counts = numpy.zeros((2, 2), "int64")  # [label, prediction]
+        self.reset_stats()
 
-    def update(self, label: Any, pred: Any) -> numpy.ndarray:
-        """Adds labels and scores; the counts of these alone."""
+    def update_binary_stats(self, label: Any, pred: Any) -> None:
+        """Adds labels and scores of the two classes."""
         label, scores = numbers(label).astype("int32").ravel(), numbers(pred)
         chosen = numpy.argmax(scores, axis=1)
         check_label_shapes(label, scores)
@@ -82,71 +115,67 @@ class _BinaryCounts:
         if len(classes) > 2:
             raise ValueError(f"given labels {classes}, expected two classes: 1, and another for what is not")
         found = numpy.bincount((label == 1) * 2 + (chosen == 1), minlength=4).reshape(2, 2)
-        self.counts += found
-        return found
+        self._local += found
+        self._all += found
 
-    @property
-    def total(self) -> int:
-        """The number of examples."""
-        return int(self.counts.sum())
-
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        (_, wrong), (missed, right) = self.counts.tolist()
-        precision = right / (right + wrong) if right + wrong else 0.0
-        recall = right / (right + missed) if right + missed else 0.0
-        return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-    def matthews(self) -> float:
+    def matthewscc(self, use_global: bool = False) -> float:
         """Matthews' correlation of labels and predictions."""
-        if not self.total:
+        counts = self._all if use_global else self._local
+        if not counts.sum():
             return 0.0
-        (tn, fp), (fn, tp) = (map(float, row) for row in self.counts.tolist())
+        (tn, fp), (fn, tp) = (map(float, row) for row in counts.tolist())
         product = 1.0
         for term in (tp + fp, tp + fn, tn + fp, tn + fn):
             product *= term if term else 1.0
         return (tp * tn - fp * fn) / math.sqrt(product)
 
+    def local_reset_stats(self) -> None:
+        """Counts from zero, except what the global values rest on."""
+        self._local = numpy.zeros((2, 2), "int64")  # [label, prediction]
+
+    def reset_stats(self) -> None:
+        """Counts from zero."""
+        self.local_reset_stats()
+        self._all = numpy.zeros((2, 2), "int64")
+
 
 class _BinaryMetric(EvalMetric):
     """"macro": the mean of the batches' values; "micro": the value of all examples together."""
-
-    _local: _BinaryCounts
-    _all: _BinaryCounts
 
     def __init__(self, name: str, output_names: Any, label_names: Any, average: str) -> None:
         if average not in ("macro", "micro"):
             raise ValueError(f"given average {average!r}, expected 'macro' or 'micro'")
         self.average = average
+        self.metrics = _BinaryClassificationMetrics()
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def get_config(self) -> Dict[str, Any]:
         return {**super().get_config(), "average": self.average}
 
-    def _score(self, counts: _BinaryCounts) -> float:
-        raise NotImplementedError(f"{type(self).__name__} has no _score(counts)")
+    def _score(self, use_global: bool = False) -> float:
+        raise NotImplementedError(f"{type(self).__name__} has no _score(use_global)")
 
     def update(self, labels: Any, preds: Any) -> None:
         labels, preds = check_label_shapes(labels, preds, True)
+        counts = self.metrics
         for label, pred in zip(labels, preds):
-            self._all.counts += self._local.update(label, pred)
+            counts.update_binary_stats(label, pred)
         if self.average == "macro":
-            # The global mean is one of batches too: the local counts are of this batch alone.
-            self._add(self._score(self._local), 1)
-            self._local, self._all = _BinaryCounts(), _BinaryCounts()
+            self._add(self._score(), 1)
+            counts.reset_stats()  # the global mean is one of batches too
         else:
-            self.sum_metric = self._score(self._local) * self._local.total
-            self.num_inst = self._local.total
-            self.global_sum_metric = self._score(self._all) * self._all.total
-            self.global_num_inst = self._all.total
+            self.sum_metric = self._score() * counts.total_examples
+            self.num_inst = counts.total_examples
+            self.global_sum_metric = self._score(True) * counts.global_total_examples
+            self.global_num_inst = counts.global_total_examples
 
     def reset(self) -> None:
         super().reset()
-        self._local, self._all = _BinaryCounts(), _BinaryCounts()
+        self.metrics.reset_stats()
 
     def reset_local(self) -> None:
         super().reset_local()
-        self._local = _BinaryCounts()
+        self.metrics.local_reset_stats()
 
 
 @register
@@ -156,8 +185,8 @@ class F1(_BinaryMetric):
     def __init__(self, name: str = "f1", output_names: Any = None, label_names: Any = None, average: str = "macro") -> None:
         super().__init__(name, output_names, label_names, average)
 
-    def _score(self, counts: _BinaryCounts) -> float:
-        return counts.f1()
+    def _score(self, use_global: bool = False) -> float:
+        return self.metrics.global_fscore if use_global else self.metrics.fscore
 
 
 @register
@@ -167,8 +196,8 @@ class MCC(_BinaryMetric):
     def __init__(self, name: str = "mcc", output_names: Any = None, label_names: Any = None, average: str = "macro") -> None:
         super().__init__(name, output_names, label_names, average)
 
-    def _score(self, counts: _BinaryCounts) -> float:
-        return counts.matthews()
+    def _score(self, use_global: bool = False) -> float:
+        return self.metrics.matthewscc(use_global)
 
 
 def _probabilities(label: Any, pred: Any) -> numpy.ndarray:

@@ -22,17 +22,32 @@ def _along(array: Any, axis: int, part: slice) -> Any:
     return array.slice_axis(axis=axis, begin=part.start, end=part.stop)
 
 
-def _merged(per_output: List[List[Any]], axes: Sequence[int]) -> List[Any]:
+def _merge_multi_context(outputs: List[List[Any]], major_axis: Sequence[int]) -> List[Any]:
     """Parts of batches as whole ones, on the first device."""
     from .. import ndarray as nd
 
     whole = []
-    for parts, axis in zip(per_output, axes):
+    for parts, axis in zip(outputs, major_axis):
         if len(parts) == 1 or axis < 0:
             whole.append(parts[0])
         else:
             whole.append(nd.concat(*[part.as_in_context(parts[0].context) for part in parts], dim=axis))
     return whole
+
+
+# What executor groups of programs call.
+
+
+def _load_general(data: Sequence[Any], targets: Sequence[Any], major_axis: Sequence[int]) -> None:
+    load_slices(data, targets, major_axis)
+
+
+def _load_data(batch: Any, targets: Sequence[Any], major_axis: Sequence[int]) -> None:
+    load_slices(batch.data, targets, major_axis)
+
+
+def _load_label(batch: Any, targets: Sequence[Any], major_axis: Sequence[int]) -> None:
+    load_slices(batch.label, targets, major_axis)
 
 
 class DataParallelExecutorGroup:
@@ -224,7 +239,7 @@ class DataParallelExecutorGroup:
 
     def get_states(self, merge_multi_context: bool = True) -> Any:
         """The inputs that are states between batches."""
-        return _merged(self.state_arrays, self.data_layouts[:1] * len(self.state_arrays)) if merge_multi_context else self.state_arrays
+        return _merge_multi_context(self.state_arrays, self.data_layouts[:1] * len(self.state_arrays)) if merge_multi_context else self.state_arrays
 
     def set_states(self, states: Any = None, value: Any = None) -> None:
         """Sets the states: by arrays, or all to a number."""
@@ -284,13 +299,13 @@ class DataParallelExecutorGroup:
         """The outputs from number `begin` to before `end`; by device without `merge_multi_context`."""
         end = len(self.output_names) if end is None else end
         outputs = [[executor.outputs[i] for executor in self.execs] for i in range(begin, end)]
-        return _merged(outputs, self.output_layouts[begin:end]) if merge_multi_context else outputs
+        return _merge_multi_context(outputs, self.output_layouts[begin:end]) if merge_multi_context else outputs
 
     def get_input_grads(self, merge_multi_context: bool = True) -> Any:
         """The gradients of the inputs."""
         if self.input_grad_arrays is None:
             raise RuntimeError("gradients of inputs are not there: bind was called without inputs_need_grad=True")
-        return _merged(self.input_grad_arrays, self.data_layouts) if merge_multi_context else self.input_grad_arrays
+        return _merge_multi_context(self.input_grad_arrays, self.data_layouts) if merge_multi_context else self.input_grad_arrays
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool) -> None:
         """Adds every device's outputs to a metric, with its part of the labels."""

@@ -22,8 +22,8 @@ _core.set_text_maker(text_of)
 _op = _generate.operator
 
 _GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
-_STORAGE_TYPES = {-1: "undefined", 0: "default", 1: "row_sparse", 2: "csr"}
-_STORAGE_TYPE_IDS = {name: number for number, name in _STORAGE_TYPES.items()}
+_STORAGE_TYPE_ID_TO_STR = {-1: "undefined", 0: "default", 1: "row_sparse", 2: "csr"}
+_STORAGE_TYPE_STR_TO_ID = {name: number for number, name in _STORAGE_TYPE_ID_TO_STR.items()}
 
 
 class NDArray(NDArrayBase):
@@ -48,7 +48,7 @@ class NDArray(NDArrayBase):
     @property
     def stype(self) -> str:
         """The storage type: default, row_sparse or csr."""
-        return _STORAGE_TYPES[self._storage_type_id]
+        return _STORAGE_TYPE_ID_TO_STR[self._storage_type_id]
 
     @property
     def context(self) -> Context:
@@ -212,6 +212,13 @@ class NDArray(NDArrayBase):
         return picked if picked.shape == shape else picked._view(shape, False)
 
     # --- Copies and views
+
+    def _sync_copyfrom(self, source_array: Any) -> None:
+        """Copies from a NumPy array of the same shape, in this array's type: what `x[:] = values` does, by its old name."""
+        values = np.asarray(source_array)
+        if values.shape != self.shape:
+            raise ValueError(f"given shape {values.shape}, expected {self.shape}")
+        self[:] = values
 
     def copy(self) -> NDArray:
         """A copy on the same device."""

@@ -15,7 +15,7 @@ from . import _generate
 from . import arithmetic as _dense_arithmetic
 from ._dtypes import dtype_number
 from ._integers import ints as _ints
-from .ndarray import _STORAGE_TYPE_IDS, NDArray, _from_numpy
+from .ndarray import _STORAGE_TYPE_STR_TO_ID, NDArray, _from_numpy
 from .ndarray import array as _dense_array
 from .ndarray import zeros as _dense_zeros
 
@@ -229,7 +229,7 @@ def _create(stype: str, shape: Any, ctx: Any, dtype: Any, aux_shapes: Optional[L
     number = dtype_number(np.float32 if dtype is None else dtype)
     aux = _NUM_AUX[stype]
     shapes = [(0,)] * aux if aux_shapes is None else aux_shapes
-    kind = _STORAGE_TYPE_IDS[stype]
+    kind = _STORAGE_TYPE_STR_TO_ID[stype]
     return _core.create_sparse(kind, _ints(shape), context.device_typeid, context.device_id, True, number, [_INT64] * aux, shapes)
 
 

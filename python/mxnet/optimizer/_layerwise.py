@@ -78,13 +78,14 @@ class LARS(_WithMaster):
         return self.momentum
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        self._update(index, weight, grad, state, False)
+        self._update_impl(index, weight, grad, state)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         first = weight[0] if isinstance(weight, (list, tuple)) else weight
-        self._update(index, weight, grad, state, self.multi_precision and has_master(first))
+        self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
 
-    def _update(self, index: Any, weight: Any, grad: Any, state: Any, master: bool) -> None:
+    def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
+        master = multi_precision
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
@@ -164,13 +165,14 @@ class LAMB(Optimizer):
         return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        self._update(index, weight, grad, state, False)
+        self._update_impl(index, weight, grad, state)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         first = weight[0] if isinstance(weight, (list, tuple)) else weight
-        self._update(index, weight, grad, state, self.multi_precision and has_master(first))
+        self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
 
-    def _update(self, index: Any, weight: Any, grad: Any, state: Any, master: bool) -> None:
+    def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
+        master = multi_precision
         self._update_count(index)
         given: Dict[str, Any] = {
             "beta1": self.beta1,

@@ -42,24 +42,25 @@ class SGD(_WithMaster):
         return zeros_like(weight, stype=weight.stype if self.lazy_update else "default")
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        self._update(index, weight, grad, state, False)
+        self._update_impl(index, weight, grad, state)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         first = weight[0] if isinstance(weight, (list, tuple)) else weight
-        self._update(index, weight, grad, state, self.multi_precision and has_master(first))
+        self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
 
     _update_all = update_multi_precision
 
-    def _update(self, index: Any, weight: Any, grad: Any, state: Any, master: bool) -> None:
+    def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
+        """What both updates do; optimizers derived from this one override it by this name."""
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
         lrs, wds = self._lrs(index), self._wds(index)
         if len(index) > 1 and all_dense((weight, grad)):
-            self._update_many(weight, grad, state, master, lrs, wds)
+            self._update_many(weight, grad, state, multi_precision, lrs, wds)
             return
         for one in zip(weight, grad, state, lrs, wds):
-            self._update_one(*one, master=master)
+            self._update_one(*one, master=multi_precision)
 
     def _update_one(self, weight: Any, grad: Any, state: Any, lr: float, wd: float, master: bool) -> None:
         given = self._scaling()

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from .. import symbol
 from ._cells import BaseRNNCell, RNNParams, as_one, as_steps
+from ._packages import _cells_begin_state, _cells_pack_weights, _cells_state_info, _cells_unpack_weights
 
 __all__ = ["BidirectionalCell", "DropoutCell", "ModifierCell", "ResidualCell", "SequentialRNNCell", "ZoneoutCell"]
 
@@ -18,22 +19,18 @@ class _Group(BaseRNNCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
-        return [info for cell in self._cells for info in cell.state_info]
+        return _cells_state_info(self._cells)
 
     def begin_state(self, **kwargs: Any) -> List[Any]:  # type: ignore[override]
         if self._modified:
             raise RuntimeError("the cell is inside of another one: call begin_state of that")
-        return [state for cell in self._cells for state in cell.begin_state(**kwargs)]
+        return _cells_begin_state(self._cells, **kwargs)
 
     def unpack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
-        for cell in self._cells:
-            args = cell.unpack_weights(args)
-        return args
+        return _cells_unpack_weights(self._cells, args)
 
     def pack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
-        for cell in self._cells:
-            args = cell.pack_weights(args)
-        return args
+        return _cells_pack_weights(self._cells, args)
 
 
 class SequentialRNNCell(_Group):

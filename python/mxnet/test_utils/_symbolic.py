@@ -267,7 +267,8 @@ def check_consistency(
     """Raises unless a symbol gives the same outputs and gradients in all of `ctx_list`.
 
     An entry holds "ctx", the shapes of inputs by name, and optionally "type_dict". The entry with the finest
-    type is the truth; its arrays are returned by name.
+    type is the truth: its outputs by name and its gradients by the names of the arguments are returned, and may be
+    the `ground_truth` of another call.
     """
     symbols = [sym] * len(ctx_list) if not isinstance(sym, list) else sym
     if len(symbols) < 1 or len(symbols) != len(ctx_list):
@@ -296,7 +297,7 @@ def check_consistency(
                     print(f"{where} at {name}\n{error}")
         if ground_truth is None:
             truth.update(reference)
-    return truth
+    return {name: value if isinstance(value, NDArray) else nd.array(value, dtype=value.dtype) for name, value in truth.items()}
 
 
 def _fill_alike(
@@ -326,13 +327,13 @@ def _precision(dtype: Any) -> float:
 
 
 def _results(executor: Any, outputs: List[str], is_train: bool) -> Dict[str, np.ndarray]:
-    """Outputs of a run by their names and, of a training step, gradients as grad_<name>."""
+    """Outputs of a run and, of a training step, gradients, by name."""
     executor.forward(is_train=is_train)
     if is_train:
         executor.backward([nd.ones(o.shape, ctx=o.context, dtype=o.dtype) for o in executor.outputs])
     found = dict(zip(outputs, [output.asnumpy() for output in executor.outputs]))
     if is_train:
-        found.update({f"grad_{name}": grad.asnumpy() for name, grad in executor.grad_dict.items() if grad is not None})
+        found.update({name: grad.asnumpy() for name, grad in executor.grad_dict.items() if grad is not None})
     return found
 
 

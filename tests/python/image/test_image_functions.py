@@ -205,6 +205,21 @@ def test_image_iter_over_records_and_list_files(folder):
     assert (records.num_image, files.num_image, part.num_image) == (4, 4, 2)
 
 
+def test_samples_of_lists_have_arrays_as_labels(folder):
+    """Iterators derived from ImageIter take label.asnumpy(), as of 1.9.1; a record's label is what unpack gives."""
+    rec, idx = str(folder / "a.rec"), str(folder / "a.idx")
+    with mx.recordio.MXIndexedRecordIO(idx, rec, "w") as writer:
+        writer.write_idx(0, mx.recordio.pack_img(mx.recordio.IRHeader(0, 7.0, 0, 0), picture(seed=0), 1, ".png"))
+    listed = [[[1, 2], "0.png"], [3, "1.png"]]
+    iterator = image.ImageIter(1, (3, 16, 16), imglist=listed, path_root=str(folder))
+    labels = [iterator.next_sample()[0] for _ in listed]
+    both = image.ImageIter(1, (3, 16, 16), imglist=[[4, "0.png"]], path_imgrec=rec)
+    labels.append(both.next_sample()[0])
+    assert [type(label) for label in labels] == [mx.nd.NDArray] * 3
+    assert [label.asnumpy().tolist() for label in labels] == [[1, 2], [3], [4]]
+    assert image.ImageIter(1, (3, 16, 16), path_imgrec=rec).next_sample()[0] == 7.0
+
+
 def test_image_iter_passes_over_what_is_no_image(folder, caplog):
     (folder / "1.png").write_bytes(b"nothing")
     iterator = image.ImageIter(2, (3, 16, 16), imglist=[[i, f"{i}.png"] for i in range(5)], path_root=str(folder))
@@ -356,3 +371,10 @@ def test_the_old_imdecode_cuts_subtracts_and_fills_a_row():
 def test_the_old_imdecode_says_what_does_not_fit(name, given):
     with pytest.raises(ValueError, match=f"imdecode: .*{name}.*given .*expected"):
         mx.nd.imdecode(png(picture()), **given)
+
+
+def test_a_part_outside_of_the_image_is_an_error():
+    inside = mx.nd.array(picture(24, 32))
+    assert image.fixed_crop(inside, 30, 20, 10, 10).shape == (4, 2, 3)  # as much as there is
+    with pytest.raises(ValueError, match=r"given a part of 5 x 6 at \(32, 0\), expected one inside of the image's 32 x 24"):
+        image.fixed_crop(inside, 32, 0, 5, 6)

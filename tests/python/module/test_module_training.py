@@ -208,6 +208,29 @@ def test_a_monitor_sees_values():
     assert monitor.toc() == []
 
 
+def test_what_a_monitor_logs_stands_in_columns(caplog):
+    """As programs for 1.9.1 read it out of logs: the name begins at column 15."""
+    monitor = mx.mon.Monitor(1, pattern="fc_bias")
+    executor = plain_network().simple_bind(mx.cpu(), data=(2, 3))
+    executor.arg_dict["fc_bias"][:] = 0.25
+    monitor.install(executor)
+    monitor.tic()
+    executor.forward()
+    with caplog.at_level("INFO"):
+        monitor.toc_print()
+    assert caplog.messages == ["Batch:       1 fc_bias                        0.25\t"]
+
+
+def test_a_monitor_says_what_a_statistic_has_to_be():
+    monitor = mx.mon.Monitor(1, stat_func=lambda array: array.shape, pattern="fc_bias")
+    executor = plain_network().simple_bind(mx.cpu(), data=(2, 3))
+    monitor.install(executor)
+    monitor.tic()
+    executor.forward()
+    with pytest.raises(TypeError, match="fc_bias: given a tuple by stat_func"):
+        monitor.toc()
+
+
 def test_buckets_share_parameters():
     def sym_gen(length):
         data = mx.sym.Variable("data")

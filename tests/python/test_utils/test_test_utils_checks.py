@@ -52,6 +52,22 @@ def test_types_are_compared():
     tu.check_consistency(sym, [{"ctx": mx.cpu(), "fc_data": (2, 4), "type_dict": {"fc_data": t}} for t in (np.float32, np.float64)])
 
 
+def test_the_truth_of_a_comparison_is_that_of_another():
+    """Outputs and gradients are arrays by name, of the finest type."""
+    sym = mx.sym.FullyConnected(num_hidden=3, name="fc")
+    places = [{"ctx": mx.cpu(), "fc_data": (2, 4), "type_dict": {"fc_data": t}} for t in (np.float32, np.float64)]
+    values = {name: np.ones(shape) for name, shape in (("fc_data", (2, 4)), ("fc_weight", (3, 4)), ("fc_bias", 3))}
+    truth = tu.check_consistency(sym, places, arg_params=values)
+    assert {(name, type(array), array.dtype) for name, array in truth.items()} == {
+        (name, mx.nd.NDArray, np.float64) for name in ("fc_output", "fc_data", "fc_weight", "fc_bias")
+    }
+    assert truth["fc_output"].asnumpy().tolist() == [[5] * 3] * 2 and truth["fc_bias"].asnumpy().tolist() == [2] * 3
+    tu.check_consistency(sym, places, arg_params=values, ground_truth=truth)
+    truth["fc_weight"] += 1
+    with pytest.raises(AssertionError, match="fc_weight"):
+        tu.check_consistency(sym, places, arg_params=values, ground_truth=truth)
+
+
 @pytest.mark.parametrize("stype", ["default", "row_sparse", "csr"])
 def test_random_arrays_have_the_asked_kind(stype):
     np.random.seed(4)

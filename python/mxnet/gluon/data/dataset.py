@@ -49,12 +49,12 @@ class Dataset:
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
         """fn(*sample) of each sample (fn(sample) of one that is no tuple): when it is asked for, or now."""
-        lazily = _Transformed(self, fn)
+        lazily = _LazyTransformDataset(self, fn)
         return lazily if lazy else SimpleDataset([lazily[i] for i in range(len(lazily))])
 
     def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
         """As transform, but only of the first item of each sample: of the data and not of the label."""
-        return self.transform(_FirstItem(fn), lazy)
+        return self.transform(_TransformFirstClosure(fn), lazy)
 
 
 class SimpleDataset(Dataset):
@@ -84,20 +84,22 @@ class _Selected(Dataset):
         return len(self._numbers)
 
 
-class _Transformed(Dataset):
-    def __init__(self, dataset: Dataset, fn: Callable[..., Any]) -> None:
-        self._dataset = dataset
+class _LazyTransformDataset(Dataset):
+    """What transform() gives; programs that want the samples as they were take `_data`, as of 1.x."""
+
+    def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
+        self._data = data
         self._fn = fn
 
     def __getitem__(self, idx: int) -> Any:
-        item = self._dataset[idx]
+        item = self._data[idx]
         return self._fn(*item) if isinstance(item, tuple) else self._fn(item)
 
     def __len__(self) -> int:
-        return len(self._dataset)
+        return len(self._data)
 
 
-class _FirstItem:
+class _TransformFirstClosure:
     """A class, not a closure: it travels to worker processes."""
 
     def __init__(self, fn: Callable[[Any], Any]) -> None:

@@ -53,6 +53,14 @@ def shown_convolution(layer: Any, facts: Dict[str, Any], weight: Any, bias: Any)
     return f"{type(layer).__name__}({', '.join(shown)})"
 
 
+def _infer_weight_shape(op_name: str, data_shape: Any, kwargs: Dict[str, Any]) -> Any:
+    """The shapes of an operator's inputs as the first one's and its parameters tell; convolutions of packages ask so."""
+    from ... import symbol
+
+    made = op(symbol, op_name)(symbol.var("data", shape=data_shape), **kwargs)
+    return made.infer_shape_partial()[0]
+
+
 class _Conv(HybridBlock):
     """What all convolutions have in common; weight shapes that depend on the input are found by the operator."""
 

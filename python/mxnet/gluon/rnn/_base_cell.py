@@ -123,6 +123,10 @@ class RecurrentCell(Block):
         ]
         return masked(F, outputs, valid_length, axis, length, merge_outputs), states
 
+    def _get_activation(self, F: Any, inputs: Any, activation: Any, **kwargs: Any) -> Any:
+        """What cells of programs apply their activation with."""
+        return activate(F, inputs, activation, **kwargs)
+
     def forward(self, inputs: Any, states: Any) -> Any:
         """One step."""
         self._counter += 1

@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Optional, Tuple
 from ...util import is_np_array
 from .._errors import MismatchError
 from .._ops import op
-from .._block import indented
 from ..parameter import tensor_types
+from ..utils import indented
 from ._base_cell import HybridRecurrentCell, RecurrentCell, _zeros, begin_states, states_info
 from ._sequence import concat, formatted, masked, reversed_steps
 

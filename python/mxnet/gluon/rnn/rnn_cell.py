@@ -10,8 +10,8 @@ from ...base import numeric_types, string_types  # noqa: F401  (programs find th
 from ...util import is_np_array
 from .._errors import MismatchError
 from .._ops import op
-from .._block import indented
 from ..parameter import tensor_types  # noqa: F401
+from ..utils import indented
 from ._base_cell import (
     GatedCell,
     HybridRecurrentCell,
@@ -24,6 +24,14 @@ from ._base_cell import (
     weights_of,
 )
 from ._modifiers import BidirectionalCell, DropoutCell, ModifierCell, ResidualCell, ZoneoutCell
+from ._packages import (  # noqa: F401  (packages take them from here)
+    _cells_begin_state,
+    _cells_state_info,
+    _format_sequence,
+    _get_begin_state,
+    _mask_sequence_variable_length,
+    _reverse_sequences,
+)
 from ._sequence import formatted
 
 __all__ = [

@@ -22,7 +22,7 @@ densenet_spec: Dict[int, Tuple[int, int, List[int]]] = {
 }
 
 
-def _dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurrent:
+def _make_dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurrent:
     """What comes in, and beside it `growth_rate` new channels."""
     new = nn.HybridSequential(prefix="")
     new.add(nn.BatchNorm())
@@ -39,15 +39,15 @@ def _dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcur
     return made
 
 
-def _dense_block(layers: int, bn_size: int, growth_rate: int, dropout: float, stage: int) -> nn.HybridSequential:
+def _make_dense_block(layers: int, bn_size: int, growth_rate: int, dropout: float, stage: int) -> nn.HybridSequential:
     made = nn.HybridSequential(prefix=f"stage{stage}_")
     with made.name_scope():
         for _ in range(layers):
-            made.add(_dense_layer(growth_rate, bn_size, dropout))
+            made.add(_make_dense_layer(growth_rate, bn_size, dropout))
     return made
 
 
-def _transition(channels: int) -> nn.HybridSequential:
+def _make_transition(channels: int) -> nn.HybridSequential:
     """Half the channels and half the size."""
     made = nn.HybridSequential(prefix="")
     made.add(nn.BatchNorm())
@@ -79,11 +79,11 @@ class DenseNet(HybridBlock):
             self.features.add(nn.MaxPool2D(pool_size=3, strides=2, padding=1))
             channels = num_init_features
             for i, layers in enumerate(block_config):
-                self.features.add(_dense_block(layers, bn_size, growth_rate, dropout, i + 1))
+                self.features.add(_make_dense_block(layers, bn_size, growth_rate, dropout, i + 1))
                 channels += layers * growth_rate
                 if i != len(block_config) - 1:
                     channels //= 2
-                    self.features.add(_transition(channels))
+                    self.features.add(_make_transition(channels))
             self.features.add(nn.BatchNorm())
             self.features.add(nn.Activation("relu"))
             self.features.add(nn.AvgPool2D(pool_size=7))

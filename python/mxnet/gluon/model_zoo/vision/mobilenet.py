@@ -40,10 +40,10 @@ def _add_conv(
         out.add(RELU6() if relu6 else nn.Activation("relu"))
 
 
-def _add_separable(out: nn.HybridSequential, depthwise: int, channels: int, stride: int) -> None:
+def _add_conv_dw(out: nn.HybridSequential, dw_channels: int, channels: int, stride: int, relu6: bool = False) -> None:
     """A convolution of each channel by itself, then one across channels."""
-    _add_conv(out, depthwise, kernel=3, stride=stride, pad=1, groups=depthwise)
-    _add_conv(out, channels)
+    _add_conv(out, dw_channels, kernel=3, stride=stride, pad=1, groups=dw_channels, relu6=relu6)
+    _add_conv(out, channels, relu6=relu6)
 
 
 class LinearBottleneck(HybridBlock):
@@ -82,7 +82,7 @@ class MobileNet(HybridBlock):
             with self.features.name_scope():
                 _add_conv(self.features, int(32 * multiplier), kernel=3, pad=1, stride=2)
                 for own, made, stride in zip(depthwise, channels, strides):
-                    _add_separable(self.features, int(own * multiplier), int(made * multiplier), stride)
+                    _add_conv_dw(self.features, int(own * multiplier), int(made * multiplier), stride)
                 self.features.add(nn.GlobalAvgPool2D())
                 self.features.add(nn.Flatten())
             self.output = nn.Dense(classes)

@@ -131,16 +131,6 @@ class BottleneckV2(HybridBlock):
         return self.conv3(x) + residual
 
 
-def _stage(block: Any, layers: int, channels: int, stride: int, number: int, in_channels: int) -> nn.HybridSequential:
-    """Blocks of one size; the first one may change size and channels."""
-    made = nn.HybridSequential(prefix=f"stage{number}_")
-    with made.name_scope():
-        made.add(block(channels, stride, channels != in_channels, in_channels=in_channels, prefix=""))
-        for _ in range(layers - 1):
-            made.add(block(channels, 1, False, in_channels=channels, prefix=""))
-    return made
-
-
 class _ResNet(HybridBlock):
     """What both versions have in common: the first layers and the stages."""
 
@@ -161,7 +151,18 @@ class _ResNet(HybridBlock):
             raise MismatchError(f"given {len(layers)} stages and channels {channels}, expected one number more than stages")
         for i, count in enumerate(layers):
             stride = 1 if i == 0 else 2
-            self.features.add(_stage(block, count, channels[i + 1], stride, i + 1, channels[i]))
+            self.features.add(self._make_layer(block, count, channels[i + 1], stride, i + 1, channels[i]))
+
+    def _make_layer(
+        self, block: Any, layers: int, channels: int, stride: int, stage_index: int, in_channels: int = 0
+    ) -> nn.HybridSequential:
+        """Blocks of one size; the first one may change size and channels. Networks derived from these make theirs."""
+        made = nn.HybridSequential(prefix=f"stage{stage_index}_")
+        with made.name_scope():
+            made.add(block(channels, stride, channels != in_channels, in_channels=in_channels, prefix=""))
+            for _ in range(layers - 1):
+                made.add(block(channels, 1, False, in_channels=channels, prefix=""))
+        return made
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         return self.output(self.features(x))
