@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "base/owned_lines.h"
+#include "base/prefetch.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
 
@@ -33,6 +35,12 @@ __attribute__((target("avx512f"))) int64_t repeat_lines(char* out, int64_t bytes
   // (All lanes by a mask: GCC 12 warns about what its own header leaves undefined without one.)
   const __m512i line = _mm512_maskz_broadcast_i64x4(0xFF, value);
   int64_t i = 0;  // with the pattern itself, which begins a line where the array does
+  if (owns_lines(kOwnedFrom)) {
+    for (; i + 2 * kPatternBytes <= bytes; i += 2 * kPatternBytes) {
+      prefetch_for_write(out + i + kOwnedAhead);
+      _mm512_storeu_si512(out + i, line);
+    }
+  }
   for (; i + 2 * kPatternBytes <= bytes; i += 2 * kPatternBytes) _mm512_storeu_si512(out + i, line);
   if (i + kPatternBytes > bytes) return i;
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), value);

@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include "base/amd_family.h"
+#include "base/owned_lines.h"
+#include "base/prefetch.h"
 #include "base/simd_intrinsics.h"
 
 namespace mxnet {
@@ -93,6 +95,21 @@ __attribute__((target("avx512f"))) void whole_lines(char* to, std::ptrdiff_t ste
   }
 }
 
+// Lines asked for ahead at both ends, for the caches to write out.
+__attribute__((target("avx"))) void owned_lines(char* to, const char* from, std::size_t lines,
+                                                std::ptrdiff_t to_ahead,
+                                                std::ptrdiff_t from_ahead) noexcept {
+  constexpr std::size_t kHalf = kLineBytes / 2;
+  for (; lines > 0; --lines, to += kLineBytes, from += kLineBytes) {
+    __builtin_prefetch(from + from_ahead);
+    prefetch_for_write(to + to_ahead);
+    const __m256i first = _mm256_loadu_si256(vector_at<__m256i>(from));
+    const __m256i second = _mm256_loadu_si256(vector_at<__m256i>(from + kHalf));
+    _mm256_storeu_si256(vector_at<__m256i>(to), first);
+    _mm256_storeu_si256(vector_at<__m256i>(to + kHalf), second);
+  }
+}
+
 template <bool kFetches>
 void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lines) noexcept {
   (__builtin_cpu_supports("avx512f") ? whole_lines<kFetches>
@@ -111,17 +128,38 @@ template <bool>
 void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lines) noexcept {
   for (; lines > 0; --lines, to += step, from += kLineBytes) std::memcpy(to, from, kLineBytes);
 }
+void owned_lines(char* to, const char* from, std::size_t lines, std::ptrdiff_t,
+                 std::ptrdiff_t) noexcept {
+  std::memcpy(to, from, lines * kLineBytes);
+}
 
 #endif
 
-template <bool kFetches>
-void move_bytes(char* to, const char* from, std::size_t bytes) noexcept {
+template <class Move>
+void move_bytes(char* to, const char* from, std::size_t bytes, const Move& move) noexcept {
   if (bytes == 0) return;  // of arrays that may have no memory
   const std::size_t head = std::min(bytes, before_line(to));
   const std::size_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
   if (head != 0) std::memcpy(to, from, head);  // a call counts where rows are short
-  move_lines<kFetches>(to + head, kLineBytes, from + head, lines);
+  move(to + head, from + head, lines);
   if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
+}
+template <bool kFetches>
+void stream_bytes(char* to, const char* from, std::size_t bytes) noexcept {
+  move_bytes(to, from, bytes, [](char* line, const char* source, std::size_t lines) {
+    move_lines<kFetches>(line, kLineBytes, source, lines);
+  });
+}
+
+// The last lines of a row ask for the first ones of the next.
+void move_owned(char* to, std::ptrdiff_t to_step, const char* from, std::ptrdiff_t from_step,
+                std::size_t bytes) noexcept {
+  move_bytes(to, from, bytes, [&](char* line, const char* source, std::size_t lines) {
+    const std::size_t before = lines - std::min(lines, kOwnedAhead / kLineBytes);
+    const auto done = static_cast<std::ptrdiff_t>(before * kLineBytes);
+    owned_lines(line, source, before, kOwnedAhead, kOwnedAhead);
+    owned_lines(line + done, source + done, lines - before, to_step - done, from_step - done);
+  });
 }
 
 }  // namespace
@@ -131,11 +169,23 @@ void stream_lines(void* to, std::ptrdiff_t step, const void* from, std::size_t l
 }
 
 void stream_copy(void* to, const void* from, std::size_t bytes) noexcept {
-  move_bytes<false>(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  stream_bytes<false>(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+}
+
+void stream_rows(void* to, std::ptrdiff_t to_step, const void* from, std::ptrdiff_t from_step,
+                 std::size_t bytes, int64_t rows) noexcept {
+  auto* row = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  const bool owned = owns_lines(kOwnedFrom);
+  for (; rows > 0; --rows, row += to_step, source += from_step) {
+    owned ? move_owned(row, to_step, source, from_step, bytes)
+          : stream_bytes<true>(row, source, bytes);
+  }
 }
 
 void stream_from_memory(void* to, const void* from, std::size_t bytes) noexcept {
-  move_bytes<true>(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  const auto step = static_cast<std::ptrdiff_t>(bytes);
+  stream_rows(to, step, from, step, bytes, 1);
 }
 
 void copy_part(void* to, const void* from, std::size_t bytes, std::size_t whole) noexcept {
@@ -144,7 +194,7 @@ void copy_part(void* to, const void* from, std::size_t bytes, std::size_t whole)
   constexpr std::size_t kLongString = 512 << 10, kTooLong = 2 * kPastCaches;
   if (bytes >= kLongString && whole < kTooLong && moves_strings())
     return move_string(static_cast<char*>(to), static_cast<const char*>(from), bytes);
-  if (whole < static_cast<std::size_t>(kPastCaches)) {
+  if (whole < static_cast<std::size_t>(kPastCaches) && !owns_lines(static_cast<int64_t>(whole))) {
     if (bytes != 0) std::memcpy(to, from, bytes);
     return;
   }

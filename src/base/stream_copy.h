@@ -23,8 +23,12 @@ constexpr int64_t bytes_past_caches(int threads) {
 
 // As memcpy. Other threads see the bytes after finish_stream_copies(). Any alignment. Thread-safe.
 void stream_copy(void* to, const void* from, std::size_t bytes) noexcept;
-// The same out of memory instead of a cache: what is read is asked for ahead.
+// The same out of memory instead of a cache: what is read is asked for ahead. What is written goes
+// by way of the caches on processors that are faster so (base/owned_lines.h).
 void stream_from_memory(void* to, const void* from, std::size_t bytes) noexcept;
+// The same of rows of `bytes`, so many bytes apart.
+void stream_rows(void* to, std::ptrdiff_t to_step, const void* from, std::ptrdiff_t from_step,
+                 std::size_t bytes, int64_t rows) noexcept;
 // As memcpy, for a part of `whole` bytes: a long part as one string, which some processors move as
 // fast as the better of the two ways, else past the caches where the whole is too big for them, and
 // finished then.

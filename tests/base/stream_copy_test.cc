@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/owned_lines.h"
+
 namespace mxnet {
 namespace {
 
@@ -37,7 +39,8 @@ TEST(StreamCopy, CopiesPartsOfAnyWhole) {
   constexpr std::size_t kBytes = 10007;
   std::vector<unsigned char> from(kBytes);
   std::iota(from.begin(), from.end(), static_cast<unsigned char>(1));
-  for (const std::size_t whole : {kBytes, static_cast<std::size_t>(kPastCaches)}) {
+  for (const std::size_t whole :
+       {kBytes, static_cast<std::size_t>(kOwnedFrom), static_cast<std::size_t>(kPastCaches)}) {
     std::vector<unsigned char> to(kBytes + 1, 0), expected = from;
     expected.push_back(0);
     copy_part(to.data(), from.data(), kBytes, whole);
@@ -57,6 +60,26 @@ TEST(StreamCopy, CopiesLongPartsAndNoMore) {
       std::copy_n(from.data() + read_at, kBytes, expected.data() + write_at);
       copy_part(to.data() + write_at, from.data() + read_at, kBytes, kBytes);
       EXPECT_EQ(to, expected) << read_at << " to " << write_at;
+    }
+  }
+}
+
+// Rows shorter and longer than what is asked for ahead, with gaps between them, and none.
+TEST(StreamCopy, CopiesRowsAndWhatLiesBetweenThemStays) {
+  constexpr std::ptrdiff_t kGap = 24;
+  for (const std::size_t bytes : {0, 1, 100, 1984, 2048, 2112, 5000}) {
+    for (const int64_t rows : {0, 1, 3}) {
+      const auto step = static_cast<std::ptrdiff_t>(bytes) + kGap;
+      std::vector<unsigned char> from(3 * (bytes + 1)), to(3 * (bytes + kGap), 0), expected = to;
+      std::iota(from.begin(), from.end(), static_cast<unsigned char>(1));
+      for (int64_t row = 0; row < rows; ++row) {
+        std::copy_n(from.begin() + row * static_cast<std::ptrdiff_t>(bytes + 1), bytes,
+                    expected.begin() + row * step);
+      }
+      stream_rows(to.data(), step, from.data(), static_cast<std::ptrdiff_t>(bytes) + 1, bytes,
+                  rows);
+      finish_stream_copies();
+      ASSERT_EQ(to, expected) << rows << " rows of " << bytes;
     }
   }
 }

@@ -76,7 +76,7 @@ void arange(KernelContext& context, double start, double step, int64_t repeat) {
         std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, float16>, int64_t, double>;
     const Number first_value = convert<Number>(convert<T>(start));
     const Number by = convert<Number>(convert<T>(step));
-    parallel_for(out.size(), 2.0, [&](int64_t first, int64_t last) {
+    parallel_writes(out.as<T>(), out.size(), 2.0, [&](int64_t first, int64_t last) {
       T* to = out.as<T>();
       if (repeat == 1) return count_up(to + first, first, last - first, first_value, by);
       for (int64_t i = first; i < last; ++i) {

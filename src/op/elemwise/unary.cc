@@ -61,9 +61,9 @@ void run_value(UnaryRow row, KernelContext& context) {
     using Number = std::conditional_t<std::is_integral_v<T>, double, float>;
     parallel_for(in.size(), cost_of(row, in.dtype), [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
-      const bool apart = in.data != out.data;
+      const bool apart = in.data != out.data, light = row >= UnaryRow::abs;
       write_results(out.as<T>() + first, last - first, in.size(),
-                    in.size() * static_cast<int64_t>(sizeof(T)), apart,
+                    in.size() * static_cast<int64_t>(sizeof(T)), apart, light,
                     [x, row](int64_t at, T* y, int64_t n) {
                       if constexpr (kIsHalf<T>) {
                         if (const auto loop = unary_half_loop<T>(row)) return loop(x + at, y, n);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/owned_lines.h"
 #include "op/moving/positions.h"
 #include "op/run/fill.h"
 #include "op/run/gpu.h"
@@ -86,6 +87,7 @@ void choose_rows(const Operand& condition, const Operand& x, const Operand& y, c
                  W* out) {
   const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
   const int64_t condition_step = condition.step(full);
+  const bool owns = owns_lines(full.size() * static_cast<int64_t>(sizeof(W)));
   const auto run = [&](int64_t row, int64_t first, int64_t last) {
     const int64_t condition_at = condition.offset(row, full);
     W* to = out + row * length;
@@ -105,6 +107,7 @@ void choose_rows(const Operand& condition, const Operand& x, const Operand& y, c
     for (int64_t start = first; start < last; start += Positions::kBlock) {
       const int64_t n = std::min(Positions::kBlock, last - start);
       const bool* holds = truth_of(condition.tensor, condition_at + start, n, buffer.data());
+      if (owns) own_lines_ahead(to + start, n * static_cast<int64_t>(sizeof(W)));
       choose_each(holds, on_true.at(start), on_false.at(start), to + start, n);
     }
   };

@@ -40,10 +40,10 @@ void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context
   const DType type = as_bytes ? DType::kUInt8 : from.dtype;
   dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
-      parallel_for(from.size(), cost_of_moving(sizeof(From) + sizeof(To)),
-                   [&](int64_t first, int64_t last) {
-                     convert_block(from.as<From>() + first, to.as<To>() + first, last - first);
-                   });
+      parallel_writes(to.as<To>(), from.size(), cost_of_moving(sizeof(From) + sizeof(To)),
+                      [&](int64_t first, int64_t last) {
+                        convert_block(from.as<From>() + first, to.as<To>() + first, last - first);
+                      });
     });
   });
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/owned_lines.h"
 #include "base/stream_copy.h"
 #include "op/moving/strided_kernels.h"
 #include "op/run/moved_bytes.h"
@@ -249,7 +250,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   const int64_t most = tiled            ? kPastCaches
                        : read < written ? 2 * kPastCaches
                                         : bytes_past_caches(threads);
-  const bool past_caches = read + written >= most;
+  const bool past_caches = tiled || !owns_lines(written) ? read + written >= most : true;
   if (threads == 1) return run_serial(nest, kernel, tiled, past_caches);
   const int split = loop_to_split(nest, threads, tiled);
   const int64_t blocks_each = blocks / nest.at(split).size;

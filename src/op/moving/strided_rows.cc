@@ -151,8 +151,7 @@ void long_rows(const char* in, char* out, const StridedLoop& outer, const Stride
       copy_rows(in, inner.in, out, inner.out, width, inner.size);
       continue;
     }
-    for (int64_t i = 0; i < inner.size; ++i)
-      stream_from_memory(out + i * inner.out, in + i * inner.in, static_cast<std::size_t>(width));
+    stream_rows(out, inner.out, in, inner.in, static_cast<std::size_t>(width), inner.size);
   }
 }
 

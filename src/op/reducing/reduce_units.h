@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/simd.h"
+#include "base/stream_copy.h"
 #include "op/loops/convert.h"
-#include "op/moving/past_caches.h"
 #include "op/moving/strided_kernels.h"
 #include "op/reducing/byte_sums.h"
 #include "op/reducing/reduce_engine.h"

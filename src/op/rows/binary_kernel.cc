@@ -138,9 +138,8 @@ void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, co
   }
 }
 
-// Elementary operations an element, for the decision about threads: a function of the maths library
-// is several.
-double cost_of(BinaryRow row, DType dtype) {
+// Whether a row is a function of the maths library, or as long.
+bool is_long(BinaryRow row) {
   switch (row) {
     case BinaryRow::mod:
     case BinaryRow::power:
@@ -148,10 +147,16 @@ double cost_of(BinaryRow row, DType dtype) {
     case BinaryRow::arctan2:
     case BinaryRow::ldexp:
     case BinaryRow::lcm:
-      return tuned_cost(dtype, 8.0);
+      return true;
     default:
-      return tuned_cost(dtype, cost_of_moving(3.0 * static_cast<double>(dtype_size(dtype))));
+      return false;
   }
+}
+
+// Elementary operations an element, for the decision about threads.
+double cost_of(BinaryRow row, DType dtype) {
+  const double moving = cost_of_moving(3.0 * static_cast<double>(dtype_size(dtype)));
+  return tuned_cost(dtype, is_long(row) ? 8.0 : moving);
 }
 
 template <class T, class Out>
@@ -162,6 +167,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   Out* py = out.as<Out>();
   const int64_t n = plan.row_length();
   const double cost = cost_of(row, a.dtype);
+  const bool light = !is_long(row);
   const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
   const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
   const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
@@ -169,7 +175,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   if (plan.rows() == 1) {  // the common case: split the one row
     parallel_for(n, cost, [&](int64_t first, int64_t last) {
       const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
-      write_results(py + first, last - first, n, read, apart,
+      write_results(py + first, last - first, n, read, apart, light,
                     [&](int64_t at, Out* y, int64_t count) {
                       loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
                     });
@@ -188,7 +194,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   parallel_for(
       plan.rows(), static_cast<double>(n) * cost,
       [&](int64_t first, int64_t last) {
-        write_results(py + first * n, (last - first) * n, out.size(), read, apart,
+        write_results(py + first * n, (last - first) * n, out.size(), read, apart, light,
                       [&](int64_t at, Out* y, int64_t count) {
                         for (const int64_t end = at + count; at < end;) {
                           const int64_t row = first + at / n, within = at % n;

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "base/config.h"
+#include "base/owned_lines.h"
 
 namespace mxnet {
 
@@ -74,6 +75,16 @@ void run_parts(int64_t count, double cost, int64_t align, RangeBody body) {
     }
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+void run_writes(const void* out, int64_t element, int64_t count, double cost, RangeBody body) {
+  constexpr int64_t kAlign = 16;
+  if (!owns_lines(count * element)) return run_parts(count, cost, kAlign, body);
+  parallel_for(count, cost, [&](int64_t first, int64_t last) {
+    const char* to = static_cast<const char*>(out) + first * element;
+    write_owned(to, element, last - first,
+                [&](int64_t i, int64_t n) { body.run(body.body, first + i, first + i + n); });
+  });
 }
 
 }  // namespace mxnet

@@ -43,4 +43,17 @@ void parallel_for(int64_t count, double cost, const F& fn, int64_t align = 16) {
                                  }});
 }
 
+// The same where body writes `count` elements of `element` bytes from `out` on, and can be called
+// for a few at a time as well: lines are asked for before where that is faster
+// (base/owned_lines.h).
+void run_writes(const void* out, int64_t element, int64_t count, double cost, RangeBody body);
+
+template <class Out, class F>
+void parallel_writes(const Out* out, int64_t count, double cost, const F& fn) {
+  run_writes(out, sizeof(Out), count, cost,
+             {&fn, [](const void* body, int64_t first, int64_t last) {
+                (*static_cast<const F*>(body))(first, last);
+              }});
+}
+
 }  // namespace mxnet

@@ -40,9 +40,11 @@ void clear_memory(KernelContext& context, void* to, std::size_t bytes) {
     Stream& stream = *context.stream();
     return stream.api().fill(stream.device(), to, 0, bytes, stream.native());
   }
-  parallel_for(static_cast<int64_t>(bytes), kCostOfByte, [&](int64_t first, int64_t last) {
-    std::memset(static_cast<char*>(to) + first, 0, static_cast<std::size_t>(last - first));
-  });
+  const auto* bytes_of = static_cast<const char*>(to);
+  parallel_writes(
+      bytes_of, static_cast<int64_t>(bytes), kCostOfByte, [&](int64_t first, int64_t last) {
+        std::memset(static_cast<char*>(to) + first, 0, static_cast<std::size_t>(last - first));
+      });
 }
 
 void fill_tensor(KernelContext& context, const Tensor& to, double value) {
@@ -50,7 +52,7 @@ void fill_tensor(KernelContext& context, const Tensor& to, double value) {
     return gpu->fill(context.stream()->native(), to, value);
   dispatch_dtype(to.dtype, "full", [&]<class T>(TypeTag<T>) {
     const T converted = convert<T>(value);
-    parallel_for(to.size(), 0.5, [&](int64_t first, int64_t last) {
+    parallel_writes(to.as<T>(), to.size(), 0.5, [&](int64_t first, int64_t last) {
       fill_same(to.as<T>() + first, last - first, converted);
     });
   });
