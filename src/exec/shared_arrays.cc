@@ -36,17 +36,16 @@ WrittenVariables::WrittenVariables(const IndexedGraph& graph, const IndexedGraph
 bool WrittenVariables::shared(std::span<const NDArray* const> arrays) const {
   if (written_.empty()) return false;
   ChunkSet seen(written_.size());
-  std::vector<const NDArray*> writes;
-  const auto is_seen = [&](const NDArray& array) {
-    return seen.contains(array.chunk().get()) &&
-           std::ranges::any_of(writes, [&](const NDArray* o) { return overlap(*o, array); });
+  const auto is_written_elsewhere = [&](std::size_t v) {
+    return seen.contains(arrays[v]->chunk().get()) &&
+           std::ranges::any_of(
+               written_, [&](std::size_t w) { return w != v && overlap(*arrays[w], *arrays[v]); });
   };
   for (const std::size_t v : written_) {
-    if (is_seen(*arrays[v])) return true;
+    if (is_written_elsewhere(v)) return true;
     seen.insert(arrays[v]->chunk().get());
-    writes.push_back(arrays[v]);
   }
-  return std::ranges::any_of(others_, [&](std::size_t v) { return is_seen(*arrays[v]); });
+  return std::ranges::any_of(others_, is_written_elsewhere);
 }
 
 }  // namespace mxnet
