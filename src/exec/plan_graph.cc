@@ -61,7 +61,9 @@ bool is_pure(const IndexedGraph& graph) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto entry = static_cast<std::size_t>(inputs[i]);
       if (written[entry] && !has_state_at(node, static_cast<int>(i))) return false;
-      if (clobbered[entry] && node.op->state_inputs(node.params.get()).empty()) return false;
+      if (clobbered[entry] && !node.op->type_only(static_cast<int>(i)) &&
+          node.op->state_inputs(node.params.get()).empty())
+        return false;
     }
   }
   return true;
