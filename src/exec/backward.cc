@@ -50,7 +50,12 @@ class Backward {
     pass(heads, head_grads);
     std::vector<NDArray> grads;
     for (const NDArray* variable : variables) {
-      NDArray grad = leaves_[leaf_index_.at(leaf_of(*variable))].sum.sum();
+      const auto found = leaf_index_.find(leaf_of(*variable));
+      if (found == leaf_index_.end()) {
+        grads.emplace_back();
+        continue;
+      }
+      NDArray grad = leaves_[found->second].sum.sum();
       if (grad.is_none()) grad = like("zeros_like", *variable);
       if (options_.create_graph) keep_on_tape(*variable, grad);
       grads.push_back(std::move(grad));
@@ -172,6 +177,7 @@ class Backward {
   bool want(InputRefs variables) {
     for (std::size_t i = 0; i < variables.size(); ++i) {
       const auto found = leaf_index_.find(leaf_of(*variables[i]));
+      if (found == leaf_index_.end() && options_.allow_unused) continue;
       if (found == leaf_index_.end()) {
         throw Error(ErrorCode::kValue, "grad",
                     fmt::format("given variable {} from which the outputs do not depend, expected "

@@ -12,6 +12,7 @@ struct BackwardOptions {
   bool retain_graph = false;  // else the graph is freed as it is passed
   bool create_graph = false;  // the gradients can be differentiated again
   bool training = true;       // mode of the gradient kernels
+  bool allow_unused = false;  // gradients(): none for a variable on which no head depends
 };
 
 // Gradients of `heads` with respect to all marked arrays behind them, into their buffers, as their

@@ -10,8 +10,10 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "exec/autograd_state.h"
+#include "exec/own_tape.h"
 #include "exec/plan_graph.h"
 #include "exec/plan_run.h"
+#include "exec/shared_arrays.h"
 #include "exec/tape.h"
 #include "graph/partition.h"
 #include "op/named_errors.h"
@@ -39,6 +41,7 @@ class CachedOp::Impl {
       : flags_(flags),
         graph_(std::move(graph)),
         eager_(IndexedGraph(inline_parts(graph_.graph()))),
+        written_(eager_.graph(), graph_),
         plans_(graph_, flags_) {
     const auto num_inputs = static_cast<int>(graph_.variables().size());
     for (const std::vector<int>* list : {&flags_.data_indices, &flags_.param_indices})
@@ -70,11 +73,21 @@ class CachedOp::Impl {
     check_inputs(inputs, outputs, &device);
     const Device home = home_of(inputs, device);
     const std::shared_ptr<const Watcher> watcher = hook();
-    if (watcher != nullptr || runs_eagerly(inputs))
-      return invoke_eagerly(inputs, outputs, home, watcher.get());
     const AutogradState state = autograd_state();
+    const bool eager = runs_eagerly(inputs);
     std::vector<bool> wants;
-    if (state.recording) wants = wanted(inputs, outputs);
+    if (state.recording && !eager) wants = wanted(inputs, outputs);
+    if (watcher != nullptr && !wants.empty()) {
+      auto tape = std::make_shared<OwnTape>(inputs, outputs.size(), wants);
+      invoke_eagerly(tape->inputs(), tape->results(), home, watcher.get());
+      std::vector<NDArray> results = tape->detached_results();
+      hand_out(results, outputs);
+      const CachedOpKey key{
+          .types = {}, .device = device, .training = state.training, .wants = std::move(wants)};
+      return record_call(self, std::make_shared<const CachedOpKey>(key), std::move(tape), inputs,
+                         outputs);
+    }
+    if (watcher != nullptr || eager) return invoke_eagerly(inputs, outputs, home, watcher.get());
     const CachedOpPlanRef plan = plans_.find(inputs, device, state.training, wants);
     auto run = std::make_shared<PlanRun>();
     run->instance = plan->pool.take();
@@ -84,7 +97,8 @@ class CachedOp::Impl {
     push_segments(*plan, run, plan->plan().forward_segments());
     hand_out(results, outputs);
     if (wants.empty()) return plan->pool.give(run->instance);
-    record_call(self, plan, std::move(run), inputs, outputs);
+    record_call(self, {plan, &plan->key}, std::make_shared<const RecordedRun>(plan, std::move(run)),
+                inputs, outputs);
   }
 
  private:
@@ -123,7 +137,8 @@ class CachedOp::Impl {
     if (eager_.has_dynamic_shapes()) return true;
     if (!flags_.static_alloc && num_operators_ <= flags_.inline_limit) return true;
     return std::any_of(inputs.begin(), inputs.end(),
-                       [](const NDArray* input) { return input->is_sparse(); });
+                       [](const NDArray* input) { return input->is_sparse(); }) ||
+           written_.shared(inputs);
   }
 
   // Inputs whose gradients may be asked for; empty if none.
@@ -178,23 +193,23 @@ class CachedOp::Impl {
     }
   }
 
-  void record_call(const std::shared_ptr<Impl>& self, const CachedOpPlanRef& plan,
-                   std::shared_ptr<PlanRun> run, std::span<NDArray* const> inputs,
+  void record_call(const std::shared_ptr<Impl>& self, std::shared_ptr<const CachedOpKey> key,
+                   std::shared_ptr<const RecordedCall> recorded, std::span<NDArray* const> inputs,
                    OutputRefs outputs) const {
-    auto recorded = std::make_shared<const RecordedCall>(plan, std::move(run));
+    // States move in training alone.
+    const Unasked alone =
+        key->training || unasked_ == Unasked::kLoss ? unasked_ : Unasked::kNothing;
     std::vector<NDArray> handles;  // with their tape, for gradients of gradients
     handles.reserve(inputs.size());
     for (const NDArray* input : inputs) handles.push_back(*input);
     record_function(
-        [self, plan, recorded, handles](std::vector<NDArray> output_grads,
-                                        std::span<const NDArray> targets) mutable {
+        [self, key = std::move(key), recorded = std::move(recorded), handles](
+            std::vector<NDArray> output_grads, std::span<const NDArray> targets) mutable {
           if (autograd_state().recording)
-            return self->differentiable_backward(plan->key, handles, std::move(output_grads));
+            return self->differentiable_backward(*key, handles, std::move(output_grads));
           return recorded->backward(handles, std::move(output_grads), targets);
         },
-        inputs, outputs,
-        // States move in training alone.
-        plan->key.training || unasked_ == Unasked::kLoss ? unasked_ : Unasked::kNothing);
+        inputs, outputs, alone);
   }
 
   // Gradients as eager calls that go onto the tape themselves. What the call computed is computed
@@ -291,6 +306,7 @@ class CachedOp::Impl {
   const CachedOpFlags flags_;
   const IndexedGraph graph_;
   const EagerGraph eager_;  // of the same without parts
+  const WrittenVariables written_;
   CachedOpPlans plans_;
   int num_operators_ = 0;
   Unasked unasked_ = Unasked::kNothing;  // of its operators together

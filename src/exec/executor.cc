@@ -10,7 +10,9 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "exec/chunk_set.h"
 #include "exec/plan_graph.h"
+#include "exec/shared_arrays.h"
 #include "exec/storage_types.h"
 #include "graph/backends.h"
 #include "graph/infer.h"
@@ -40,12 +42,13 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
   const auto sparse = [](const NDArray& array) { return array.is_sparse(); };
   eager_only_ = eager_.has_dynamic_shapes() || crosses_ ||
                 std::any_of(arrays_.args.begin(), arrays_.args.end(), sparse) ||
-                std::any_of(arrays_.grads.begin(), arrays_.grads.end(), sparse);
+                std::any_of(arrays_.grads.begin(), arrays_.grads.end(), sparse) || shares_states();
   const bool complete = infer_graph(this->graph(), &types_);
   if (!complete && !eager_.has_dynamic_shapes()) {
     throw Error(ErrorCode::kValue, "bind",
                 "given arrays from which not all shapes and types follow, expected complete ones");
   }
+  make_stand_ins();
   make_outputs();
   eager_only_ |= std::any_of(outputs_.begin(), outputs_.end(), sparse);
   if (config().executor.verbose_logging) log(LogLevel::kInfo, debug_str());
@@ -93,6 +96,35 @@ bool Executor::has_arguments_elsewhere() const {
   return std::any_of(arrays_.args.begin(), arrays_.args.end(), [&](const NDArray& array) {
     return !array.is_none() && !same_place(array.device(), device_);
   });
+}
+
+bool Executor::shares_states() const {
+  std::map<int, const NDArray*> by_node;
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i)
+    by_node[graph().arguments()[i]] = &arrays_.args[i];
+  for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
+    by_node[graph().auxiliary()[i]] = &arrays_.aux[i];
+  std::vector<const NDArray*> arrays;  // in the order of the variables
+  for (const auto& [node, array] : by_node) arrays.push_back(array);
+  return WrittenVariables(eager_.graph(), graph()).shared(arrays);
+}
+
+void Executor::make_stand_ins() {
+  grads_ = arrays_.grads;
+  ChunkSet read(arrays_.args.size() + arrays_.aux.size());
+  const auto is_read = [&](const NDArray& grad) {
+    const auto same = [&](const NDArray& array) { return overlap(array, grad); };
+    return read.contains(grad.chunk().get()) &&
+           (std::ranges::any_of(arrays_.args, same) || std::ranges::any_of(arrays_.aux, same));
+  };
+  for (const auto* const list : {&arrays_.args, &arrays_.aux})
+    for (const NDArray& array : *list) read.insert(array.chunk().get());
+  for (std::size_t i = 0; i < grads_.size(); ++i) {
+    NDArray& grad = grads_[i];
+    if (arrays_.requests[i] == Request::kNull || grad.is_sparse() || !is_read(grad)) continue;
+    grad = NDArray(grad.shape(), grad.dtype(), grad.device(), "gradients");
+    stand_ins_.push_back(i);
+  }
 }
 
 void Executor::make_outputs() {
@@ -165,7 +197,7 @@ std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::E
   for (std::size_t i = 0; i < arrays_.args.size(); ++i)
     if (arrays_.requests[i] != Request::kNull &&
         static_cast<int>(externals.size()) < plan.num_externals())
-      externals.push_back(arrays_.grads[i].detach());
+      externals.push_back(grads_[i].detach());
   return externals;
 }
 
@@ -260,6 +292,8 @@ void Executor::backward(InputRefs head_grads) {
   // Inference keeps nothing for gradients: it runs once more, and may be differentiated again.
   const bool inferred = state_ == State::kInferred;
   if (inferred && runs_eagerly()) forward_eagerly(false, true);
+  for (const std::size_t i : stand_ins_)
+    if (arrays_.requests[i] == Request::kAdd) arrays_.grads[i].copy_to(grads_[i]);
   if (state_ == State::kRecorded) {
     backward_eagerly(head_grads, !inferred);
   } else {
@@ -268,6 +302,7 @@ void Executor::backward(InputRefs head_grads) {
     set_head_grads(head_grads);
     plan.backward();
   }
+  for (const std::size_t i : stand_ins_) grads_[i].copy_to(arrays_.grads[i]);
   state_ = inferred ? State::kInferred : State::kUsed;
 }
 

@@ -67,6 +67,8 @@ class Executor {
   void check_arrays() const;
   void check_gradient(std::size_t argument) const;
   bool has_arguments_elsewhere() const;
+  bool shares_states() const;
+  void make_stand_ins();
   void make_outputs();
   bool runs_eagerly() const;
   bool wants_gradients() const;
@@ -98,6 +100,10 @@ class Executor {
   const std::shared_ptr<Arena> pool_;
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes
   bool eager_only_ = false;
+  // What backward writes: the bound arrays, or others for those that lie in what it reads, which
+  // are copied when it has ended.
+  std::vector<NDArray> grads_;
+  std::vector<std::size_t> stand_ins_;  // positions of the latter
   std::vector<NDArray> outputs_;
   std::vector<NDArray> head_grads_;  // of the plans with gradients
   bool heads_are_ones_ = false;

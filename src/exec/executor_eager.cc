@@ -20,7 +20,7 @@ std::vector<NDArray> Executor::detached_arrays(bool records) const {
     NDArray& handle = handles[static_cast<std::size_t>(graph().arguments()[i])];
     handle = arrays_.args[i].detach();
     if (records && arrays_.requests[i] != Request::kNull)
-      mark_variable(handle, arrays_.requests[i], arrays_.grads[i]);
+      mark_variable(handle, arrays_.requests[i], grads_[i]);
   }
   for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
     handles[static_cast<std::size_t>(graph().auxiliary()[i])] = arrays_.aux[i].detach();

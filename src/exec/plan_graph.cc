@@ -40,22 +40,32 @@ bool lacks_products(DType dtype) {
 
 // Passes count on nobody but its readers seeing a value change. A state does no harm that nobody
 // reads as anything else: BatchNorm, and a convolution that has taken one over, only carry their
-// averages, and the gradient that moves them is the last to look at them.
+// averages, and the gradient that moves them is the last to look at them. The gamma that it sets to
+// ones is ones to it before and after; whoever else reads it takes its turn.
 bool is_pure(const IndexedGraph& graph) {
   std::vector<bool> written(static_cast<std::size_t>(graph.num_entries()));
+  std::vector<bool> clobbered(written.size());
   for (int n = 0; n < graph.num_nodes(); ++n) {
     if (!graph.node(n).control_deps().empty()) return false;
     for (int entry : graph.mutated(n)) {
       if (!graph.node(graph.node_of(entry)).is_variable()) return false;
       written[static_cast<std::size_t>(entry)] = true;
     }
+    const ir::Node& node = graph.node(n);
+    if (node.is_variable()) continue;
+    for (const int i : node.op->clobbered_inputs(node.params.get()))
+      clobbered[static_cast<std::size_t>(graph.inputs(n)[static_cast<std::size_t>(i)])] = true;
   }
   for (int n = 0; n < graph.num_nodes(); ++n) {
     const ir::Node& node = graph.node(n);
     const std::span<const int> inputs = graph.inputs(n);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (written[static_cast<std::size_t>(inputs[i])] && !has_state_at(node, static_cast<int>(i)))
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto entry = static_cast<std::size_t>(inputs[i]);
+      if (written[entry] && !has_state_at(node, static_cast<int>(i))) return false;
+      if (clobbered[entry] && !node.op->type_only(static_cast<int>(i)) &&
+          node.op->state_inputs(node.params.get()).empty())
         return false;
+    }
   }
   return true;
 }

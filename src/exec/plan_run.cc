@@ -36,9 +36,9 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run
   }
 }
 
-std::vector<NDArray> RecordedCall::backward(std::span<const NDArray> inputs,
-                                            std::vector<NDArray> output_grads,
-                                            std::span<const NDArray> targets) const {
+std::vector<NDArray> RecordedRun::backward(std::span<const NDArray> inputs,
+                                           std::vector<NDArray> output_grads,
+                                           std::span<const NDArray> targets) const {
   const Plan& plan = plan_->plan();
   auto run = std::make_shared<PlanRun>(*run_);
   // The pass that overwrites the activations must not be the last.

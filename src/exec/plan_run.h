@@ -22,20 +22,31 @@ struct PlanRun {
 void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run,
                    std::span<const Plan::Segment> segments);
 
-// What a recorded call keeps until backward. Gives the activations back to the plan's pool when it
-// goes. Used by one thread at a time.
+// What a recorded call keeps until backward. Used by one thread at a time.
 class RecordedCall {
  public:
-  RecordedCall(CachedOpPlanRef plan, std::shared_ptr<PlanRun> run)
-      : plan_(std::move(plan)), run_(std::move(run)) {}
-  // A copy: the call itself may still wait in the engine, and it needs the instance.
-  ~RecordedCall() { plan_->pool.give(run_->instance); }
+  RecordedCall() = default;
+  virtual ~RecordedCall() = default;
   RecordedCall(const RecordedCall&) = delete;
   RecordedCall& operator=(const RecordedCall&) = delete;
 
-  // One gradient per input of the op, none where none was asked for. `inputs`: of the call.
+  // One gradient per input of the op, none where none was asked for or nothing depends on it.
+  // `inputs`: of the call.
+  virtual std::vector<NDArray> backward(std::span<const NDArray> inputs,
+                                        std::vector<NDArray> output_grads,
+                                        std::span<const NDArray> targets) const = 0;
+};
+
+// By a plan. Gives the activations back to its pool when it goes.
+class RecordedRun final : public RecordedCall {
+ public:
+  RecordedRun(CachedOpPlanRef plan, std::shared_ptr<PlanRun> run)
+      : plan_(std::move(plan)), run_(std::move(run)) {}
+  // A copy: the call itself may still wait in the engine, and it needs the instance.
+  ~RecordedRun() override { plan_->pool.give(run_->instance); }
+
   std::vector<NDArray> backward(std::span<const NDArray> inputs, std::vector<NDArray> output_grads,
-                                std::span<const NDArray> targets) const;
+                                std::span<const NDArray> targets) const override;
 
  private:
   const CachedOpPlanRef plan_;

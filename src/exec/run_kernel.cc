@@ -15,6 +15,7 @@
 #include "exec/check_plain.h"
 #include "exec/pooled_resources.h"
 #include "exec/run_on_host.h"
+#include "exec/shared_arrays.h"
 #include "op/inline_vector.h"
 #include "op/run/accumulate.h"
 #include "op/run/adding.h"
@@ -34,15 +35,10 @@ std::string type_list(std::span<const ArrayType> types) {
   return text;
 }
 
-bool overlaps(const NDArray& a, const NDArray& b) {
-  return a.chunk() == b.chunk() && a.offset() < b.offset() + b.bytes() &&
-         b.offset() < a.offset() + a.bytes();
-}
-
 // Whether output `o` may be written while the kernel still reads its inputs.
 bool may_write_directly(const OpDef& op, std::span<const NDArray> in, const NDArray& out, int o) {
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!overlaps(in[i], out) || op.type_only(static_cast<int>(i))) continue;
+    if (!overlap(in[i], out) || op.type_only(static_cast<int>(i))) continue;
     const bool same_window = in[i].offset() == out.offset() && in[i].bytes() == out.bytes();
     if (!same_window || !op.may_share(static_cast<int>(i), o)) return false;
   }

@@ -47,8 +47,8 @@ void check_indices(const SparseOp& sparse, const KernelCall& call) {
       case IndexCheck::kInside:
         require_safe_format(array);
         break;
-      case IndexCheck::kAscending:
-        require_ascending_format(array);
+      case IndexCheck::kDistinct:
+        require_distinct_format(array);
         break;
     }
   }

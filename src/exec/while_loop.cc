@@ -64,8 +64,8 @@ void infer_while(const WhileParams& params, Infer& infer) {
 }
 
 // The values of all iterations on top of each other, and zeros for those that did not happen.
-NDArray padded(std::vector<NDArray>& steps, int64_t iterations, const ArrayType& type,
-               Device device) {
+// `type`: as far as it follows from the inputs' types; where it does not, an iteration tells.
+NDArray padded(std::vector<NDArray>& steps, int64_t iterations, ArrayType type, Device device) {
   const auto done = static_cast<int64_t>(steps.size());
   NDArray stacked;
   if (done > 0) {
@@ -73,8 +73,14 @@ NDArray padded(std::vector<NDArray>& steps, int64_t iterations, const ArrayType&
     parts.reserve(steps.size());
     for (NDArray& step : steps) parts.push_back(&step);
     stacked = call_op("stack", parts, {{"axis", "0"}, {"num_args", std::to_string(done)}})[0];
+    type = {stacked.shape(), stacked.dtype()};
   }
   if (done == iterations) return stacked;
+  if (!type.complete()) {
+    throw Error(ErrorCode::kValue, "_while_loop",
+                "given a condition that never holds, expected one iteration at least: what the "
+                "function makes has a shape that only its values tell");
+  }
   std::vector<int64_t> dims(type.shape.dims().begin(), type.shape.dims().end());
   dims[0] = iterations - done;
   NDArray zeros(Shape(dims), type.dtype, device);

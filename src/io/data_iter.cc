@@ -12,8 +12,12 @@
 namespace mxnet::io {
 
 DataIter::DataIter(std::unique_ptr<BatchSource> source, std::size_t ahead)
-    : ahead_(std::max<std::size_t>(ahead, 1)), owner_(process_id()) {
+    : ahead_(std::clamp<std::size_t>(ahead, 1, kMostAhead)), owner_(process_id()) {
   shared_->source = std::move(source);
+  {
+    const MutexLock lock(shared_->mutex);
+    shared_->ready.reserve(ahead_);
+  }
   thread_ = std::thread([this] { produce(); });
 }
 
@@ -55,7 +59,7 @@ bool DataIter::next(Batch* batch) {
   const MutexLock lock(shared.mutex);
   while (shared.ready.empty()) shared.changed.wait(shared.mutex);
   Item item = std::move(shared.ready.front());
-  shared.ready.pop_front();
+  shared.ready.erase(shared.ready.begin());
   shared.changed.notify_all();
   ended_ = item.end || item.failure;
   if (item.failure) std::rethrow_exception(item.failure);

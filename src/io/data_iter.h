@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What callers hold: batches of a source, read ahead on a thread of its own.
 #pragma once
-#include <deque>
 #include <exception>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "base/lock.h"
 #include "io/batch_source.h"
@@ -16,7 +16,7 @@ namespace mxnet::io {
 // cannot use its parent's iterator: there is no thread; next() says so.
 class DataIter {
  public:
-  // At most `ahead` batches wait (at least one).
+  // At most `ahead` batches wait (at least one, at most kMostAhead).
   DataIter(std::unique_ptr<BatchSource> source, std::size_t ahead);
   ~DataIter();
   DataIter(const DataIter&) = delete;
@@ -28,6 +28,7 @@ class DataIter {
   bool next(Batch* batch);
 
  private:
+  static constexpr std::size_t kMostAhead = 1024;  // more would only fill memory
   struct Item {
     Batch batch;
     bool end = false;
@@ -42,7 +43,8 @@ class DataIter {
     std::unique_ptr<BatchSource> source;  // the thread's alone
     Mutex mutex;
     CondVar changed;
-    std::deque<Item> ready MX_GUARDED_BY(mutex);
+    // Has its memory from the start: the thread has nobody to tell that there is none.
+    std::vector<Item> ready MX_GUARDED_BY(mutex);
     // An epoch that the caller has not seen the end of is given up when this is ahead of what the
     // thread has begun.
     uint64_t wanted_epoch MX_GUARDED_BY(mutex) = 0;

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/error.h"
 #include "ndarray/sparse_index.h"
 
@@ -86,18 +89,36 @@ void check_range(const NDArray& array, const IndexReader& indices, int64_t begin
   }
 }
 
-void check_indices(const NDArray& array, bool ascending) {
+// Entries [begin, end) are different ones.
+void check_distinct(const NDArray& array, const IndexReader& indices, int64_t begin, int64_t end) {
+  const bool ascend = begin >= end || indices.with_array([&](const auto* array) {
+    return are_sound(array + begin, end - begin, array[end - 1] + int64_t{1}, true);
+  });
+  if (ascend) return;
+  std::vector<int64_t> sorted;
+  for (int64_t k = begin; k < end; ++k) sorted.push_back(indices[k]);
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    complain(array, fmt::format("index {} is there twice in one row, expected once", *twice));
+}
+
+enum class Order : unsigned char { kAny, kDistinct, kAscending };
+
+void check_indices(const NDArray& array, Order order) {
   const SparseStore& store = array.sparse();
   if (array.storage_type() == StorageType::kRowSparse) {
     const IndexReader rows(store, SparseStore::kRows);
-    return check_range(array, rows, 0, rows.size(), array.shape()[0], ascending);
+    return check_range(array, rows, 0, rows.size(), array.shape()[0], order != Order::kAny);
   }
   const IndexReader indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
   for (int64_t row = 0; row + 1 < indptr.size(); ++row) {
     if (indptr[row] > indptr[row + 1] || indptr[row + 1] > indices.size())
       complain(array, fmt::format("indptr[{}] is {} after {}, expected ascending up to {}", row + 1,
                                   indptr[row + 1], indptr[row], indices.size()));
-    check_range(array, indices, indptr[row], indptr[row + 1], array.shape()[1], ascending);
+    check_range(array, indices, indptr[row], indptr[row + 1], array.shape()[1],
+                order == Order::kAscending);
+    if (order == Order::kDistinct) check_distinct(array, indices, indptr[row], indptr[row + 1]);
   }
 }
 
@@ -107,14 +128,14 @@ void require_safe_format(const NDArray& array) {
   if (!array.is_sparse()) return;
   check_sizes(array);
   check_ends(array);
-  check_indices(array, false);
+  check_indices(array, Order::kAny);
 }
 
-void require_ascending_format(const NDArray& array) {
+void require_distinct_format(const NDArray& array) {
   if (!array.is_sparse()) return;
   check_sizes(array);
   check_ends(array);
-  check_indices(array, true);
+  check_indices(array, Order::kDistinct);
 }
 
 void check_format(const NDArray& array, bool full) {
@@ -127,7 +148,7 @@ void check_format(const NDArray& array, bool full) {
   array.wait_to_read();
   check_sizes(array);
   check_ends(array);
-  if (full) check_indices(array, true);
+  if (full) check_indices(array, Order::kAscending);
 }
 
 }  // namespace mxnet

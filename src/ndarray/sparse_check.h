@@ -10,8 +10,8 @@ namespace mxnet {
 // inside the shape: what memory safety needs. REQUIRES: host memory; inside an operation or after a
 // wait. Throws Error(kValue) that names the offending entry. A dense array passes.
 void require_safe_format(const NDArray& array);
-// And that indices ascend strictly, within their row for csr: what merging needs.
-void require_ascending_format(const NDArray& array);
+// And what merging needs: that rows ascend strictly, and that no column is twice in a row of csr.
+void require_distinct_format(const NDArray& array);
 
 // Waits and checks, on any device: sizes and ends only, or with `full` also what
 // require_safe_format looks at and that indices ascend strictly within their row.

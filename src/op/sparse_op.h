@@ -30,9 +30,9 @@ struct StorageTypes {
 
 // What a kernel needs to know about indices before it may follow them.
 enum class IndexCheck : uint8_t {
-  kNone,       // looks at values only, or copies indices
-  kInside,     // every index lies inside the array
-  kAscending,  // and they ascend, within a row for csr
+  kNone,      // looks at values only, or copies indices
+  kInside,    // every index lies inside the array
+  kDistinct,  // and rows ascend; those of a row of csr are different ones, in any order
 };
 
 struct SparseOp {
@@ -40,7 +40,7 @@ struct SparseOp {
   // is the type that the result is converted to.
   OfParams<bool(const StorageTypes&)> rule = {};
   OfParams<void(SparseContext&)> run = {};
-  IndexCheck check = IndexCheck::kAscending;
+  IndexCheck check = IndexCheck::kDistinct;
   // The kernel may write an output that is an input too: else it gets an empty one that replaces
   // it.
   bool in_place = false;
@@ -55,7 +55,7 @@ const SparseOp* find_sparse(const OpDef& op);
 // P is the parameter type that the operator is declared with, or a base of it.
 template <class P>
 void add_sparse(std::string_view op, bool (*rule)(const P&, const StorageTypes&),
-                void (*run)(const P&, SparseContext&), IndexCheck check = IndexCheck::kAscending,
+                void (*run)(const P&, SparseContext&), IndexCheck check = IndexCheck::kDistinct,
                 bool in_place = false) {
   add_sparse(op, SparseOp{rule, run, check, in_place});
 }

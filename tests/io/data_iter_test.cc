@@ -7,11 +7,30 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <new>
 #include <stdexcept>
 #include <vector>
 
 #include "base/error.h"
 #include "fork_under_load.h"
+
+// Whether this thread gets no memory.
+namespace {
+thread_local bool t_no_memory = false;
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__)  // which has its own
+__attribute__((noinline)) void* operator new(std::size_t bytes) {
+  void* const memory = t_no_memory ? nullptr : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+#endif
 
 namespace mxnet::io {
 namespace {
@@ -77,6 +96,29 @@ TEST(DataIter, AFailureComesOnceAfterWhatWasBeforeIt) {
 }
 
 // The end of each waits for the thread that reads: nobody uses the source behind it.
+// From where a batch is made until the next is asked for.
+class Starving final : public BatchSource {
+ public:
+  void start_epoch(bool) override {}
+  bool next(Batch* batch) override {
+    t_no_memory = false;
+    *batch = Batch();
+    batch->pad = at_++;
+    t_no_memory = true;
+    return at_ < 40;
+  }
+
+ private:
+  int at_ = 0;
+};
+
+TEST(DataIter, HandingOutBatchesTakesNoMemory) {
+  for (std::size_t ahead : {1, 8}) {
+    DataIter iter(std::make_unique<Starving>(), ahead);
+    EXPECT_EQ(pads(iter).size(), 39u);
+  }
+}
+
 TEST(DataIter, ManyAreDroppedWhileTheyRead) {
   for (int i = 0; i < 200; ++i) {
     {

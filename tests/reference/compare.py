@@ -26,7 +26,7 @@ def gone(answer):
 def difference(ours, theirs, kind) -> Optional[str]:
     """Why the two are not the same, or None. An error of both is the same error; what ends their process says nothing about ours."""
     if gone(ours):
-        return f"ours {ours['outputs']} | theirs {short(theirs['outputs'])}"
+        return f"ours {ours['outputs']} | theirs {short(next(iter(theirs.values()), None))}"
     if gone(theirs):
         return None
     for part in [*theirs, *(p for p in ours if p not in theirs)]:

@@ -184,13 +184,17 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
             raise ValueError(f"given {len(degrees)} angles for shape {src.shape}, expected one an image")
     angles = np.deg2rad(degrees).astype(np.float64)
     sine, cosine = np.sin(angles), np.cos(angles)
-    half_width, half_height = (width - 1) / 2, (height - 1) / 2
     factor = np.ones(count)
     if zoom_in or zoom_out:
         # How much larger the upright box around the turned image is, at most.
         c, s = np.abs(cosine), np.abs(sine)
         larger = np.maximum((width * c + height * s) / width, (width * s + height * c) / height)
         factor = larger if zoom_out else 1 / larger
+    narrow = min(width, height) == 1  # between its ends lies nothing: with what is around it, something does
+    if narrow:
+        batch = batch.pad(mode="constant", pad_width=(0, 0, 0, 0, 1, 1, 1, 1))
+        width, height = width + 2, height + 2
+    half_width, half_height = (width - 1) / 2, (height - 1) / 2
     # From places of the new image to the old one's, both from -1 to 1 along each axis.
     matrix = np.zeros((count, 6), np.float32)
     matrix[:, 0] = cosine * factor
@@ -199,6 +203,8 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
     matrix[:, 4] = cosine * factor
     grid = nd.GridGenerator(nd.array(matrix, ctx=batch.context), transform_type="affine", target_shape=(height, width))
     turned = nd.BilinearSampler(batch, grid)
+    if narrow:
+        turned = turned[:, :, 1:-1, 1:-1]
     return _for_user(turned if src.ndim == 4 else turned[0])
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging of ascending index lists.
+// Merging of index lists.
 #include "op/sparse/align.h"
 
 #include <algorithm>
@@ -33,6 +33,19 @@ std::vector<int64_t> rows_of_both(const RowsView& a, const RowsView& b) {
   return rows;
 }
 
+namespace {
+
+// Positions of the elements of a row by column: as they lie, but for rows that nobody has sorted.
+void sort_row(const CsrView& csr, int64_t row, std::vector<int64_t>* positions) {
+  positions->resize(static_cast<std::size_t>(csr.end(row) - csr.begin(row)));
+  std::iota(positions->begin(), positions->end(), csr.begin(row));
+  const auto before = [&](int64_t a, int64_t b) { return csr.indices[a] < csr.indices[b]; };
+  if (!std::is_sorted(positions->begin(), positions->end(), before))
+    std::sort(positions->begin(), positions->end(), before);
+}
+
+}  // namespace
+
 AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align align) {
   AlignedElements all;
   all.indptr.reserve(static_cast<std::size_t>(lhs.rows) + 1);
@@ -43,18 +56,20 @@ AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align ali
     all.lhs.push_back(a);
     all.rhs.push_back(b);
   };
+  std::vector<int64_t> left, right;
   for (int64_t row = 0; row < lhs.rows; ++row) {
-    int64_t a = lhs.begin(row), b = rhs.begin(row);
-    const int64_t a_end = lhs.end(row), b_end = rhs.end(row);
-    while (a < a_end || b < b_end) {
-      if (b == b_end || (a < a_end && lhs.indices[a] < rhs.indices[b])) {
-        add(lhs.indices[a], a, -1);
+    sort_row(lhs, row, &left);
+    sort_row(rhs, row, &right);
+    auto a = left.begin(), b = right.begin();
+    while (a != left.end() || b != right.end()) {
+      if (b == right.end() || (a != left.end() && lhs.indices[*a] < rhs.indices[*b])) {
+        add(lhs.indices[*a], *a, -1);
         ++a;
-      } else if (a == a_end || rhs.indices[b] < lhs.indices[a]) {
-        add(rhs.indices[b], -1, b);
+      } else if (a == left.end() || rhs.indices[*b] < lhs.indices[*a]) {
+        add(rhs.indices[*b], -1, *b);
         ++b;
       } else {
-        add(lhs.indices[a], a, b);
+        add(lhs.indices[*a], *a, *b);
         ++a, ++b;
       }
     }

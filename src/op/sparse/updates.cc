@@ -63,7 +63,7 @@ void update(SparseContext& context, bool lazy) {
         [](const UpdateScalars& params, SparseContext& context) {
           update(context, params.lazy_update);
         },
-        IndexCheck::kAscending, /*in_place=*/true);
+        IndexCheck::kDistinct, /*in_place=*/true);
   }
   // A weight follows from its states, with or without a gradient.
   add_sparse<UpdateScalars>(
@@ -71,13 +71,13 @@ void update(SparseContext& context, bool lazy) {
       [](const UpdateScalars&, SparseContext& context) {
         update(context, context.in(0).is_sparse());
       },
-      IndexCheck::kAscending, /*in_place=*/true);
+      IndexCheck::kDistinct, /*in_place=*/true);
   // Made for gradients of few rows: they never touch the others.
   for (const char* op : {"_sparse_adagrad_update", "_contrib_group_adagrad_update"}) {
     add_sparse<UpdateScalars>(
         op, update_layout,
         [](const UpdateScalars&, SparseContext& context) { update(context, true); },
-        IndexCheck::kAscending, /*in_place=*/true);
+        IndexCheck::kDistinct, /*in_place=*/true);
   }
   return true;
 }();

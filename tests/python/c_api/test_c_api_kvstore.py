@@ -195,9 +195,10 @@ def test_a_process_on_its_own_is_worker_0_of_1(lib, store):
 
 
 def test_a_barrier_of_one_is_passed(lib, store):
-    lib.MXKVStoreBarrier(store)
-    lib.MXKVStoreSetBarrierBeforeExit(store, 0)
-    lib.MXKVStoreBarrier(store)
+    calls = lib.functions
+    assert calls.MXKVStoreBarrier(store) == 0
+    assert calls.MXKVStoreSetBarrierBeforeExit(store, 0) == 0
+    assert calls.MXKVStoreBarrier(store) == 0
 
 
 def test_a_role_may_be_given_by_the_program():

@@ -270,6 +270,75 @@ def test_op_hooks_see_what_operators_compute():
     assert seen[1:] == [("d_fwd_backward_1", "_backward_FullyConnected"), ("d_fwd_backward_2", "_backward_FullyConnected")]
 
 
+class _Two(gluon.HybridBlock):
+    """Two results, of a parameter each, and one that no parameter leads to."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.first = self.params.get("first", shape=(3,), init="ones")
+            self.second = self.params.get("second", shape=(3,), init="ones")
+            self.norm = nn.BatchNorm(in_channels=3, momentum=0.5)
+
+    def hybrid_forward(self, F, x, first, second):
+        return F.broadcast_mul(self.norm(x), first), F.broadcast_mul(x, second) ** 3, F.argmax(x, axis=1)
+
+
+def _hooked_and_not(differentiate):
+    """What `differentiate` makes of a network with a hook and of one without."""
+    found = []
+    for hooked in (False, True):
+        net = _Two()
+        net.initialize()
+        net.hybridize()
+        if hooked:
+            net.register_op_hook(lambda name, operator, array: None, monitor_all=True)
+        x = mx.nd.array(np.arange(6).reshape(2, 3))
+        values = differentiate(net, x) + [p.grad() for p in net.collect_params().values() if p.grad_req != "null"]
+        values += [net.norm.running_mean.data(), net.norm.running_var.data()]
+        found.append([value.asnumpy() for value in values])
+    return found
+
+
+def _of_one_head(net, x):
+    for param in net.collect_params().values():
+        if param.grad_req != "null":
+            param.grad()[:] = 7
+    with mx.autograd.record():
+        outs = net(x)
+    outs[1].backward()
+    return list(outs)
+
+
+def _of_all_heads_twice(net, x):
+    with mx.autograd.record():
+        outs = net(x)
+    for _ in range(2):
+        mx.autograd.backward(list(outs), retain_graph=True)
+    return list(outs)
+
+
+@pytest.mark.parametrize("differentiate", [_of_one_head, _of_all_heads_twice])
+def test_op_hooks_change_no_gradient(differentiate):
+    plain, hooked = _hooked_and_not(differentiate)
+    for one, other in zip(plain, hooked):
+        np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_with_an_op_hook_have_gradients():
+    net = nn.Dense(1, activation="tanh", in_units=1, prefix="d_")
+    net.initialize(init="one")
+    net.hybridize()
+    net.register_op_hook(lambda name, operator, array: None)
+    x = mx.nd.array([[0.5]])
+    x.attach_grad()
+    with mx.autograd.record():
+        slope = mx.autograd.grad(net(x), [x], create_graph=True, retain_graph=True)[0]
+    slope.backward()
+    t = np.tanh(0.5)
+    np.testing.assert_allclose([slope.asscalar(), x.grad.asscalar()], [1 - t**2, -2 * t * (1 - t**2)], rtol=1e-5)
+
+
 def test_backend_partitions_the_graph():
     net = small_net()
     x = mx.nd.random.uniform(shape=(2, 1, 8, 8))

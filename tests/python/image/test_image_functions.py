@@ -106,6 +106,16 @@ def test_rotations_by_right_angles_move_whole_pixels(degrees, turned):
     np.testing.assert_allclose(image.imrotate(array(square), degrees).asnumpy(), turned(square), atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)])
+def test_of_an_image_of_one_pixel_width_a_quarter_turn_leaves_the_middle(shape):
+    """Where its length lies across, only the middle is still within the image."""
+    line = np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(1, *shape)
+    across = np.where(np.arange(line.size).reshape(line.shape) == line.size // 2, line, 0)
+    np.testing.assert_allclose(image.imrotate(array(line), 90).asnumpy(), across, atol=1e-5)
+    np.testing.assert_allclose(image.imrotate(array(line), 180).asnumpy(), line[:, ::-1, ::-1], atol=1e-5)
+    np.testing.assert_allclose(image.imrotate(array(line), 0).asnumpy(), line, atol=1e-5)
+
+
 def test_turning_with_zoom():
     ones = mx.nd.ones((2, 1, 15, 21))
     assert (image.imrotate(ones, 30).asnumpy()[:, 0, 0, 0] == 0).all()

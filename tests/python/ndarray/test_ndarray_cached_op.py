@@ -93,3 +93,17 @@ def test_its_class_is_where_programs_look_for_it():
     from mxnet._cy3.ndarray import CachedOp
 
     assert CachedOp is mx.nd.CachedOp
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_a_state_that_is_given_under_two_names_is_one(flags):
+    x, state = mx.sym.var("x"), mx.sym.var("m")
+    step = mx.sym.sgd_mom_update(weight=mx.sym.var("w"), grad=mx.sym.var("g"), mom=state, lr=1, momentum=0.5)
+    op = mx.nd.CachedOp(mx.sym.var("again") * 2 * x + step, flags)
+    momentum = mx.nd.full(3, 0.2)
+    given = {"again": momentum, "x": mx.nd.ones(3), "w": mx.nd.zeros(3), "g": mx.nd.full(3, 0.1), "m": momentum}
+    given["x"].attach_grad()
+    with mx.autograd.record():
+        out = op(*(given[name] for name in ("again", "x", "w", "g", "m")))
+    np.testing.assert_allclose(out.asnumpy(), [0.4] * 3, atol=1e-6)  # as it was, and the step of 0
+    np.testing.assert_allclose(momentum.asnumpy(), [0] * 3, atol=1e-7)

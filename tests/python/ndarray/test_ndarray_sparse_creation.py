@@ -75,3 +75,16 @@ def test_a_matrix_of_zeros_has_a_pointer_for_each_row(make, dtype):
 def test_storage_types_that_there_are_not(make):
     with pytest.raises(ValueError, match="expected one of default"):
         make()
+
+
+@pytest.mark.parametrize("operator", ["add", "subtract", "multiply"])
+def test_csr_rows_in_any_order_of_columns_are_merged(operator):
+    first = mx.nd.sparse.csr_matrix((np.array([1, 2, 3], "float32"), [2, 0, 1], [0, 2, 3]), shape=(2, 3))
+    second = mx.nd.sparse.csr_matrix((np.array([4, 5, 6], "float32"), [1, 0, 1], [0, 2, 3]), shape=(2, 3))
+    found = getattr(mx.nd.sparse, operator)(first, second)
+    assert found.stype == "csr"
+    dense = np.array([[2, 0, 1], [0, 3, 0]]), np.array([[5, 4, 0], [0, 6, 0]])
+    np.testing.assert_array_equal(found.asnumpy(), getattr(np, operator)(*dense))
+    twice = mx.nd.sparse.csr_matrix((np.array([1, 2, 3], "float32"), [0, 0, 1], [0, 2, 3]), shape=(2, 3))
+    with pytest.raises(ValueError, match="index 0 is there twice"):
+        getattr(mx.nd.sparse, operator)(twice, second).wait_to_read()

@@ -70,6 +70,22 @@ def test_while_loop_reads_the_network_around_it():
     np.testing.assert_allclose(gradients["step"], [0 + 1 + 2 + 3])
 
 
+@pytest.mark.parametrize("times", [0, 1, 3])
+def test_while_loop_fills_shapes_that_only_values_tell(times):
+    """What boolean_mask leaves is not known before an iteration has run."""
+    i, x, limit = variables("i x limit")
+    out, _ = mx.sym.contrib.while_loop(lambda i: i < limit, lambda i: (mx.sym.contrib.boolean_mask(x, x > 0), [i + 1]), [i], max_iterations=3)
+    symbol = mx.sym.Group(out) if isinstance(out, list) else out
+    values = {"i": mx.nd.zeros(1), "x": mx.nd.array([5, 0, 7]), "limit": mx.nd.full(1, times)}
+    executor = symbol.bind(mx.cpu(), {name: values[name] for name in symbol.list_arguments()})
+    if times == 0:
+        with pytest.raises(ValueError, match="expected one iteration at least"):
+            executor.forward()
+    else:
+        expected = [[5, 7]] * times + [[0, 0]] * (3 - times)
+        np.testing.assert_array_equal(executor.forward()[0].asnumpy(), expected)
+
+
 @pytest.mark.parametrize("a, b, value, by_a, by_b", [(1, 2, 42, 7, 6), (3, 4, 2, -1, -2)])
 def test_cond_runs_one_branch(a, b, value, by_a, by_b):
     first, second = variables("a b")

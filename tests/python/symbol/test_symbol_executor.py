@@ -280,15 +280,19 @@ READINGS = {  # of a state m, and the factor and power of x that an m of 0.2 mak
 
 @pytest.mark.parametrize("settings", [{}, {"MXNET_EXEC_NUM_TEMP": "2", "MXNET_USE_FUSION": "0"}, {"MXNET_BACKWARD_DO_MIRROR": "1"}])
 @pytest.mark.parametrize("reading", READINGS)
-def test_what_reads_a_state_before_it_is_written_sees_it_as_it_was(settings, reading):
+@pytest.mark.parametrize("name", ["m", "another"])  # of the state where it is read: two variables may be one array
+def test_what_reads_a_state_before_it_is_written_sees_it_as_it_was(settings, reading, name):
     read, factor, power = READINGS[reading]
     state, deep = mx.sym.var("m"), mx.sym.var("x")
+    seen = state if name == "m" else mx.sym.var(name)
     for _ in range(4):
         deep = mx.sym.SwapAxis(deep)
     weight = mx.sym.sgd_mom_update(weight=mx.sym.var("w"), grad=mx.sym.var("g"), mom=state, lr=1, momentum=0.5)  # writes m
-    symbol = mx.sym.tanh((read(state, deep) + weight) * deep)
+    symbol = mx.sym.tanh((read(seen, deep) + weight) * deep)
     arrays = {name: mx.nd.full((2, 3), value) for name, value in {"w": 0.0, "g": 0.1, "x": 1.0}.items()}
     momentum, grad = mx.nd.zeros((2, 3)), mx.nd.zeros((2, 3))
+    if name != "m":
+        arrays[name] = momentum
     with mx.util.environment(settings):
         executor = symbol.bind(mx.context.current_context(), arrays, args_grad={"x": grad}, aux_states={"m": momentum})
         for is_train in (False, True):
@@ -298,6 +302,43 @@ def test_what_reads_a_state_before_it_is_written_sees_it_as_it_was(settings, rea
             np.testing.assert_allclose(momentum.asnumpy(), np.zeros((2, 3)), atol=1e-7)
         executor.backward([mx.nd.ones((2, 3))])
         np.testing.assert_allclose(grad.asnumpy(), (1 - out**2) * factor * power, rtol=1e-5)
+
+
+@pytest.mark.parametrize("is_train", [False, True])
+def test_who_reads_a_gamma_before_a_layer_sets_it_to_ones_sees_it_as_it_was(is_train):
+    x, gamma, beta, mean, variance = (VARIABLES[name] for name in ("x", "g", "b", "mean", "variance"))
+    layer = mx.sym.BatchNorm(x, gamma, beta, mean, variance, fix_gamma=True)
+    given = mx.nd.array([2, 3, 4])
+    arrays = {"x": mx.nd.zeros((2, 3)), "g": given, "b": mx.nd.zeros(3)}
+    states = {"mean": mx.nd.zeros(3), "variance": mx.nd.ones(3)}
+    symbol = mx.sym.exp(gamma) + mx.sym.sum(layer, axis=0)
+    executor = symbol.bind(mx.context.current_context(), arrays, aux_states=states, grad_req="null")
+    np.testing.assert_allclose(executor.forward(is_train=is_train)[0].asnumpy(), np.exp([2, 3, 4]), rtol=1e-5)
+    assert given.asnumpy().tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("request_of_it", ["write", "add"])
+@pytest.mark.parametrize("place", ["data", "weight", "both", "a part"])
+def test_a_gradient_may_be_written_over_what_backward_reads(place, request_of_it, watched):
+    data, weight = np.arange(8).reshape(2, 4) / 10, np.arange(8).reshape(2, 4) / 20
+    memory = mx.nd.array(np.concatenate([data, weight]))  # the gradient of one half may begin in the other
+    arrays = {"data": memory[:2], "weight": memory[2:]}
+    grads = {name: mx.nd.zeros((2, 4)) for name in arrays}
+    grads.update({"data": {"data": arrays["data"]}, "weight": {"weight": arrays["weight"]}, "both": dict(arrays),
+                  "a part": {"data": memory[1:3]}}[place])
+    before = {name: array.asnumpy() for name, array in grads.items()}
+    symbol = mx.sym.tanh(mx.sym.FullyConnected(mx.sym.var("data"), mx.sym.var("weight"), num_hidden=2, no_bias=True))
+    executor = symbol.bind(mx.context.current_context(), arrays, args_grad=grads, grad_req=request_of_it)
+    if watched:
+        executor.set_monitor_callback(lambda name, value: None)
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones((2, 2)))
+    slope = 1 - np.tanh(data @ weight.T) ** 2
+    true = {"data": slope @ weight, "weight": slope.T @ data}
+    for name, grad in grads.items():
+        expected = true[name] + (before[name] if request_of_it == "add" else 0)
+        np.testing.assert_allclose(grad.asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_monitors_that_threads_set_while_others_run_live_as_long_as_one_is_called():
