@@ -48,8 +48,8 @@ class UnitsDirection {
         y_(y) {
     const float* const input = arrays.params + layout_.input_weight(layer, direction);
     const float* const state = arrays.params + layout_.state_weight(layer, direction);
-    find_weights(input, state, arrays.home, arrays.home.place(layout_.input_weight(layer, direction)),
-                 context);
+    find_weights(input, state, arrays.home,
+                 arrays.home.place(layout_.input_weight(layer, direction)), context);
     bias_ = context.workspace_of<float>(kGates * hidden_);
     const float* const input_bias = arrays.params + layout_.input_bias(layer, direction);
     const float* const state_bias = arrays.params + layout_.state_bias(layer, direction);
@@ -66,7 +66,8 @@ class UnitsDirection {
 
   void run() {
     const int64_t blocks = hidden_ / columns_;
-    const double cost = kFlop * static_cast<double>(kGates * columns_ * (inputs_ + hidden_) * batch_);
+    const double cost =
+        kFlop * static_cast<double>(kGates * columns_ * (inputs_ + hidden_) * batch_);
     const int threads = threads_for(blocks, cost * static_cast<double>(steps_));
     Meeting meeting;
 #pragma omp parallel num_threads(threads)
@@ -140,8 +141,9 @@ class UnitsDirection {
       for (int64_t i = kGates * first; i < kGates * last; ++i)
         packed_gemm::multiply_panel(count * batch_, inputs_, x_ + start * batch_ * inputs_, inputs_,
                                     panel(input_weights_, inputs_, i),
-                                    i + 1 < kGates * last ? panel(input_weights_, inputs_, i + 1)
-                                                          : panel(state_weights_, hidden_, kGates * first),
+                                    i + 1 < kGates * last
+                                        ? panel(input_weights_, inputs_, i + 1)
+                                        : panel(state_weights_, hidden_, kGates * first),
                                     gates_of(i / kGates) + i % kGates * columns_, width, false);
       for (int64_t step = s; step < s + count; ++step) {
         const int64_t row = (time_of(step) - start) * batch_ * width;
