@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cpu_info.h"
 #include "base/simd.h"
 #include "op/run/parallel.h"
 
@@ -16,6 +17,8 @@ namespace {
 #include "base/simd_targets.h"
 
 }  // namespace
+
+bool has_tall_tiles() { return simd_level() == 2 && cpu_features().is_intel; }
 
 template <class T>
 int64_t panel_columns() {
@@ -36,12 +39,12 @@ void pack(const View<T>& b, int64_t k, int64_t n, int64_t first, int64_t last, T
 template <class T>
 void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed, T* c, int64_t ldc,
               bool add, int64_t first, int64_t last) {
-  MX_SIMD_CALL(multiply<T>)(m, n, k, a, packed, c, ldc, add, first, last);
+  MX_SIMD_CALL(multiply<T>)(m, n, k, a, packed, c, ldc, add, first, last, has_tall_tiles());
 }
 
 void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,
                     const float* next, float* c, int64_t ldc, bool add) {
-  MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c, ldc, add);
+  MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c, ldc, add, has_tall_tiles());
 }
 
 void multiply_panels(int64_t count, int64_t m, int64_t k, const float* a, int64_t a_step,

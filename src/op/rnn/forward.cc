@@ -11,6 +11,7 @@
 #include "op/generators/random_streams.h"
 #include "op/rnn/cells.h"
 #include "op/rnn/forward_strassen.h"
+#include "op/rnn/forward_units.h"
 #include "op/rnn/magnitudes.h"
 #include "op/rnn/network.h"
 #include "op/rnn/steps.h"
@@ -343,6 +344,10 @@ void run_direction(const Products& products, const RnnParams& params, const Exte
   if constexpr (std::is_same_v<Products, OwnProducts<float>>) {
     if (const auto digits = digits_for(params, extent, arrays, layer, d, x, runs))
       return run_direction(*digits, params, extent, arrays, layer, d, x, y, runs, context);
+    // Sizes alone decide, so that no layer below waits in `runs`.
+    if (config().onednn.rnn_strassen < 2 &&
+        run_by_units(params, extent, arrays, layer, d, x, y + d * params.out(), context))
+      return;
     if (runs.add(params, extent, arrays, layer, d, x, y + d * params.out())) return;
   }
   runs.run();

@@ -405,7 +405,7 @@ bool StrassenRuns::add(const RnnParams& params, const Extent& extent,
   // Where threads cannot share the samples evenly products are plain, so that their number decides
   // about the last bits.
   const Config& settings = config();
-  if (!settings.onednn.rnn_strassen || settings.cuda.enforce_determinism || !arrays.packs ||
+  if (settings.onednn.rnn_strassen == 0 || settings.cuda.enforce_determinism || !arrays.packs ||
       context_.training() || params.mode != Mode::kLstm || params.projection_size)
     return false;
   auto next = std::make_unique<StrassenDirection>(params, extent, arrays, layer, direction, x, y);

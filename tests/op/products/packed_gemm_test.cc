@@ -155,6 +155,29 @@ TEST(PackedPanels, AreTheSumsOfProductsWhateverIsFetchedMeanwhile) {
   }
 }
 
+TEST(PackedPanels, OfMoreRowsAreThoseOfEachRow) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  std::normal_distribution<float> normal;
+  const int64_t most = 40, k = 300, row = k + 5, width = packed_gemm::panel_columns<float>();
+  std::vector<float> a(static_cast<std::size_t>(most * row)),
+      b(static_cast<std::size_t>(k * width));
+  for (auto* values : {&a, &b}) {
+    for (float& value : *values) value = normal(random);
+  }
+  const auto products = [&](int64_t m, int64_t together, bool add) {
+    std::vector<float> c(static_cast<std::size_t>(m * width), 3);
+    for (int64_t r = 0; r < m; r += together)
+      packed_gemm::multiply_panel(together, k, a.data() + r * row, row, b.data(), b.data(),
+                                  c.data() + r * width, width, add);
+    return c;
+  };
+  for (const bool add : {false, true}) {
+    for (int64_t m = 1; m <= most; ++m)
+      ASSERT_EQ(products(m, m, add), products(m, 1, add)) << m << " rows";
+  }
+}
+
 TEST(PackedBfloat16, IsTheSumOfProducts) {
   if (!packed_bfloat16::available()) GTEST_SKIP() << "without AVX512_BF16";
   SCOPED_TRACE(kSeed);
