@@ -68,10 +68,11 @@ bool ArrayMoves::learn(const GraphArguments& second) {
     if (followed == nullptr) return false;
     followers_.push_back({w, followed->array});
   }
-  // An array that no word follows reaches its kernel by a way that is not seen here.
+  // An array that no word follows reaches its kernel by a way that is not seen here. (A word at its
+  // end may be of the array behind it.)
   return std::ranges::all_of(moves(), [&](const Move& move) {
     return std::ranges::any_of(followers_, [&](const Follower& follower) {
-      return recorded_.words[follower.word] - reinterpret_cast<uintptr_t>(move.from) <= move.bytes;
+      return recorded_.words[follower.word] - reinterpret_cast<uintptr_t>(move.from) < move.bytes;
     });
   });
 }

@@ -110,6 +110,14 @@ TEST(ArrayMoves, WordsBetweenTwoArraysAreNotGuessed) {
   EXPECT_FALSE(moves.learns());
 }
 
+// A word at the beginning of an array is none of the one that ends there.
+TEST(ArrayMoves, AnArrayThatNoWordFollowsIsNotThoughtSeenByWhatLiesBehindIt) {
+  ArrayMoves moves({0x1000, 0x1000});
+  moves.add({at(0x10000), at(0x11000)}, {.calls = 1, .words = {0x11000}});
+  moves.add({at(0x20000), at(0x31000)}, {.calls = 1, .words = {0x31000}});
+  EXPECT_FALSE(moves.learns());
+}
+
 TEST(ArrayMoves, RecordingsThatTeachNothingAreNotGoneOnWith) {
   ArrayMoves moves({1000, 1000});
   std::size_t recordings = 0;
