@@ -199,6 +199,9 @@ TEST_F(CudaGraphs, WhatReadsTheHostOrIsUnknownCannotBeSeen) {
   std::vector<FakeNode> nodes = calls(0x10000, 0x20000);
   nodes[1].type = cudaGraphNodeTypeHost;
   EXPECT_FALSE(seen(nodes));
+  fake_cuda::fail("cuKernelGetParamInfo", cudaErrorNotSupported);
+  EXPECT_FALSE(seen(calls(0x10000, 0x20000))) << "not the end of a kernel's parameters";
+  fake_cuda::reset();
 }
 
 TEST_F(CudaGraphs, ANodeThatTheDriverDoesNotTakeIsAnAnswer) {

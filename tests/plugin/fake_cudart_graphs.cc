@@ -66,7 +66,7 @@ CUresult parameter_of_function(CUfunction, std::size_t, std::size_t*, std::size_
 CUresult parameter_of_kernel(CUkernel, std::size_t index, std::size_t*, std::size_t* bytes) {
   if (index >= g_asked->node.parameters.size()) return CUDA_ERROR_INVALID_VALUE;
   *bytes = g_asked->node.parameters[index].size();
-  return CUDA_SUCCESS;
+  return static_cast<CUresult>(answer("cuKernelGetParamInfo"));
 }
 
 }  // namespace

@@ -33,13 +33,12 @@ struct Driver {
     find("cuKernelGetParamInfo", &of_kernel);
   }
   bool complete() const { return get && set && of_function && of_kernel; }
-  // False: the kernel has no parameter of that number.
-  bool size_of(const CUDA_KERNEL_NODE_PARAMS& node, std::size_t parameter,
-               std::size_t* bytes) const {
+  // CUDA_ERROR_INVALID_VALUE: the kernel has no parameter of that number.
+  CUresult size_of(const CUDA_KERNEL_NODE_PARAMS& node, std::size_t parameter,
+                   std::size_t* bytes) const {
     std::size_t offset = 0;
-    const CUresult result = node.func != nullptr ? of_function(node.func, parameter, &offset, bytes)
-                                                 : of_kernel(node.kern, parameter, &offset, bytes);
-    return result == CUDA_SUCCESS;
+    return node.func != nullptr ? of_function(node.func, parameter, &offset, bytes)
+                                : of_kernel(node.kern, parameter, &offset, bytes);
   }
 
  private:
@@ -97,8 +96,11 @@ class Walk {
     std::vector<std::vector<uint64_t>> parameters;
     std::vector<void*> places;
     bool changed = false;
-    for (std::size_t bytes = 0; driver().size_of(it, parameters.size(), &bytes);) {
-      if (it.kernelParams == nullptr) return false;
+    for (;;) {
+      std::size_t bytes = 0;
+      const CUresult result = driver().size_of(it, places.size(), &bytes);
+      if (result == CUDA_ERROR_INVALID_VALUE) break;  // those were all
+      if (result != CUDA_SUCCESS || it.kernelParams == nullptr) return false;
       mix(bytes);
       std::vector<uint64_t>& words =
           parameters.emplace_back((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
