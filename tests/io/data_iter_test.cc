@@ -95,7 +95,6 @@ TEST(DataIter, AFailureComesOnceAfterWhatWasBeforeIt) {
   EXPECT_EQ(pads(iter).size(), 4U);
 }
 
-// The end of each waits for the thread that reads: nobody uses the source behind it.
 // From where a batch is made until the next is asked for.
 class Starving final : public BatchSource {
  public:
@@ -119,6 +118,7 @@ TEST(DataIter, HandingOutBatchesTakesNoMemory) {
   }
 }
 
+// The end of each waits for the thread that reads: nobody uses the source behind it.
 TEST(DataIter, ManyAreDroppedWhileTheyRead) {
   for (int i = 0; i < 200; ++i) {
     {
