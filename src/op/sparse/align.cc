@@ -50,6 +50,9 @@ AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align ali
   AlignedElements all;
   all.indptr.reserve(static_cast<std::size_t>(lhs.rows) + 1);
   all.indptr.push_back(0);
+  const auto most = static_cast<std::size_t>(
+      align == Align::kBoth ? std::min(lhs.stored, rhs.stored) : lhs.stored + rhs.stored);
+  for (std::vector<int64_t>* each : {&all.columns, &all.lhs, &all.rhs}) each->reserve(most);
   const auto add = [&](int64_t column, int64_t a, int64_t b) {
     if (align == Align::kBoth && (a < 0 || b < 0)) return;
     all.columns.push_back(column);
