@@ -22,10 +22,10 @@
       "Multiply by Strassen's method in LSTM layers of float32 outside of training, where sizes and numbers allow it: an " \
       "eighth to a quarter fewer multiplications, with a rounding error of the largest numbers. 0: all products as they are. " \
       "1: where it takes less time. 2: wherever it is allowed.") \
-  LIVE(fc_strassen, bool, "MXNET_FC_STRASSEN", "1", any(), active("DenseStrassen.LargeLayersAreInFewerMultiplications"), \
+  LIVE(fc_strassen, int, "MXNET_FC_STRASSEN", "1", between(0, 2), active("DenseStrassen.LargeLayersAreInFewerMultiplications"), \
       "Multiply by Strassen's method in large fully connected layers of float32 of graphs for inference, where sizes and numbers " \
       "allow it: 49 of 64 multiplications, with a rounding error of the largest numbers, and three times as much memory " \
-      "for weights. 0: all products as they are.") \
+      "for weights. 0: all products as they are. 1: where it takes less time. 2: wherever it is allowed.") \
   LIVE(debug, bool, "MXNET_ONEDNN_DEBUG", "0", any(), active("OnednnDebug.AKernelThatDiffersFromThePlainOneIsAnError"), \
       "Run the plain kernel too and compare; an error where they differ by more than rounding.") \
   LIVE(disable_fc_cache, bool, "MXNET_ONEDNN_DISABLE_FC_CACHE", "0", any(), active("FusedDenseConfig.WithoutACacheWeightsArePackedAtEachRun"), \

@@ -8,6 +8,7 @@
 
 #include "base/omp.h"
 #include "exec/network_fixture.h"
+#include "op/products/packed_gemm.h"
 #include "op/products/strassen_product.h"
 #include "openmp_under_tsan.h"
 
@@ -48,6 +49,7 @@ class DenseStrassen : public testing::Test {
   }
 
  private:
+  const Setting everywhere_{"MXNET_FC_STRASSEN", "2"};
   const int threads_ = omp_threads();
 };
 
@@ -133,7 +135,8 @@ TEST_F(DenseStrassen, LargeLayersAreInFewerMultiplications) {
     const Setting setting(row, value);
     return net.check(output).steps("[strassen]");
   };
-  EXPECT_EQ(steps("MXNET_FC_STRASSEN", "1"), 1);
+  EXPECT_EQ(steps("MXNET_FC_STRASSEN", "2"), 1);
+  EXPECT_EQ(steps("MXNET_FC_STRASSEN", "1"), packed_gemm::has_tall_tiles() ? 0 : 1);
   EXPECT_EQ(steps("MXNET_FC_STRASSEN", "0"), 0);
   EXPECT_EQ(steps("MXNET_ENFORCE_DETERMINISM", "1"), 0);
   EXPECT_EQ(steps("MXNET_ONEDNN_DISABLE_FC_CACHE", "1"), 0);

@@ -80,6 +80,7 @@ TEST_F(PlanWidths, DenseLayers) {
 }
 
 TEST_F(PlanWidths, LayersInFewerMultiplications) {
+  const Setting everywhere("MXNET_FC_STRASSEN", "2");
   Network net({512, 512});
   expect_same_in_any_number(net, relu(dense(net, "a", net.data(), 512, 512)));
 }

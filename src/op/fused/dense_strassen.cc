@@ -17,6 +17,7 @@
 #include "op/products/blas.h"
 #include "op/products/magnitudes.h"
 #include "op/products/packed_floats.h"
+#include "op/products/packed_gemm.h"
 #include "op/products/strassen_product.h"
 #include "op/run/parallel.h"
 
@@ -237,10 +238,14 @@ class StrassenDense final : public PreparedKernel {
 PreparedKernelRef with_strassen(const FusedDenseParams& params, const DenseSizes& sizes,
                                 PreparedKernelRef plain) {
   const Config& settings = config();
-  // Of how many threads a layer gains for its rows decides about the last bits.
-  if (!settings.onednn.fc_strassen || settings.cuda.enforce_determinism ||
-      settings.onednn.disable_fc_cache || settings.onednn.force_fc_ab_format ||
-      sizes.rows < 2 * fast::kRowsTogether || !fast::divides(sizes.hidden, sizes.depth))
+  const int chosen = settings.onednn.fc_strassen;
+  // The sums of a block of rows and those of the weight do not lie in the second-level cache
+  // together, and the next one is slow where tiles are tall: plain products take a sixth less
+  // there. Of how many threads a layer gains for its rows decides about the last bits.
+  if (chosen == 0 || (chosen == 1 && packed_gemm::has_tall_tiles()) ||
+      settings.cuda.enforce_determinism || settings.onednn.disable_fc_cache ||
+      settings.onednn.force_fc_ab_format || sizes.rows < 2 * fast::kRowsTogether ||
+      !fast::divides(sizes.hidden, sizes.depth))
     return plain;
   const auto follows = activation(params.post_ops);
   if (!follows) return plain;
