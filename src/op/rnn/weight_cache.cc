@@ -51,7 +51,7 @@ Kept kept_weights(const WeightHome& home, const WeightKey& key, std::size_t byte
   bool again = false;
   if (auto found = home.made->find(home.version, numbers, &again))
     return std::static_pointer_cast<const std::byte>(found);
-  if (!again && !config().onednn.rnn_use_weight_cache) return nullptr;
+  if (!again) return nullptr;
   Kept packed = packed_by(pack, bytes);
   home.made->add(home.version, numbers, packed);
   return packed;

@@ -43,9 +43,8 @@ struct WeightKey {
 };
 
 // The memory kept for `key`, aligned to 64; at its first use `bytes` of it, which `pack` fills.
-// Null where none is kept: without MXNET_RNN_USE_WEIGHT_CACHE until a second call asks for the
-// same. Thread-safe; the memory stays valid as long as the result is held, even when it is given up
-// for others.
+// Null where none is kept: until a second call asks for the same. Thread-safe; the memory stays
+// valid as long as the result is held, even when it is given up for others.
 std::shared_ptr<const std::byte> kept_weights(const WeightHome& home, const WeightKey& key,
                                               std::size_t bytes,
                                               const std::function<void(std::byte*)>& pack);
