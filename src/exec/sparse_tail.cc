@@ -11,24 +11,20 @@
 namespace mxnet {
 namespace {
 
-// By node: whether it makes something sparse. Empty if none does, or if such a value is read where
-// dense ones are computed.
+// By node: whether it makes something sparse that is read by such nodes alone. Empty if none does.
 std::vector<bool> sparse_nodes(const IndexedGraph& graph, int forward_outputs, Device device) {
   const std::vector<StorageType> storage = infer_storage(graph, {}, device);
   std::vector<bool> sparse(static_cast<std::size_t>(graph.num_nodes()));
-  const auto is_sparse = [&](int entry) {
-    return sparse[static_cast<std::size_t>(graph.node_of(entry))];
-  };
+  const auto node_of = [&](int entry) { return static_cast<std::size_t>(graph.node_of(entry)); };
   for (std::size_t entry = 0; entry < storage.size(); ++entry)
-    if (storage[entry] == StorageType::kRowSparse)
-      sparse[static_cast<std::size_t>(graph.node_of(static_cast<int>(entry)))] = true;
-  for (int n = 0; n < graph.num_nodes(); ++n)
-    if (!sparse[static_cast<std::size_t>(n)] && std::ranges::any_of(graph.inputs(n), is_sparse))
-      return {};
+    if (storage[entry] == StorageType::kRowSparse) sparse[node_of(static_cast<int>(entry))] = true;
   const std::span<const int> outputs = graph.outputs();
-  if (std::ranges::any_of(outputs.first(static_cast<std::size_t>(forward_outputs)), is_sparse) ||
-      std::ranges::none_of(outputs, is_sparse))
-    return {};
+  for (int entry : outputs.first(static_cast<std::size_t>(forward_outputs)))
+    sparse[node_of(entry)] = false;
+  for (int n = graph.num_nodes(); n-- > 0;)
+    if (!sparse[static_cast<std::size_t>(n)])
+      for (int entry : graph.inputs(n)) sparse[node_of(entry)] = false;
+  if (std::ranges::none_of(outputs, [&](int entry) { return sparse[node_of(entry)]; })) return {};
   return sparse;
 }
 

@@ -31,7 +31,7 @@ struct SparseTail {
 };
 
 // Takes the row_sparse gradients out of `training` and puts what they are computed from behind its
-// other outputs; nothing where there are none, or where a dense operator reads one.
+// other outputs; those that a dense operator reads stay. Null where none is taken.
 std::unique_ptr<SparseTail> cut_sparse_gradients(TrainingGraph* training, Device device);
 
 }  // namespace mxnet

@@ -20,8 +20,8 @@ Magnitudes magnitudes(const RnnParams& params, const Extent& extent,
   const WeightKey key{
       arrays.home.place(offset), inputs, params.hidden(), out, params.gates(), sizeof(float),
       WeightForm::kLargest};
-  const auto kept = kept_of_values(arrays.home, key, sizeof(looked_at),
-                                   [&](std::byte* to) { look(reinterpret_cast<float*>(to)); });
+  const auto kept = kept_weights(arrays.home, key, sizeof(looked_at),
+                                 [&](std::byte* to) { look(reinterpret_cast<float*>(to)); });
   if (kept == nullptr) look(looked_at);
   const float* most = kept == nullptr ? looked_at : reinterpret_cast<const float*>(kept.get());
   const int64_t at = (layer * params.directions() + direction) * extent.batch;

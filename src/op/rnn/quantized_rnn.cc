@@ -59,7 +59,7 @@ void quantized_cpu(const QuantizedRnnParams& params, KernelContext& context) {
   network.p = 0;  // quantized networks only infer
   ForwardArrays<float> a{};
   a.packs = packed_weights_chosen();
-  if (!context.training()) a.home.at = context.in(1).data;
+  a.home = home_of_weights(context, 1);
   a.data = data;
   a.params = context.in(1).as<float>();
   a.state = context.in(2).as<float>();

@@ -158,12 +158,7 @@ void backward_in(const RnnParams& params, bool packs, KernelContext& context) {
 
 template <bool packs>
 void forward_cpu(const RnnParams& params, KernelContext& context) {
-  WeightHome home;
-  if (!context.training()) {
-    home.at = context.in(1).data;
-    home.made = context.made_of(1, &home.version);
-  }
-  forward_on_host(params, packs, home, context);
+  forward_on_host(params, packs, home_of_weights(context, 1), context);
 }
 template <bool packs>
 void backward_cpu(const RnnParams& params, KernelContext& context) {

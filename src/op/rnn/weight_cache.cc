@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed weights in a short list, the last used first.
+// Packed weights beside their arrays.
 #include "op/rnn/weight_cache.h"
 
 #include "base/config.h"
-#include "base/leaked.h"
-#include "base/recently_used.h"
+#include "op/kernel.h"
 #include "op/products/packed_floats.h"
 
 namespace mxnet::rnn {
 namespace {
 
-// Layers times directions of a few networks.
-constexpr std::size_t kEntries = 64;
-
 using Kept = std::shared_ptr<const std::byte>;
-using Pack = std::function<void(std::byte*)>;
-using Cache = RecentlyUsed<WeightKey, Kept>;
 
-Cache& cache() {
-  static Leaked<Cache> instance(kEntries);
-  return *instance;
-}
+// No write gives an array this one.
+constexpr uint64_t kAnyVersion = UINT64_MAX;
 
-Kept packed_by(const Pack& pack, std::size_t bytes) {
+Kept packed_by(const std::function<void(std::byte*)>& pack, std::size_t bytes) {
   // On huge pages, where they are large: they are read from end to end at each step.
   const auto memory = std::make_shared<const PackedFloats>(bytes);
   auto* place = static_cast<std::byte*>(memory->data());
@@ -43,18 +35,17 @@ MadeOfValues::Key numbers_of(const WeightKey& key) {
 
 }  // namespace
 
-Kept kept_weights(const WeightHome& home, const WeightKey& key, std::size_t bytes,
-                  const Pack& pack) {
-  if (home.at == nullptr || !config().onednn.rnn_use_weight_cache)
-    return kept_of_values(home, key, bytes, pack);
-  if (auto found = cache().find(key)) return found;
-  Kept packed = packed_by(pack, bytes);
-  cache().add(key, packed);
-  return packed;
+WeightHome home_of_weights(const KernelContext& context, int input) {
+  WeightHome home;
+  if (context.training()) return home;
+  home.at = context.in(input).data;
+  home.made = context.made_of(input, &home.version);
+  if (config().onednn.rnn_use_weight_cache) home.version = kAnyVersion;
+  return home;
 }
 
-Kept kept_of_values(const WeightHome& home, const WeightKey& key, std::size_t bytes,
-                    const Pack& pack) {
+Kept kept_weights(const WeightHome& home, const WeightKey& key, std::size_t bytes,
+                  const std::function<void(std::byte*)>& pack) {
   if (home.made == nullptr) return nullptr;
   const MadeOfValues::Key numbers = numbers_of(key);
   bool again = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packed weights that outlive a call: beside the parameters that they were made of, until these
-// change; or, for MXNET_RNN_USE_WEIGHT_CACHE, by the place where the parameters are, and then
-// nobody looks whether the numbers there have changed.
+// change; or, for MXNET_RNN_USE_WEIGHT_CACHE, until they end, and then nobody looks whether the
+// numbers there have changed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,10 @@
 #include <memory>
 
 #include "ndarray/made_of_values.h"
+
+namespace mxnet {
+class KernelContext;
+}
 
 namespace mxnet::rnn {
 
@@ -26,6 +30,9 @@ struct WeightHome {
 // Sums: those of Strassen's method; largest: of the weights of the input and of the state.
 enum class WeightForm : uint8_t { kPacked, kSums, kLargest, kDigits, kTiles };
 
+// Where what is made of input `input` is kept; empty in training.
+WeightHome home_of_weights(const KernelContext& context, int input);
+
 // What tells packed weights apart.
 struct WeightKey {
   uintptr_t weights;
@@ -36,15 +43,10 @@ struct WeightKey {
 };
 
 // The memory kept for `key`, aligned to 64; at its first use `bytes` of it, which `pack` fills.
-// Null where none is kept: without MXNET_RNN_USE_WEIGHT_CACHE until a second call asks for the
-// same. Thread-safe; the memory stays valid as long as the result is held, even when it is given up
-// for others.
+// Null where none is kept: until a second call asks for the same. Thread-safe; the memory stays
+// valid as long as the result is held, even when it is given up for others.
 std::shared_ptr<const std::byte> kept_weights(const WeightHome& home, const WeightKey& key,
                                               std::size_t bytes,
                                               const std::function<void(std::byte*)>& pack);
-// The same, never by place alone.
-std::shared_ptr<const std::byte> kept_of_values(const WeightHome& home, const WeightKey& key,
-                                                std::size_t bytes,
-                                                const std::function<void(std::byte*)>& pack);
 
 }  // namespace mxnet::rnn

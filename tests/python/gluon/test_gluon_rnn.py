@@ -410,6 +410,21 @@ def test_hybridized_layers_see_each_change_of_a_weight(kind, dtype):
         last = now
 
 
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_weights_kept_without_a_look_are_not_those_of_other_layers(hybrid):
+    """Vectors that are made of weights at each call lie where others have lain."""
+    x = mx.nd.random.normal(shape=(T, N, 32))
+    layers = [ready(rnn.LSTM(64, input_size=32)) for _ in range(2)]
+    with mx.autograd.train_mode():  # where nothing is kept
+        expected = [layer(x).asnumpy() for layer in layers]
+    for layer in layers:
+        layer.hybridize(hybrid)
+    with mx.util.environment("MXNET_RNN_USE_WEIGHT_CACHE", "1"):
+        for _ in range(3):
+            for layer, wanted in zip(layers, expected):
+                np.testing.assert_allclose(layer(x).asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_layers_that_share_some_weights_keep_them_apart():
     first = ready(rnn.GRU(H, input_size=C, prefix="shared_"))
     second = rnn.GRU(H, input_size=C, prefix="shared_", params=first.params)

@@ -135,6 +135,32 @@ def swing(step, file):
     return max(of_device["Max"] - of_device["Min"] for of_device in told.values()) * 1000
 
 
+def test_a_dense_gradient_of_one_table_leaves_those_of_others_sparse(tmp_path):
+    rows = 200_000
+
+    class Both(Tied):
+        def __init__(self):
+            super().__init__()
+            self.large = nn.Embedding(rows, 64, sparse_grad=True)
+
+        def hybrid_forward(self, F, x):
+            return [*super().hybrid_forward(F, x), self.large(x)]
+
+    net = Both()
+    net.initialize()
+    net.hybridize()
+    x = mx.nd.array([[1, 3], [7, 7]])
+
+    def step():
+        with mx.autograd.record():
+            loss = sum(head.sum() for head in net(x))
+        loss.backward()
+
+    step()
+    assert 0 < swing(step, tmp_path / "profile.json") < rows * 64
+    assert net.large.weight.grad().indices.asnumpy().tolist() == [1, 3, 7]
+
+
 def test_no_array_as_large_as_the_table_is_made(tmp_path):
     rows = 200_000
     net = nn.HybridSequential()
