@@ -105,6 +105,7 @@ bool Executor::shares_states() const {
   for (std::size_t i = 0; i < arrays_.aux.size(); ++i)
     by_node[graph().auxiliary()[i]] = &arrays_.aux[i];
   std::vector<const NDArray*> arrays;  // in the order of the variables
+  arrays.reserve(by_node.size());
   for (const auto& [node, array] : by_node) arrays.push_back(array);
   return WrittenVariables(eager_.graph(), graph()).shared(arrays);
 }

@@ -36,6 +36,7 @@ void SparseTail::run(const Values& values, Device home, const std::vector<bool>&
   for (const std::span<const NDArray> arrays : {values.inputs, values.output_grads, values.cuts})
     for (const NDArray& array : arrays) read.push_back(array.detach());
   std::vector<NDArray*> variables;
+  variables.reserve(sources.size());
   for (int source : sources) variables.push_back(&read[static_cast<std::size_t>(source)]);
   std::vector<NDArray> made = graph.run(variables, home);
   auto next = made.begin();

@@ -39,9 +39,10 @@ Replacement gathered(const ir::Node& original, const Ref<ir::Node>& node) {
   }
   auto params = std::make_shared<rnn::RnnParams>(given);
   params->num_weights = static_cast<int32_t>(vector.inputs.size());
+  const int count = original.op->num_outputs(original.params.get());
   std::vector<ir::Entry> outputs;
-  for (int o = 0; o < original.op->num_outputs(original.params.get()); ++o)
-    outputs.push_back({result, o, 0});
+  outputs.reserve(static_cast<std::size_t>(count));
+  for (int o = 0; o < count; ++o) outputs.push_back({result, o, 0});
   result->params = std::move(params);
   return outputs;
 }

@@ -45,7 +45,7 @@ void EngineCache::keep(const std::string& key, const EngineConfig& chosen) {
 EngineChoice EngineCache::kept(const std::string& key, const std::string& title,
                                const std::vector<EngineConfig>& candidates,
                                const EnginePolicy& policy) {
-  EngineChoice choice{find(key, candidates), ""};
+  EngineChoice choice{find(key, candidates), "", nullptr};
   if (choice.chosen && policy.verbose > 0)
     choice.report = title + " (chosen before)\n" +
                     fmt::format("* {} eng:{}\n", *choice.chosen, candidates[*choice.chosen].engine);
