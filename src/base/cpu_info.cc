@@ -107,7 +107,6 @@ const CpuFeatures& cpu_features() noexcept {
 #if defined(__x86_64__)
     // GCC's own checks include what the operating system saves (XCR0).
     __builtin_cpu_init();
-    f.is_intel = __builtin_cpu_is("intel");
     f.sse = __builtin_cpu_supports("sse");
     f.sse2 = __builtin_cpu_supports("sse2");
     f.sse3 = __builtin_cpu_supports("sse3");

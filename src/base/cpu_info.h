@@ -32,7 +32,6 @@ HostMemory host_memory(const std::string& root = "");
 
 // What the CPU has and the operating system saves; all false on other architectures than x86.
 struct CpuFeatures {
-  bool is_intel = false;
   bool sse = false, sse2 = false, sse3 = false, sse4_1 = false, sse4_2 = false, sse4a = false;
   bool avx = false, avx2 = false, f16c = false, fma = false;
   bool avx512f = false, avx512bw = false, avx512vnni = false, avx512bf16 = false,

@@ -32,12 +32,20 @@ std::vector<bool> sparse_nodes(const IndexedGraph& graph, int forward_outputs, D
 
 void SparseTail::run(const Values& values, Device home, const std::vector<bool>& wants,
                      std::vector<NDArray>* grads) const {
-  std::vector<NDArray> read;
-  for (const std::span<const NDArray> arrays : {values.inputs, values.output_grads, values.cuts})
-    for (const NDArray& array : arrays) read.push_back(array.detach());
+  std::vector<NDArray> read;  // without the tape
   std::vector<NDArray*> variables;
+  read.reserve(sources.size());  // addresses stay
   variables.reserve(sources.size());
-  for (int source : sources) variables.push_back(&read[static_cast<std::size_t>(source)]);
+  for (int source : sources) {
+    auto at = static_cast<std::size_t>(source);
+    std::span<const NDArray> arrays = values.inputs;
+    for (const std::span<const NDArray> next : {values.output_grads, values.cuts}) {
+      if (at < arrays.size()) break;
+      at -= arrays.size();
+      arrays = next;
+    }
+    variables.push_back(&read.emplace_back(arrays[at].detach()));
+  }
   std::vector<NDArray> made = graph.run(variables, home);
   auto next = made.begin();
   for (std::size_t i = 0, wanted = 0; i < wants.size(); ++i)

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/cpu_info.h"
+#include "base/intel_model.h"
 #include "base/simd.h"
 #include "op/run/parallel.h"
 
@@ -18,7 +18,10 @@ namespace {
 
 }  // namespace
 
-bool has_tall_tiles() { return simd_level() == 2 && cpu_features().is_intel; }
+bool has_tall_tiles() {
+  static const bool gains = is_cascade_lake();
+  return gains && simd_level() == 2;
+}
 
 template <class T>
 int64_t panel_columns() {
