@@ -14,6 +14,7 @@
 #include "op/rnn/forward_units.h"
 #include "op/rnn/magnitudes.h"
 #include "op/rnn/network.h"
+#include "op/rnn/packed_gates.h"
 #include "op/rnn/steps.h"
 #include "op/rnn/weight_cache.h"
 #include "op/rnn/weight_products.h"
@@ -137,25 +138,14 @@ class Direction {
     const int64_t offset = layout.input_weight(layer, direction);
     const Weight* input = weights + offset;
     const Weight* state = weights + layout.state_weight(layer, direction);
-    input_stride_ = products_.packed_size(input_size_, hidden_);
-    state_stride_ = products_.packed_size(out_, hidden_);
-    const int64_t size = gates_ * (input_stride_ + state_stride_);
-    if (const T* in_place = products_.in_place(input)) {
-      input_weights_ = in_place;  // those of the state follow, as in packed ones
-    } else {
-      const WeightKey key{home.place(offset), input_size_,    hidden_, out_, gates_,
-                          sizeof(Weight),     Products::kForm};
-      kept_ =
-          kept_weights(home, key, static_cast<std::size_t>(size) * sizeof(T),
-                       [&](std::byte* to) { pack_gates(input, state, reinterpret_cast<T*>(to)); });
-      input_weights_ = reinterpret_cast<const T*>(kept_.get());
-      if (kept_ == nullptr) {
-        T* packed = context.workspace_of<T>(size);
-        pack_gates(input, state, packed);
-        input_weights_ = packed;
-      }
-    }
-    state_weights_ = input_weights_ + gates_ * input_stride_;
+    const PackedGates<Products> packed_gates(products_, input, state,
+                                             {input_size_, hidden_, out_, gates_}, home,
+                                             home.place(offset), context);
+    input_stride_ = packed_gates.input_stride;
+    state_stride_ = packed_gates.state_stride;
+    kept_ = packed_gates.kept;
+    input_weights_ = packed_gates.input;
+    state_weights_ = packed_gates.state;
     if (!projected_) return;
     const Weight* projection = weights + layout.projection(layer, direction);
     projection_ = products_.in_place(projection);
@@ -163,22 +153,6 @@ class Direction {
     T* packed = context.workspace_of<T>(products_.packed_size(hidden_, out_));
     Products::pack(projection, hidden_, out_, 0, out_, packed);
     projection_ = packed;
-  }
-
-  void pack_gates(const Weight* input, const Weight* state, T* to) const {
-    T* states = to + gates_ * input_stride_;
-    const int64_t panel = packed_gemm::panel_columns<T>();
-    parallel_for(
-        hidden_, static_cast<double>(gates_ * (input_size_ + out_)),
-        [&](int64_t first, int64_t last) {
-          for (int g = 0; g < gates_; ++g) {
-            Products::pack(input + g * hidden_ * input_size_, input_size_, hidden_, first, last,
-                           to + g * input_stride_);
-            Products::pack(state + g * hidden_ * out_, out_, hidden_, first, last,
-                           states + g * state_stride_);
-          }
-        },
-        panel);
   }
 
   void sum_biases(const T* input, const T* state, KernelContext& context) {

@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/config.h"
 #include "op/products/packed_gemm.h"
 #include "op/rnn/cells.h"
+#include "op/rnn/packed_gates.h"
 #include "op/rnn/steps.h"
-#include "op/rnn/weight_cache.h"
 #include "op/rnn/weight_products.h"
 #include "op/run/parallel.h"
 
@@ -48,8 +47,12 @@ class UnitsDirection {
         y_(y) {
     const float* const input = arrays.params + layout_.input_weight(layer, direction);
     const float* const state = arrays.params + layout_.state_weight(layer, direction);
-    find_weights(input, state, arrays.home,
-                 arrays.home.place(layout_.input_weight(layer, direction)), context);
+    const PackedGates<OwnProducts<float>> packed(
+        {.packs = true}, input, state, {inputs_, hidden_, hidden_, kGates}, arrays.home,
+        arrays.home.place(layout_.input_weight(layer, direction)), context);
+    kept_ = packed.kept;
+    input_weights_ = packed.input;
+    state_weights_ = packed.state;
     bias_ = context.workspace_of<float>(kGates * hidden_);
     const float* const input_bias = arrays.params + layout_.input_bias(layer, direction);
     const float* const state_bias = arrays.params + layout_.state_bias(layer, direction);
@@ -87,38 +90,6 @@ class UnitsDirection {
                  int64_t count) const {
     for (int64_t r = 0; r < batch_; ++r)
       std::copy_n(from + r * from_apart, count, to + r * to_apart);
-  }
-
-  // As forward.cc packs them: gate by gate those of the input, then those of the state.
-  void find_weights(const float* input, const float* state, const WeightHome& home, uintptr_t place,
-                    KernelContext& context) {
-    using Products = OwnProducts<float>;
-    const int64_t of_input = packed_gemm::packed_size<float>(inputs_, hidden_);
-    const int64_t of_state = packed_gemm::packed_size<float>(hidden_, hidden_);
-    const int64_t size = kGates * (of_input + of_state);
-    const auto pack = [&](float* to) {
-      parallel_for(
-          hidden_, static_cast<double>(kGates * (inputs_ + hidden_)),
-          [&](int64_t first, int64_t last) {
-            for (int64_t g = 0; g < kGates; ++g) {
-              Products::pack(input + g * hidden_ * inputs_, inputs_, hidden_, first, last,
-                             to + g * of_input);
-              Products::pack(state + g * hidden_ * hidden_, hidden_, hidden_, first, last,
-                             to + kGates * of_input + g * of_state);
-            }
-          },
-          columns_);
-    };
-    const WeightKey key{place, inputs_, hidden_, hidden_, kGates, sizeof(float), Products::kForm};
-    kept_ = kept_weights(home, key, static_cast<std::size_t>(size) * sizeof(float),
-                         [&](std::byte* to) { pack(reinterpret_cast<float*>(to)); });
-    input_weights_ = reinterpret_cast<const float*>(kept_.get());
-    if (kept_ == nullptr) {
-      float* packed = context.workspace_of<float>(size);
-      pack(packed);
-      input_weights_ = packed;
-    }
-    state_weights_ = input_weights_ + kGates * of_input;
   }
 
   int64_t time_of(int64_t step) const { return reverse_ ? steps_ - 1 - step : step; }
