@@ -63,6 +63,13 @@ function(mx_folder name)
   set_property(GLOBAL APPEND PROPERTY MX_FOLDERS mx_${name})
 endfunction()
 
+# mx_complete(target): what a shared library does not find fails where it is linked, not at its first use.
+function(mx_complete target)
+  if(NOT MXNET_SANITIZE)  # sanitizers leave their runtime to the program
+    target_link_options(${target} PRIVATE LINKER:--no-undefined)
+  endif()
+endfunction()
+
 # mx_compile(OPTIONS -O3 ... FILES a.cc ...): how some files of a folder are compiled. How much is optimised is a matter of
 # what users get: a sanitizer's build has one level for all, and spends no minutes on the others.
 function(mx_compile)
