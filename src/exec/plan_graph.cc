@@ -11,6 +11,7 @@
 #include "exec/pointwise_graph.h"
 #include "exec/saving_graph.h"
 #include "graph/channels_last.h"
+#include "graph/fuse_attention.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
 #include "graph/fuse_norm_relu.h"
@@ -120,7 +121,11 @@ TypedGraph optimise_for_gpu(const TypedGraph& typed,
           "fuse_dense", fused.graph.graph(), passes,
           [&](const ir::Graph&) { return fuse_dense(fused.graph, fused.types, {.on_gpu = true}); }),
       known);
-  const TypedGraph turned = channels_turned(dense, known, passes);
+  const TypedGraph attending = infer_all(
+      run_pass("fuse_attention", dense.graph.graph(), passes,
+               [&](const ir::Graph&) { return fuse_attention(dense.graph, dense.types); }),
+      known);
+  const TypedGraph turned = channels_turned(attending, known, passes);
   return infer_all(run_pass("weights_apart", turned.graph.graph(), passes,
                             [&](const ir::Graph& graph) { return weights_apart(graph); }),
                    known);

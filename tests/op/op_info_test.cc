@@ -47,7 +47,8 @@ bool is_internal(const std::string& name) {
   static const std::set<std::string> others{
       "_cast_like", "_contrib_backward_gradientmultiplier", "_npi_backward_ediff1d",
       "_reduce_mean_as", "_reduce_sum_as", "_sum_to_like", "_topk_take", "_npi_isin",
-      "_sg_constant", "_sg_conv", "_sg_conv_weight", "_sg_dense", "_sg_pointwise", "_sg_rnn",
+      "_sg_attention", "_sg_constant", "_sg_conv", "_sg_conv_weight", "_sg_dense", "_sg_pointwise",
+      "_sg_rnn",
       // one operator where the release's Python has several
       "_adadelta_update", "_adamax_update", "_nadam_update"};
   return name.starts_with("_backward_") || name.starts_with("_test_") ||

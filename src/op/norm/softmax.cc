@@ -3,24 +3,17 @@
 // only the beginning counts.
 #include "op/norm/softmax_kernel.h"
 
-#include <optional>
 #include <vector>
 
 #include "base/error.h"
 #include "op/op_builder.h"
+#include "op/params/softmax_params.h"
 #include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {
 
 constexpr DTypeSet kLengthTypes = DTypeSet::of(DType::kInt32, DType::kInt64);
-
-struct SoftmaxParams {
-  int32_t axis;
-  std::optional<double> temperature;
-  DType dtype;
-  std::optional<bool> use_length;
-};
 
 enum class Family : uint8_t { kSoftmax, kSoftmin, kLogSoftmax };
 

@@ -3,133 +3,102 @@
 // interleaved. Each pass is described as one or two products of every head where it lies.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
 #include "op/rnn/head_products.h"
+#include "op/rnn/heads.h"
 #include "op/run/gpu.h"
 
 namespace mxnet {
 namespace {
 
-struct HeadsParams {
-  int32_t heads;
-};
-
-// Keys (or values) may come with the queries (`parts` 3) or apart from them (2).
-struct Roles {
-  bool self;  // one array holds all
-  int query_parts() const { return self ? 3 : 1; }
-  int memory_parts() const { return self ? 3 : 2; }
-  int key() const { return self ? 1 : 0; }
-  int value() const { return self ? 2 : 1; }
-};
-
-// (time, batch, heads * parts * size): of each head `parts` vectors lie side by side.
-struct Interleaved {
-  int64_t time, count, size;  // `count` is batch * heads
-  int parts;
-
-  Interleaved(const Tensor& tensor, int heads, int parts_of)
-      : time(tensor.shape()[0]),
-        count(tensor.shape()[1] * heads),
-        size(tensor.shape()[2] / (int64_t{heads} * parts_of)),
-        parts(parts_of) {}
-  // The vectors `part` of each head, one a row, of the array with this number.
-  HeadMatrix matrix(int array, int part) const {
-    return {array, part * size, count * parts * size, parts * size};
-  }
-};
+// The vectors `part` of each head, one a row, of the array with this number.
+HeadMatrix matrix(const Interleaved& of, int array, int part) {
+  return {array, part * of.size, of.count * of.parts * of.size, of.parts * of.size};
+}
 
 // Matrices of rows x columns one after the other.
 HeadMatrix dense(int array, int64_t rows, int64_t columns) {
   return {array, 0, columns, rows * columns};
 }
 
-// Products of vectors without elements are zero, which an infinite scale would make NaN.
-double qk_scale(const Interleaved& heads) {
-  return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(heads.size, 1)));
-}
-
 template <bool self>
 void qk(const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
+  constexpr HeadRoles kRoles{self};
   constexpr int kQuery = 0, kMemory = self ? 0 : 1;
-  const Interleaved queries(context.in(kQuery), params.heads, kRoles.query_parts());
-  const Interleaved keys(context.in(kMemory), params.heads, kRoles.memory_parts());
+  const Interleaved queries(context.in(kQuery).shape(), params.heads, kRoles.query_parts());
+  const Interleaved keys(context.in(kMemory).shape(), params.heads, kRoles.memory_parts());
   const int64_t m = queries.time, n = keys.time;
   multiply_heads(context, queries.count,
                  {{.m = m,
                    .n = n,
                    .k = queries.size,
-                   .alpha = qk_scale(queries),
-                   .a = queries.matrix(kQuery, 0),
-                   .b = keys.matrix(kMemory, kRoles.key()).transposed(),
+                   .alpha = qk_scale(queries.size),
+                   .a = matrix(queries, kQuery, 0),
+                   .b = matrix(keys, kMemory, kRoles.key()).transposed(),
                    .c = dense(0, m, n)}});
 }
 
 // Inputs: dout, then those of qk.
 template <bool self>
 void qk_backward(const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
+  constexpr HeadRoles kRoles{self};
   constexpr int kQuery = 0, kMemory = self ? 0 : 1;
-  const Interleaved queries(context.in(1 + kQuery), params.heads, kRoles.query_parts());
-  const Interleaved keys(context.in(1 + kMemory), params.heads, kRoles.memory_parts());
+  const Interleaved queries(context.in(1 + kQuery).shape(), params.heads, kRoles.query_parts());
+  const Interleaved keys(context.in(1 + kMemory).shape(), params.heads, kRoles.memory_parts());
   const HeadMatrix slopes = dense(0, queries.time, keys.time);
-  const double scale = qk_scale(queries);
+  const double scale = qk_scale(queries.size);
   multiply_heads(context, queries.count,
                  {{.m = queries.time,
                    .n = queries.size,
                    .k = keys.time,
                    .alpha = scale,
                    .a = slopes,
-                   .b = keys.matrix(1 + kMemory, kRoles.key()),
-                   .c = queries.matrix(kQuery, 0)},
+                   .b = matrix(keys, 1 + kMemory, kRoles.key()),
+                   .c = matrix(queries, kQuery, 0)},
                   {.m = keys.time,
                    .n = queries.size,
                    .k = queries.time,
                    .alpha = scale,
                    .a = slopes.transposed(),
-                   .b = queries.matrix(1 + kQuery, 0),
-                   .c = keys.matrix(kMemory, kRoles.key())}},
+                   .b = matrix(queries, 1 + kQuery, 0),
+                   .c = matrix(keys, kMemory, kRoles.key())}},
                  /*cleared=*/kMemory);  // nothing flows to the values
 }
 
 template <bool self>
 void valatt(const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
-  const Interleaved values(context.in(0), params.heads, kRoles.memory_parts());
-  const Interleaved result(context.out(0), params.heads, 1);
+  constexpr HeadRoles kRoles{self};
+  const Interleaved values(context.in(0).shape(), params.heads, kRoles.memory_parts());
+  const Interleaved result(context.out(0).shape(), params.heads, 1);
   multiply_heads(context, values.count,
                  {{.m = result.time,
                    .n = values.size,
                    .k = values.time,
                    .a = dense(1, result.time, values.time),
-                   .b = values.matrix(0, kRoles.value()),
-                   .c = result.matrix(0, 0)}});
+                   .b = matrix(values, 0, kRoles.value()),
+                   .c = matrix(result, 0, 0)}});
 }
 
 // Inputs: dout, then those of valatt.
 template <bool self>
 void valatt_backward(const HeadsParams& params, KernelContext& context) {
-  constexpr Roles kRoles{self};
-  const Interleaved result(context.in(0), params.heads, 1);
-  const Interleaved values(context.in(1), params.heads, kRoles.memory_parts());
+  constexpr HeadRoles kRoles{self};
+  const Interleaved result(context.in(0).shape(), params.heads, 1);
+  const Interleaved values(context.in(1).shape(), params.heads, kRoles.memory_parts());
   multiply_heads(context, values.count,
                  {{.m = values.time,
                    .n = values.size,
                    .k = result.time,
                    .a = dense(2, result.time, values.time).transposed(),
-                   .b = result.matrix(0, 0),
-                   .c = values.matrix(0, kRoles.value())},
+                   .b = matrix(result, 0, 0),
+                   .c = matrix(values, 0, kRoles.value())},
                   {.m = result.time,
                    .n = values.time,
                    .k = values.size,
-                   .a = result.matrix(0, 0),
-                   .b = values.matrix(1, kRoles.value()).transposed(),
+                   .a = matrix(result, 0, 0),
+                   .b = matrix(values, 1, kRoles.value()).transposed(),
                    .c = dense(1, result.time, values.time)}},
                  /*cleared=*/0);  // nothing flows to queries and keys
 }
@@ -145,7 +114,7 @@ bool check_interleaved(const HeadsParams& params, InferArg arg, int parts) {
 
 template <bool self>
 void infer_qk(const HeadsParams& params, Infer& infer) {
-  constexpr Roles kRoles{self};
+  constexpr HeadRoles kRoles{self};
   infer.one_dtype();
   if (!check_interleaved(params, infer.in(0), kRoles.query_parts())) return;
   InferArg keys = infer.in(self ? 0 : 1);
@@ -158,7 +127,7 @@ void infer_qk(const HeadsParams& params, Infer& infer) {
 
 template <bool self>
 void infer_valatt(const HeadsParams& params, Infer& infer) {
-  constexpr Roles kRoles{self};
+  constexpr HeadRoles kRoles{self};
   infer.one_dtype();
   if (!check_interleaved(params, infer.in(0), kRoles.memory_parts())) return;
   const Shape& values = infer.in(0).shape();
@@ -281,6 +250,20 @@ MX_OP(_backward_interleaved_matmul_encdec_valatt, HeadsParams)
     .dtypes(kFloating)
     .infer(infer_gradients<infer_valatt<false>>)
     .cpu(valatt_backward<false>);
+
+MX_OP(_sg_attention, HeadsParams)
+.doc("Values weighted by the softmax of products of queries and keys, in plans for inference.")
+    .input("queries", "Queries, keys and values of each head side by side, or queries.")
+    .input("keys_values", "Keys and values, where they are apart.")
+    .num_inputs([](const HeadsParams& params) { return params.self ? 1 : 2; })
+    .dtypes(kFloating)
+    .infer([](const HeadsParams& params, Infer& infer) {
+      infer.one_dtype();
+      if (!infer.in(0).known()) return;
+      Shape shape = infer.in(0).shape();
+      shape[2] /= params.roles().query_parts();
+      infer.out(0).set_shape(shape);
+    });
 
 [[maybe_unused]] const bool portable = mark_portable(
     {"_contrib_interleaved_matmul_selfatt_qk", "_backward_interleaved_matmul_selfatt_qk",

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "op/rows/binary_loops.h"
+#include "plugin/cuda/attention.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/primitives.h"
 
@@ -18,6 +19,7 @@ const GpuTable& kernels() {
     std::vector<GpuKernelRow> all;
     add_adaptive_pooling(&all);
     add_all_close(&all);
+    add_attention(&all);
     add_averages(&all);
     add_borders(&all);
     add_boxes(&all);

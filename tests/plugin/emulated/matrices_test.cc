@@ -273,7 +273,7 @@ TEST(GpuMatrices, SingularValuesAndVectors) {
   for (const auto& [count, m, n] :
        {std::tuple<int64_t, int64_t, int64_t>{3, 4, 6}, {2, 5, 5}, {1, 4, 6}, {2, 3, 40}}) {
     Input a = filled(Shape{count, m, n});
-    for (const char* dtype : kTypes) {
+    for (const char* dtype : kMatrixTypes) {
       a.dtype = dtype;
       NDArray given = a.on(kGpu), host = a.on(Device::cpu());
       NDArray* const inputs[] = {&given};
@@ -306,7 +306,7 @@ TEST(GpuMatrices, EigenvaluesAndVectorsOfMatricesThatAreNotSymmetric) {
     if (row > column) a.values[i] /= 16;
     if (row == column) a.values[i] = static_cast<float>(2 * row) - 3;
   }
-  for (const char* dtype : kTypes) {
+  for (const char* dtype : kMatrixTypes) {
     a.dtype = dtype;
     NDArray given = a.on(kGpu), host = a.on(Device::cpu());
     NDArray* const inputs[] = {&given};

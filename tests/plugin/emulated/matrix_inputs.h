@@ -9,14 +9,14 @@
 namespace mxnet::testing::gpu {
 
 constexpr double kTolerance = 1e-4;
-inline const char* const kTypes[] = {"float32", "float64"};
+inline const char* const kMatrixTypes[] = {"float32", "float64"};
 inline const char* const kFlags[] = {"False", "True"};
 
 inline Input filled(const Shape& shape, float low = -2, float high = 2) {
   return {random_values(shape.size(), low, high), shape};
 }
 inline void expect_op(const char* op, std::vector<Input> inputs, const Attrs& attrs = {}) {
-  for (const char* dtype : kTypes) {
+  for (const char* dtype : kMatrixTypes) {
     for (Input& input : inputs)
       if (std::string_view(input.dtype) != "int32") input.dtype = dtype;
     expect_same_outputs(op, inputs, attrs, kTolerance);

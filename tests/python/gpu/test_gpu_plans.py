@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plans for a GPU do with convolutions (what follows is taken over, channels come last in half types) changes results by
-no more than rounding: on a simulated GPU, which runs them as they are written, or with --on-real-gpu on one of this machine."""
+"""What plans for a GPU do with convolutions (what follows is taken over, channels come last in half types) and attention
+changes results by no more than rounding: on a simulated GPU, which runs them as they are written, or with --on-real-gpu on
+one of this machine."""
 
 import pytest
 
@@ -64,4 +65,46 @@ def run_on(request, run_python):
 @pytest.mark.parametrize("variables", [{}, {"MXNET_USE_FUSION": "0"}, {"MXNET_CUDA_ALLOW_TENSOR_CORE": "0"}], ids=str)
 def test_a_network_computes_what_it_does_on_the_cpu(run_on, dtype, tolerance, variables):
     child = run_on(dtype, tolerance, **variables)
+    assert child.stdout.strip() == "agree", child.stderr
+
+
+ATTENTION = """if True:
+    import sys
+    import mxnet as mx
+    import numpy as np
+    from mxnet import gluon
+
+    dtype, tolerance = sys.argv[1], float(sys.argv[2])
+    HEADS, BATCH, STEPS, SIZE = 4, 2, 77, 64
+
+    class Attention(gluon.HybridBlock):
+        def hybrid_forward(self, F, asked, memory):
+            weights = F.softmax(F.contrib.interleaved_matmul_selfatt_qk(asked, heads=HEADS))
+            own = F.contrib.interleaved_matmul_selfatt_valatt(asked, weights, heads=HEADS)
+            weights = F.softmax(F.contrib.interleaved_matmul_encdec_qk(own, memory, heads=HEADS), temperature=0.25)
+            return F.contrib.interleaved_matmul_encdec_valatt(memory, weights, heads=HEADS)
+
+    rng = np.random.default_rng(20261127)
+    asked = rng.standard_normal((STEPS, BATCH, HEADS * 3 * SIZE))
+    memory = rng.standard_normal((STEPS - 30, BATCH, HEADS * 2 * SIZE))
+    results = []
+    for ctx in mx.cpu(), mx.gpu(0):
+        net = Attention()
+        net.hybridize(static_alloc=True, static_shape=True)
+        arrays = [mx.nd.array(a, ctx=ctx, dtype=dtype) for a in (asked, memory)]
+        for _ in range(4):  # plain, recorded, replayed
+            result = net(*arrays).asnumpy().astype("float64")
+        results.append(result)
+    want, got = results
+    size, error = np.linalg.norm(want), np.linalg.norm(got - want)
+    assert size > 1 and error <= tolerance * size, (error, size)
+    print("agree")
+"""
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float16", "1e-2"), ("bfloat16", "5e-2")])
+@pytest.mark.parametrize("variables", [{}, {"MXNET_ENABLE_CUDA_GRAPHS": "1"}, {"MXNET_CUDNN_AUTOTUNE_DEFAULT": "0"}], ids=str)
+def test_attention_computes_what_it_does_on_the_cpu(request, run_python, dtype, tolerance, variables):
+    env = {} if request.config.getoption("--on-real-gpu") else {"MXNET_SIM_GPUS": "1"}
+    child = run_python(ATTENTION, dtype, tolerance, env={**env, **variables})
     assert child.stdout.strip() == "agree", child.stderr

@@ -310,15 +310,6 @@ EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> opera
   return offers;
 }
 
-ConvolutionPlan::ConvolutionPlan(cudnnHandle_t handle, Descriptor engine)
-    : engine_(std::move(engine)), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle)
-      .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine_)
-      .finalize();
-  workspace_bytes_ = static_cast<std::size_t>(
-      plan_.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1).at(0));
-}
-
 void ConvolutionPlan::run(cudnnHandle_t handle, const ConvolutionArrays& arrays,
                           void* workspace) const {
   std::vector<int64_t> ids{kDataId, kWeightId, kOutputId};
@@ -330,13 +321,7 @@ void ConvolutionPlan::run(cudnnHandle_t handle, const ConvolutionArrays& arrays,
   };
   add(kBiasId, arrays.bias);
   add(kOtherId, arrays.other);
-  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
-      .set_addresses(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, addresses)
-      .set_addresses(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {workspace})
-      .finalize();
-  const Cudnn& cudnn = Cudnn::get();
-  cudnn.check(cudnn.execute(handle, plan_.raw(), pack.raw()), "cudnnBackendExecute");
+  EnginePlan::run(handle, ids, addresses, workspace);
 }
 
 }  // namespace mxnet::cuda

@@ -12,6 +12,7 @@
 #include "op/fused/post_op.h"
 #include "plugin/cuda/cudnn_engines.h"
 #include "plugin/cuda/dnn/cudnn.h"
+#include "plugin/cuda/dnn/engine_plan.h"
 
 namespace mxnet::cuda {
 
@@ -76,19 +77,11 @@ struct ConvolutionArrays {
 };
 
 // What one convolution runs by. Immutable.
-class ConvolutionPlan {
+class ConvolutionPlan : public EnginePlan {
  public:
-  // Takes the engine's descriptor, which stays with the plan. Throws Error(kGeneric) where the
-  // engine does not support the convolution.
-  ConvolutionPlan(cudnnHandle_t handle, Descriptor engine);
-
-  std::size_t workspace_bytes() const { return workspace_bytes_; }
+  using EnginePlan::EnginePlan;
   // On the handle's stream.
   void run(cudnnHandle_t handle, const ConvolutionArrays& arrays, void* workspace) const;
-
- private:
-  Descriptor engine_, plan_;
-  std::size_t workspace_bytes_ = 0;
 };
 
 }  // namespace mxnet::cuda
