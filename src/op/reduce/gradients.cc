@@ -4,6 +4,7 @@
 #include "op/reduce/gradients.h"
 
 #include "op/loops/as_type.h"
+#include "op/loops/convert.h"
 #include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
 
@@ -20,7 +21,7 @@ void prod_cpu(const SpreadParams& params, KernelContext& context) {
   const AxisSet axes = params.axes(x.ndim(), kTag);
   spread(Spread::ratio, dy, &y, &x, axes, dx, context);
   const ReducePlan plan(x.shape(), axes);
-  dispatch_dtype<kFloating>(x.dtype, kTag, [&]<class T>(TypeTag<T>) {
+  dispatch_dtype(x.dtype, kTag, [&]<class T>(TypeTag<T>) {
     const int64_t run = plan.run(), rows = plan.reduced().positions();
     for (int64_t o = 0; o < plan.outputs(); ++o) {
       if (static_cast<double>(y.as<T>()[o]) != 0.0) continue;
@@ -43,7 +44,7 @@ void prod_cpu(const SpreadParams& params, KernelContext& context) {
       each([&](int64_t at) {
         const double value = static_cast<double>(x.as<T>()[at]);
         const double rest = zeros == 0 ? others / value : zeros == 1 && value == 0.0 ? others : 0.0;
-        dx.as<T>()[at] = static_cast<T>(g * rest);
+        dx.as<T>()[at] = convert<T>(g * rest);
       });
     }
   });
