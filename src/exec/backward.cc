@@ -262,7 +262,7 @@ class Backward {
                                 dtype_name(heads[i]->dtype()), to_string(heads[i]->shape())));
       }
       const TapeEntry* entry = tape_entry(*heads[i]);
-      NDArray value = given ? *grad : like("ones_like", *heads[i]);
+      NDArray value = given ? *grad : like("ones_like", *heads[i]).detach();
       deliver(*entry->node, entry->index, {.array = std::move(value), .fresh = !given});
     }
   }
@@ -302,9 +302,11 @@ class Backward {
     for (std::size_t i = 0; i < grads.size(); ++i) {
       const ir::Entry& input = node.inputs[i];
       if (grads[i].array.is_none()) continue;
-      if (alone == Unasked::kStates &&  // zeros: the node has run, which was all
-          static_cast<const TapeNode*>(input.node.get())->kind() != TapeNode::Kind::kLeaf)
-        continue;
+      if (alone == Unasked::kStates) {  // zeros: the node has run, which was all
+        if (static_cast<const TapeNode*>(input.node.get())->kind() != TapeNode::Kind::kLeaf)
+          continue;
+        grads[i].array = grads[i].array.detach();
+      }
       deliver(*static_cast<const TapeNode*>(input.node.get()), input.index, std::move(grads[i]));
     }
   }
@@ -340,7 +342,8 @@ class Backward {
 
   std::vector<InputGrad> call_function(const TapeNode& node, std::vector<NDArray> douts) {
     const auto& function = static_cast<const FunctionNode&>(node);
-    for (std::size_t o = 0; o < douts.size(); ++o) {
+    const bool gaps = function.sees_gaps && options_.create_graph;
+    for (std::size_t o = 0; !gaps && o < douts.size(); ++o) {
       if (!douts[o].is_none()) continue;
       const ArrayType& type = function.output_types[o];
       douts[o] = like("zeros_like", NDArray(type.shape, type.dtype, function.device));

@@ -209,34 +209,36 @@ class CachedOp::Impl {
             return self->differentiable_backward(*key, handles, std::move(output_grads));
           return recorded->backward(handles, std::move(output_grads), targets);
         },
-        inputs, outputs, alone);
+        inputs, outputs, alone, /*sees_gaps=*/true);
   }
 
-  // Gradients as eager calls that go onto the tape themselves. What the call computed is computed
-  // again, so it must be a function of its inputs.
+  // Gradients as eager calls that go onto the tape themselves. What they read of the call is
+  // computed again, so it must be a function of its inputs.
   std::vector<NDArray> differentiable_backward(const CachedOpKey& key, std::vector<NDArray>& inputs,
                                                std::vector<NDArray> output_grads) const {
     const IndexedGraph& whole = eager_.graph();
-    for (int n = 0; n < whole.num_nodes(); ++n) {
-      const ir::Node& node = whole.node(n);
-      if (node.is_variable() ||
-          (!node.op->uses_random(node.params.get(), key.training) && whole.mutated(n).empty()))
-        continue;
-      throw Error(ErrorCode::kValue, title_of(node),
-                  "given create_graph=True through a compiled graph in which this operator draws "
-                  "random numbers or changes a state, expected the block not to be hybridized");
-    }
     std::vector<ir::Entry> wrt;
     std::vector<Ref<ir::Node>> owners;
     for (ir::Node* node : ir::topological_order(graph().graph().outputs))
       if (node->is_variable()) owners.emplace_back(node);
     for (std::size_t v = 0; v < owners.size(); ++v)
       if (key.wants[v]) wrt.push_back({owners[v], 0, 0});
-    TrainingGraph training = training_graph(whole.graph(), wrt, /*differentiable=*/true);
+    std::vector<bool> given;
+    for (const NDArray& grad : output_grads) given.push_back(!grad.is_none());
+    TrainingGraph training = twice_differentiable_graph(whole.graph(), wrt, given);
     ir::Graph gradients;
     gradients.outputs.assign(training.graph.outputs.begin() + training.forward_outputs,
                              training.graph.outputs.end());
     const EagerGraph eager{IndexedGraph(std::move(gradients))};
+    for (int n = 0; n < whole.num_nodes(); ++n) {
+      const ir::Node& node = whole.node(n);
+      const bool draws = node.op != nullptr && eager.graph().contains(node) &&
+                         node.op->uses_random(node.params.get(), key.training);
+      if (node.is_variable() || (!draws && whole.mutated(n).empty())) continue;
+      throw Error(ErrorCode::kValue, title_of(node),
+                  "given create_graph=True through a compiled graph in which this operator draws "
+                  "random numbers or changes a state, expected the block not to be hybridized");
+    }
     std::vector<NDArray*> variables;
     for (int n : eager.graph().variables()) {
       const ir::Node* node = &eager.graph().node(n);
@@ -245,6 +247,9 @@ class CachedOp::Impl {
       for (std::size_t o = 0; o < training.head_grads.size(); ++o)
         if (training.head_grads[o].node.get() == node) variables.push_back(&output_grads[o]);
     }
+    AutogradState as_called = autograd_state();
+    as_called.training = key.training;  // as with calls of their own
+    const AutogradScope scope(as_called);
     std::vector<NDArray> made = eager.run(variables, key.device);
     std::vector<NDArray> grads(inputs.size());
     std::size_t next = 0;

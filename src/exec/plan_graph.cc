@@ -158,29 +158,44 @@ ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*,
   });
 }
 
-TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
-                             bool differentiable) {
+namespace {
+
+// `given`: null where all heads have gradients.
+TrainingGraph with_gradients(const ir::Graph& forward, std::span<const ir::Entry> wrt,
+                             const GradientOptions& options, const std::vector<bool>* given) {
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = 0};
   training.forward_outputs = static_cast<int>(forward.outputs.size());
-  for (const ir::Entry& output : forward.outputs) {
-    auto head = make_ref<ir::Node>();
-    head->name = output.node->name + "_head_grad";
-    training.head_grads.push_back({std::move(head), 0, 0});
+  for (std::size_t o = 0; o < forward.outputs.size(); ++o) {
+    ir::Entry& head = training.head_grads.emplace_back();
+    if (given != nullptr && !(*given)[o]) continue;
+    head = {make_ref<ir::Node>(), 0, 0};
+    head.node->name = forward.outputs[o].node->name + "_head_grad";
   }
-  GradientOptions options = configured_gradient();
-  options.differentiable = differentiable;
   training.graph = run_pass("gradient", forward, configured_passes(), [&](ir::Graph graph) {
     std::vector<ir::Entry> gradients = gradient(forward, training.head_grads, wrt, options);
     for (std::size_t i = 0; i < wrt.size(); ++i) {
-      if (!gradients[i]) {
-        gradients[i] = apply("zeros_like", {Value(wrt[i])}).entry();
-        gradients[i].node->name = wrt[i].node->name + "_no_grad";
-      }
-      graph.outputs.push_back(std::move(gradients[i]));
+      if (gradients[i]) continue;
+      gradients[i] = apply("zeros_like", {Value(wrt[i])}).entry();
+      gradients[i].node->name = wrt[i].node->name + "_no_grad";
     }
+    graph.outputs.insert(graph.outputs.end(), gradients.begin(), gradients.end());
     return graph;
   });
   return training;
+}
+
+}  // namespace
+
+TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt) {
+  return with_gradients(forward, wrt, configured_gradient(), nullptr);
+}
+
+TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
+                                         const std::vector<bool>& given) {
+  GradientOptions options = configured_gradient();
+  options.differentiable = true;
+  options.ones_for_null = false;
+  return with_gradients(forward, wrt, options, &given);
 }
 
 namespace {

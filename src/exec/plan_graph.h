@@ -18,16 +18,19 @@ ir::Graph compiled_graph(const ir::Graph& graph, const std::map<const ir::Node*,
                          const PlanOptions& options);
 
 struct TrainingGraph {
-  ir::Graph graph;  // outputs: those of the forward graph, then a gradient for each of `wrt`
-  std::vector<ir::Entry> head_grads;  // variables, one per output of the forward graph
+  // Outputs: those of the forward graph, then what gradient() gives.
+  ir::Graph graph;
+  std::vector<ir::Entry> head_grads;  // variables, one per output of the forward graph; or null
   int forward_outputs = 0;
 };
 
 // A graph with the gradients of its heads with respect to `wrt`; those that are zero are made as
-// zeros. `differentiable`: the result will be differentiated again. Throws Error(kValue) naming the
-// node where a gradient has to pass an operator that has none.
-TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
-                             bool differentiable = false);
+// zeros. Throws Error(kValue) naming the node where a gradient has to pass an operator that has
+// none.
+TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt);
+// Where the gradients will be differentiated again: no head but those `given` has a gradient.
+TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
+                                         const std::vector<bool>& given);
 
 // `known` holds the type of every variable, from which all others follow. A graph with a backward
 // part is mirrored as the configuration asks for; one for inference is fused and laid out, where

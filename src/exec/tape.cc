@@ -241,9 +241,9 @@ void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, Outp
 }
 
 void record_function(GradientFunction gradient, std::span<NDArray* const> inputs,
-                     OutputRefs outputs, Unasked unasked) {
+                     OutputRefs outputs, Unasked unasked, bool sees_gaps) {
   if (!recorded(inputs).any) return;
-  auto node = make_ref<FunctionNode>(std::move(gradient), unasked);
+  auto node = make_ref<FunctionNode>(std::move(gradient), unasked, sees_gaps);
   node->device = outputs.empty() ? Device() : outputs[0]->device();
   node->output_types = types_of(outputs);
   connect(Ref<TapeNode>(node.get()), inputs, outputs);

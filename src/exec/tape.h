@@ -83,11 +83,15 @@ using GradientFunction = std::function<std::vector<NDArray>(std::vector<NDArray>
 
 class FunctionNode final : public TapeNode {
  public:
-  FunctionNode(GradientFunction gradient, Unasked unasked)
-      : TapeNode(Kind::kFunction), gradient(std::move(gradient)), unasked(unasked) {}
+  FunctionNode(GradientFunction gradient, Unasked unasked, bool sees_gaps)
+      : TapeNode(Kind::kFunction),
+        gradient(std::move(gradient)),
+        unasked(unasked),
+        sees_gaps(sees_gaps) {}
   void free() override;
   GradientFunction gradient;
   const Unasked unasked;
+  const bool sees_gaps;
   Device device;
   std::vector<ArrayType> output_types;
 };
@@ -130,8 +134,10 @@ void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
 void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
             bool training);
 // The gradient is called with zeros for what does not arrive, and where nothing does only as
-// `unasked` says: what a user's function does is not known, so that it may be a loss.
+// `unasked` says: what a user's function does is not known, so that it may be a loss. One that
+// `sees_gaps` gets none instead of zeros in a pass that is recorded itself.
 void record_function(GradientFunction gradient, std::span<NDArray* const> inputs,
-                     OutputRefs outputs, Unasked unasked = Unasked::kNothing);
+                     OutputRefs outputs, Unasked unasked = Unasked::kNothing,
+                     bool sees_gaps = false);
 
 }  // namespace mxnet

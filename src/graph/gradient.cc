@@ -47,6 +47,8 @@ class GradientBuilder {
     for (int n = graph_.num_nodes() - 1; n >= 0; --n)
       if (!graph_.node(n).is_variable()) differentiate(n);
   }
+  // What moves states, and is no part of a gradient that is differentiated again.
+  std::span<const ir::Entry> asides() const { return asides_; }
   // The sum of all that has arrived.
   Value total(const ir::Entry& entry) {
     if (!graph_.contains(*entry.node)) return {};  // nothing depends on it
@@ -90,6 +92,10 @@ class GradientBuilder {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wants[i] || (any_stays && !stays(i))) continue;
       name_new_nodes(gradients[i].entry(), node->name + "_backward");
+      if (alone == Unasked::kStates && options_.differentiable) {
+        asides_.push_back(gradients[i].entry());  // zeros that depend on nothing
+        continue;
+      }
       add(node->inputs[i], std::move(gradients[i]));
     }
   }
@@ -124,6 +130,7 @@ class GradientBuilder {
   const std::vector<ir::Node*> order_;  // the same order as graph_'s, for nodes as owners
   const GradientOptions options_;
   std::vector<std::vector<Value>> terms_;
+  std::vector<ir::Entry> asides_;
   std::vector<bool> wanted_;  // the value depends on one of `wrt`
 };
 
@@ -136,7 +143,7 @@ std::vector<ir::Entry> gradient(const ir::Graph& forward, std::span<const ir::En
   for (std::size_t o = 0; o < head_grads.size(); ++o) {
     const ir::Entry& output = forward.outputs[o];
     Value head(head_grads[o]);
-    if (!head) {
+    if (!head && options.ones_for_null) {
       head = apply("ones_like", {Value(output)});
       head.entry().node->name = output.node->name + "_head_grad";
     }
@@ -146,6 +153,7 @@ std::vector<ir::Entry> gradient(const ir::Graph& forward, std::span<const ir::En
   std::vector<ir::Entry> gradients;
   gradients.reserve(wrt.size());
   for (const ir::Entry& entry : wrt) gradients.push_back(builder.total(entry).entry());
+  gradients.insert(gradients.end(), builder.asides().begin(), builder.asides().end());
   return gradients;
 }
 

@@ -188,5 +188,29 @@ TEST(RnnOfParts, EachPartCountsAndAllPlansShareWhatIsKept) {
   }
 }
 
+TEST(RnnOfParts, LayersThatShareSomeWeightsKeepTheirOwn) {
+  const NDArray x = array_of(Values(kSteps * kBatch * kInputs, 1), {kSteps, kBatch, kInputs});
+  const NDArray state = array_of(Values(kBatch * kUnits, 1), {1, kBatch, kUnits});
+  const NDArray params = array_of(params_of(0.25f));
+  std::vector<NDArray> parts;
+  for (const NDArray& part : parts_of(params)) parts.push_back(part.copy(Device::cpu()));
+  NDArray others[] = {parts[1], parts[1].copy(Device::cpu())};
+  call("_plus_scalar", {&parts[1]}, {{"scalar", "0.5"}}).copy_to(others[1]);
+  const std::array layers{bound(graph_of_parts(), {x, parts[0], others[0], parts[2], state}),
+                          bound(graph_of_parts(), {x, parts[0], others[1], parts[2], state})};
+  const auto values = [&](std::size_t layer) {
+    layers[layer]->forward(false);
+    return values_of(layers[layer]->outputs()[0]);
+  };
+  for (int i = 0; i < 2; ++i)
+    for (const std::size_t layer : {0, 1}) values(layer);
+  const Values before[] = {values(0), values(1)};
+  EXPECT_NE(before[0], before[1]);
+  for (NDArray& part : others)
+    std::for_each_n(part.data_as<float>(), part.shape().size(), [](float& number) { number += 1; });
+  for (const std::size_t layer : {0, 1})
+    EXPECT_EQ(values(layer), before[layer]) << "layer " << layer << " gathers its weights anew";
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -222,3 +222,36 @@ def test_a_misspelt_operator_is_suggested(run_python, wrong, right):
     result = run_python(f"import mxnet as mx\nmx.{wrong}")
     assert f"Did you mean: '{right}'?" in result.stderr
     assert not hasattr(getattr(mx, wrong.split(".")[0]), wrong.split(".")[1])
+
+
+OF_1_9_1 = {  # what a program for it may catch
+    "float of several": (TypeError, lambda: float(mx.nd.ones((2, 3)))),
+    "int of several": (TypeError, lambda: int(mx.nd.ones((2, 3)))),
+    "index of several": (TypeError, lambda: range(5)[mx.nd.ones((2, 3), dtype="int32")]),
+    "index of none, np": (TypeError, lambda: range(5)[mx.np.ones((0,), dtype="int32")]),
+    "element of csr": (ValueError, lambda: mx.nd.ones((2, 3)).tostype("csr")[0, 1]),
+    "name in csr": (ValueError, lambda: mx.nd.ones((2, 3)).tostype("csr")["x"]),
+    "rows of row_sparse by a list": (ValueError, lambda: mx.nd.ones((2, 3)).tostype("row_sparse")[[0]]),
+    "kernel of three": (AssertionError, lambda: mx.gluon.nn.Conv2D(3, (1, 2, 3))),
+    "layout of a convolution": (AssertionError, lambda: mx.gluon.nn.Conv2D(3, 1, layout="XY")),
+    "window of three": (AssertionError, lambda: mx.gluon.nn.MaxPool2D((1, 2, 3))),
+    "layout of a recurrent layer": (AssertionError, lambda: mx.gluon.rnn.LSTM(3, layout="XY")),
+    "steps of another number": (AssertionError, lambda: mx.gluon.rnn.LSTMCell(3).unroll(2, mx.nd.ones((2, 3, 4)))),
+    "layout of a loss": (AssertionError, lambda: mx.gluon.loss.CTCLoss(layout="XY")),
+    "a function of no such name": (AssertionError, lambda: mx.gluon.nn.HybridLambda("no_such_function")),
+    "a data set of nothing": (AssertionError, lambda: mx.gluon.data.ArrayDataset()),
+    "lists of two lengths": (AssertionError, lambda: mx.gluon.data.ArrayDataset([1], [1, 2])),
+    "a shard behind the last": (AssertionError, lambda: mx.gluon.data.SimpleDataset([1]).shard(2, 5)),
+}
+
+
+@pytest.mark.parametrize("what", OF_1_9_1)
+def test_an_error_is_of_the_kind_that_programs_for_1_9_1_catch(what):
+    kind, call = OF_1_9_1[what]
+    with pytest.raises(kind):
+        call()
+
+
+def test_reshape_says_that_a_shape_is_missing():
+    with pytest.raises(TypeError, match="expected a shape"):
+        mx.nd.ones((2, 3)).reshape()

@@ -6,7 +6,7 @@ operator gives is known to differ.
 """
 import re
 
-ADD, SPECIAL, ALWAYS = r"gradients.* add \{", r"\S*\bspecial\b\S* \w+ \{", ""
+ADD, SPECIAL, ALWAYS = r"gradients.*\sadd \{", r"\S*\bspecial\b\S* \w+ \{", ""
 # Operators; what is in the line that tells the difference, or in the case; the page. The first that fits counts.
 KNOWN = [
     # Ways of calling.
@@ -14,11 +14,12 @@ KNOWN = [
     (".*", r"nearer to float64: ours.* float16\[", "calls"),
     ("clip|_npi_where|_linalg_(gemm2?|trmm|trsm|gelqf|syevd|inverse)|_np_dot|amp_cast|_npi_tensorinv", ADD, "calls"),
     ("reverse|_npi_rot90|_np_roll|SwapAxis|SequenceReverse|_npi_diff|_npi_einsum|_npi_matmul|_npi_tensordot.*|batch_dot|scatter_nd|one_hot|"
-     "slice|concat|stack|take|gather_nd|dot|_linalg_.*|broadcast_.*|reshape_like", r" inplace \{", "calls"),
+     "slice|concat|stack|take|gather_nd|dot|_linalg_.*|broadcast_.*|reshape_like", r"\sinplace \{", "calls"),
     # Families.
     ("(broadcast|_npi)_power|_?(npi_)?r?power_scalar|_rdiv_scalar|smooth_l1|broadcast_mod", r"\bu?int(8|32|64)\[|bool\[", "elemwise"),
     ("arcsinh|arccosh|_npi_arccosh", "second gradients", "elemwise"),
     ("gammaln|gamma", "gradients", "elemwise"),
+    ("radians|degrees", r"int(32|64)\[", "calls"),
     ("_npi_copysign|broadcast_mod|_npi_power", SPECIAL + "|nan", "elemwise"),
     ("_linalg_(slogdet|det)|_linalg_extracttrian", r"\bzero\b", "matrix"),
     ("_npi_(less|greater).*_scalar", r"uint8\[", "calls"),
@@ -32,15 +33,20 @@ KNOWN = [
     ("sort|argsort|topk", SPECIAL, "reduce"),
     ("reverse|_npi_flip|_np_moveaxis|_np_trace|_split_v2|_npi_[hd]split", ADD, "shape"),
     ("_npi_[hd]split", r"'axis'", "shape"),
+    ("transpose", r"given axis \d twice", "shape"),
+    ("_npi_identity", "expected a square", "shape"),
+    ("tile", r"'reps': '\((\d, ?){2,}", "shape"),
     ("Reshape", "expected as many elements", "shape"),
-    ("reverse|_npi_flip|_np_roll", r" inplace \{", "calls"),
+    ("reverse|_npi_flip|_np_roll", r"\sinplace \{", "calls"),
     ("reverse|_npi_flip", r"'axis': '\((.*, )?(\d)(, .*)?, \2[,)]", "shape"),
     ("_npi_pad", "reflect_type|-", "shape"),
     ("Crop|_contrib_boolean_mask", ADD, "index"),
+    ("scatter_nd|fill_element_0index", "given index", "index"),
     ("_np_dot|_npi_matmul|_npi_tensordot.*", ADD + r"|only", "matrix"),
     ("_npi_pinv.*|_npi_svd|_linalg_syevd|_npi_eig.*", SPECIAL + "|gradients", "matrix"),
     ("_npi_pinv.*", "expected equal last dimensions", "matrix"),
     ("_linalg_trsm", "'alpha': 0", "matrix"),
+    ("BatchNorm|_contrib_BatchNormWithReLU", r"given '\w+' of shape \(\d+,\) .*expected shape", "norm"),
     ("SoftmaxOutput|SVMOutput|BatchNorm(_v1)?|.*RegressionOutput", ADD, "norm"),
     (".*RegressionOutput|softmax_cross_entropy|SoftmaxOutput", "gradients 1", "norm"),
     ("Activation", SPECIAL + r".*'relu'", "norm"),
@@ -83,6 +89,8 @@ KNOWN = [
     ("sparse parts", r"^csr part 0: .*csr part: r = x\[-?\d*:-?\d*\]", "sparse"),
     ("sparse NAG row_sparse", r"^step .*float64", "optim"),
     ("sparse csr/default", r"^two .*broadcast_div", "sparse"),
+    ("sparse .*", r"^number .*int32.*mx\.nd\.norm\(", "reduce"),
+    ("loss Softmax(CE|CrossEntropy)Loss", r"^\w+ 0: 0\.0, not -1\.43", "norm"),
     ("np.random .*", r"random\.chisquare", "random"),
     (r"types .*", r"NumPy agrees with ours: |, not -9223372036854775808 ", "numpy"),
     (r"types np\.reshape", "order='F'", "shape"),

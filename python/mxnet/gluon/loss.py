@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base import numeric_types
 from ..util import is_np_array
+from ._errors import MismatchError
 from ._ops import op
 from .block import HybridBlock
 
@@ -184,7 +185,7 @@ class CTCLoss(Loss):
         self, layout: str = "NTC", label_layout: str = "NT", weight: Optional[float] = None, **kwargs: Any
     ) -> None:
         if layout not in ("NTC", "TNC"):
-            raise ValueError(f"given layout {layout!r}, expected NTC or TNC")
+            raise MismatchError(f"given layout {layout!r}, expected NTC or TNC")
         if label_layout not in ("NT", "TN"):
             raise ValueError(f"given label_layout {label_layout!r}, expected NT or TN")
         super().__init__(weight, label_layout.find("N"), **kwargs)

@@ -116,15 +116,21 @@ class NDArray(NDArrayBase):
             raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
         return bool(self.asscalar())
 
+    def _single(self) -> Any:
+        """What Python converts: of several elements it takes a TypeError for an answer, and asks otherwise."""
+        if self.size != 1:
+            raise TypeError("only size-1 arrays can be converted to Python scalars")
+        return self.asscalar()
+
     def __int__(self) -> int:
-        return int(self.asscalar())
+        return int(self._single())
 
     def _float(self) -> float:
         """What float() leaves to NumPy."""
-        return float(self.asscalar())
+        return float(self._single())
 
     def __index__(self) -> int:
-        value = self.asscalar()
+        value = self._single()
         if not isinstance(value, np.integer):
             raise TypeError(f"given an element of type {value.dtype}, expected an integer")
         return int(value)
@@ -269,6 +275,8 @@ class NDArray(NDArrayBase):
         """Another shape on the same memory; 0, -1, -2, -3 and -4 as the operator reshape has them."""
         reverse = False
         if kwargs or not shape:
+            if not shape and "shape" not in kwargs:
+                raise TypeError("reshape: given nothing, expected a shape")
             shape = shape or (kwargs.pop("shape"),)
             reverse = bool(kwargs.pop("reverse", False))
             if kwargs:

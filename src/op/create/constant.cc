@@ -20,6 +20,8 @@ void copy_value(const ConstantParams& params, KernelContext& context) {
   OpBuilder<ConstantParams> op(ConstantParams::kName);
   op.doc("A value that was computed when the graph was compiled.")
       .infer([](const ConstantParams& params, Infer& infer) {
+        if (params.value.is_none())
+          infer.fail("given no value, expected a plan that has computed one");
         infer.out(0).set_shape(params.value.shape());
         infer.out(0).set_dtype(params.value.dtype());
       })

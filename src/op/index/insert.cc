@@ -55,8 +55,10 @@ class ValueIndex {
 // How many places are inserted, from shapes alone. `values` null: a number.
 int64_t inserted_count(const PlaceParams& params, const Shape& shape, int axis, const Shape* values,
                        const Shape* obj) {
-  const bool single = params.int_ind.has_value() || (obj != nullptr && obj->size() == 1);
-  if (!single) return obj != nullptr ? obj->size() : range_of(params, shape[axis]).count;
+  const int64_t named = params.int_ind   ? 1
+                        : obj != nullptr ? obj->size()
+                                         : range_of(params, shape[axis]).count;
+  if (named != 1) return named;
   // One index takes as many values as there are along the axis.
   if (values == nullptr || values->ndim() == 0) return 1;
   if (params.int_ind) return values->ndim() == shape.ndim() ? (*values)[0] : 1;

@@ -87,7 +87,7 @@ struct Multilinear {
   // Inputs: gradient of the result, then the arguments; result: gradient of argument `wrt`.
   static void infer_backward(const P& params, Infer& infer) {
     infer.one_dtype();
-    if (params.wrt < 0 || params.wrt + 1 >= infer.num_in())
+    if (params.wrt < 0 || params.wrt >= infer.num_in() - 1)
       infer.fail(fmt::format("given wrt {}, expected an argument from 0 to {}", params.wrt,
                              infer.num_in() - 2));
     InlineVector<InferArg, 4> arguments;

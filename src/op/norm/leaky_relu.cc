@@ -234,10 +234,6 @@ void backward(const LeakyParams& params, KernelContext& context) {
 Gradients gradient(const LeakyParams& params, Grad& grad) {
   const Value dy = grad.dout(0);
   if (params.act_type == Kind::kPrelu) {
-    if (grad.differentiable()) {
-      throw Error(ErrorCode::kValue, "LeakyReLU",
-                  "given a gradient of a gradient with act_type prelu, expected another type");
-    }
     const Value dx = apply("_backward_LeakyReLU", {dy, grad.in(0), grad.in(1)}, grad.attrs());
     return {dx, output(dx, 1)};
   }

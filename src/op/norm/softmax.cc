@@ -113,15 +113,11 @@ constexpr const char* backward_name(Family family) {
 template <Family family>
 Gradients gradient(const SoftmaxParams& params, Grad& grad) {
   Gradients result(static_cast<std::size_t>(grad.num_in()));
-  if (!grad.differentiable()) {
+  if (!grad.differentiable() || params.dtype != DType::kUnknown || has_length(params)) {
     std::vector<Value> inputs{grad.dout(0), grad.out(0), grad.in(0)};
     if (has_length(params)) inputs.push_back(grad.in(1));
     result[0] = apply(backward_name(family), inputs, grad.attrs());
     return result;
-  }
-  if (params.dtype != DType::kUnknown || has_length(params)) {
-    throw Error(ErrorCode::kValue,
-                "given a gradient of a gradient, expected a call without dtype and use_length");
   }
   const Value y = grad.out(0), dy = grad.dout(0);
   const auto sum = [&](const Value& v) {

@@ -4,6 +4,7 @@
 #include "op/reduce/gradients.h"
 
 #include "op/loops/as_type.h"
+#include "op/loops/convert.h"
 #include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
 
@@ -11,6 +12,17 @@ namespace mxnet {
 namespace {
 
 constexpr char kTag[] = "_backward_prod";
+
+double number_at(const Tensor& tensor, int64_t at) {
+  double number = 0;
+  dispatch_dtype(tensor.dtype, kTag,
+                 [&]<class T>(TypeTag<T>) { number = convert<double>(tensor.as<T>()[at]); });
+  return number;
+}
+void put_number(const Tensor& tensor, int64_t at, double number) {
+  dispatch_dtype(tensor.dtype, kTag,
+                 [&]<class T>(TypeTag<T>) { tensor.as<T>()[at] = convert<T>(number); });
+}
 
 // dx = dy * (product of the other elements), also where elements are zero.
 void prod_cpu(const SpreadParams& params, KernelContext& context) {
@@ -20,33 +32,31 @@ void prod_cpu(const SpreadParams& params, KernelContext& context) {
   const AxisSet axes = params.axes(x.ndim(), kTag);
   spread(Spread::ratio, dy, &y, &x, axes, dx, context);
   const ReducePlan plan(x.shape(), axes);
-  dispatch_dtype<kFloating>(x.dtype, kTag, [&]<class T>(TypeTag<T>) {
-    const int64_t run = plan.run(), rows = plan.reduced().positions();
-    for (int64_t o = 0; o < plan.outputs(); ++o) {
-      if (static_cast<double>(y.as<T>()[o]) != 0.0) continue;
-      // Zeros are rare: walk this output's elements by hand.
-      const int64_t base =
-          plan.inner_reduced() ? plan.kept().offset(o) : plan.kept().offset(o / run) + o % run;
-      const auto each = [&](const auto& fn) {
-        for (int64_t r = 0; r < rows; ++r) {
-          const int64_t at = base + plan.reduced().offset(r);
-          for (int64_t i = 0; i < (plan.inner_reduced() ? run : 1); ++i) fn(at + i);
-        }
-      };
-      double others = 1.0;
-      int64_t zeros = 0;
-      each([&](int64_t at) {
-        const double value = static_cast<double>(x.as<T>()[at]);
-        value == 0.0 ? void(++zeros) : void(others *= value);
-      });
-      const double g = static_cast<double>(dy.as<T>()[o]);
-      each([&](int64_t at) {
-        const double value = static_cast<double>(x.as<T>()[at]);
-        const double rest = zeros == 0 ? others / value : zeros == 1 && value == 0.0 ? others : 0.0;
-        dx.as<T>()[at] = static_cast<T>(g * rest);
-      });
-    }
-  });
+  const int64_t run = plan.run(), rows = plan.reduced().positions();
+  for (int64_t o = 0; o < plan.outputs(); ++o) {
+    if (number_at(y, o) != 0.0) continue;
+    // Zeros are rare: walk this output's elements by hand.
+    const int64_t base =
+        plan.inner_reduced() ? plan.kept().offset(o) : plan.kept().offset(o / run) + o % run;
+    const auto each = [&](const auto& fn) {
+      for (int64_t r = 0; r < rows; ++r) {
+        const int64_t at = base + plan.reduced().offset(r);
+        for (int64_t i = 0; i < (plan.inner_reduced() ? run : 1); ++i) fn(at + i);
+      }
+    };
+    double others = 1.0;
+    int64_t zeros = 0;
+    each([&](int64_t at) {
+      const double value = number_at(x, at);
+      value == 0.0 ? void(++zeros) : void(others *= value);
+    });
+    const double g = number_at(dy, o);
+    each([&](int64_t at) {
+      const double value = number_at(x, at);
+      const double rest = zeros == 0 ? others / value : zeros == 1 && value == 0.0 ? others : 0.0;
+      put_number(dx, at, g * rest);
+    });
+  }
 }
 
 MX_OP(_backward_prod, SpreadParams)

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expressions of what spreads, for the kernels of every device.
 #pragma once
+#include <type_traits>
 
 namespace mxnet {
+
+// Of whole numbers a processor divides none by 0, nor the least by -1.
+#define MX_SPREAD_RATIO                                                           \
+  (std::is_integral_v<C> && x == C(0)                              ? C(0)         \
+   : std::is_integral_v<C> && std::is_signed_v<C> && x == C(0) - 1 ? C(0) - g * y \
+                                                                   : g * y / x)
 
 // What an element x receives from the gradient g and the value y of its output (n: elements per
 // output, less ddof).
@@ -11,9 +18,9 @@ namespace mxnet {
   ROW(sum,         g) \
   ROW(mean,        g / static_cast<C>(n)) \
   ROW(equal,       x == y ? g : C(0)) \
-  ROW(ratio,       g * y / x) \
+  ROW(ratio,       MX_SPREAD_RATIO) \
   ROW(nansum,      x != x ? C(0) : g) \
-  ROW(nanratio,    x != x ? C(0) : g * y / x) \
+  ROW(nanratio,    x != x ? C(0) : MX_SPREAD_RATIO) \
   ROW(sign,        x > C(0) ? g : x < C(0) ? -g : C(0)) \
   ROW(direction,   y == C(0) ? C(0) : g * (x / y)) \
   ROW(twice,       C(2) * g * x)

@@ -39,7 +39,10 @@ class Weights {
  public:
   Weights(const RnnParams& params, KernelContext& context)
       : context_(context), first_(first_weight(params)), end_(context.num_in()) {
-    for (int i = first_; i < end_; ++i) bytes_ += bytes_of(context.in(i));
+    for (int i = first_; i < end_; ++i) {
+      bytes_ += bytes_of(context.in(i));
+      list_ = (list_ ^ address_of(i)) * 0x100000001b3;  // FNV's
+    }
   }
   std::size_t bytes() const { return bytes_; }
   void copy_to(void* vector) const {
@@ -75,19 +78,25 @@ class Weights {
   }
 
  private:
-  // Beside weight i. One that several layers share is told by the first and the last of each.
+  uint64_t address_of(int i) const { return reinterpret_cast<uintptr_t>(context_.in(i).data); }
+  // Beside weight i. Layers that share it are told apart by their lists of weights; what two lists
+  // of one number keep beside it in turn is not what the others of a list have, and not taken.
   MadeOfValues::Key key(int i) const {
-    const auto at = [&](int weight) {
-      return static_cast<int64_t>(reinterpret_cast<uintptr_t>(context_.in(weight).data));
-    };
     constexpr int64_t kGathered = -1;  // no address, which keys of packed weights begin with
-    return {kGathered,  i - first_,   end_ - first_, static_cast<int64_t>(bytes_),
-            at(first_), at(end_ - 1), at(i),         0};
+    return {kGathered,
+            i - first_,
+            end_ - first_,
+            static_cast<int64_t>(bytes_),
+            static_cast<int64_t>(list_),
+            static_cast<int64_t>(address_of(i)),
+            0,
+            0};
   }
 
   KernelContext& context_;
   const int first_, end_;
   std::size_t bytes_ = 0;
+  uint64_t list_ = 0xcbf29ce484222325;  // a number of all addresses in their order
 };
 
 // Those of the call whose weights were gathered.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/inline_vector.h"
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
@@ -64,16 +65,27 @@ void infer_forward(const RnnParams& params, Infer& infer) {
   infer_results(params, infer, 2);
 }
 
-void infer_backward(const RnnParams& params, Infer& infer) {
-  infer_arguments(params, infer);
-  for (int i = 0; i < params.length_input(); ++i) infer.out(i).same_as(infer.in(i));
-}
-
 int num_inputs(const RnnParams& params) {
   return params.length_input() + (params.use_sequence_length ? 1 : 0);
 }
 int num_visible(const RnnParams& params) {
   return 1 + (params.state_outputs ? params.num_states() : 0);
+}
+
+void infer_backward(const RnnParams& params, Infer& infer) {
+  infer_arguments(params, infer);
+  const int result = num_inputs(params), reserve = result + 1, heads = reserve + 1;
+  InlineVector<InferArg, 8> arguments, results;
+  for (int i = 0; i < result; ++i) arguments.push_back(infer.in(i));
+  for (int o = 0; o < num_visible(params); ++o) results.push_back(infer.in(heads + o));
+  results.push_back(infer.in(reserve));
+  infer.follow([&](Infer& forward) { infer_forward(params, forward); }, arguments.span(),
+               results.span());
+  infer.in(result).same_as(infer.in(heads));
+  for (int o = 0; o < num_visible(params); ++o) infer.in(0).same_dtype(infer.in(heads + o));
+  if (const DType dtype = infer.in(0).dtype(); dtype != DType::kUnknown)
+    infer.in(reserve).set_dtype(compute_type(dtype));
+  for (int i = 0; i < params.length_input(); ++i) infer.out(i).same_as(infer.in(i));
 }
 
 // Lengths of the samples, or null. Throws where one exceeds the steps.

@@ -159,7 +159,7 @@ struct Definition {
     back.doc("Gradient of the operator after whose name it is called.")
         .input("data", "The array; only its shape matters.")
         .input("head_grads", "Gradients of the pieces.")
-        .num_inputs([](const P& p) { return 1 + p.count(); })
+        .num_inputs([](const P& p) { return 1 + std::min(p.count(), INT32_MAX - 1); })
         .type_only(0)
         .infer(infer_back)
         .cpu(join)

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from op_faults import TAKES_ANYTHING, drawn_calls, faults
+from op_faults import TAKES_ANYTHING, Fault, drawn_calls, faults
 
 SEED = 20
 # More than a loaded machine takes for a part; what has no end takes longer.
@@ -70,3 +70,41 @@ def test_gradient_operators_check_what_they_are_given(mx, names, part):
     assert sum(answer == "made" for answer in answers) > len(given) // 100  # some calls are right
     unnamed = [(fault.call(), answer) for fault, answer in zip(given, answers) if problem_of(fault, answer, names) is not None]
     assert not unnamed[:5]
+
+
+LSTM_PARAMS = {"mode": "lstm", "num_layers": 1, "projection_size": 3, "state_outputs": True, "state_size": 5}
+LSTM = [(3, 2, 4), (195,), (1, 2, 3), (1, 2, 5), (3, 2, 3), (180,), (3, 2, 3), (1, 2, 3), (1, 2, 5)]
+
+
+def lstm_with(place, shape):
+    """The gradient of an LSTM, one of its arrays of another shape."""
+    shapes = [shape if i == place else s for i, s in enumerate(LSTM)]
+    return Fault("_backward_RNN", LSTM_PARAMS, tuple((s, "float32") for s in shapes), must_fail=True)
+
+
+def product(op, shapes, **params):
+    return Fault(op, {"wrt": 2**31 - 1, **params}, tuple((s, "float32") for s in shapes), must_fail=True)
+
+
+WRONG_INSIDE = [
+    Fault("_sg_constant", {}, (), must_fail=True),
+    *(lstm_with(place, shape) for place in (4, 5, 6, 7, 8) for shape in [(0,), (0, 2, 5), (7, 2, 3)]),
+    product("_backward_dot", [(2, 4), (2, 3), (3, 4)]),
+    product("_backward_np_dot", [(2, 4), (2, 3), (3, 4)]),
+    product("_backward_batch_dot", [(2, 6, 2), (2, 6, 6), (2, 6, 2)]),
+    product("_backward_npi_matmul", [(2, 2, 4), (2, 2, 3), (3, 4)]),
+    product("_backward_npi_tensordot_int_axes", [(2, 4), (2, 3), (3, 4)], axes=1),
+    product("_backward_npi_tensordot", [(4, 4), (4, 5), (5, 4)], a_axes_summed="(-1,)", b_axes_summed="(0,)"),
+    Fault("_backward__npi_dsplit", {"axis": 2, "indices": "(0,1,3)", "sections": 2**31 - 1},
+          (((2, 3, 4), "float32"),) + (((2, 3, 1), "float32"),) * 3, must_fail=True),
+]
+
+
+@pytest.mark.parametrize("fault", WRONG_INSIDE, ids=lambda fault: fault.op)
+def test_operators_that_graphs_are_made_of_check_what_they_are_given(names, fault):
+    answers = answers_to([fault])
+    assert problem_of(fault, answers[0], names) is None, answers
+
+
+def test_the_gradient_of_a_recurrent_layer_takes_what_fits():
+    assert answers_to([Fault("_backward_RNN", LSTM_PARAMS, tuple((s, "float32") for s in LSTM))]) == ["made"]

@@ -276,6 +276,17 @@ def test_gradient_of_a_product_with_zeros_is_the_product_of_the_others(mx):
     np.testing.assert_array_equal(got, [[0, 10, 0], [0, 0, 0], [12, 8, 6]])
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8"])
+def test_gradient_of_a_product_of_whole_numbers(mx, dtype):
+    a, least = np.array([[2, 0, 5], [0, 0, 3], [2, 3, 4]], dtype), np.iinfo(dtype).min
+    np.testing.assert_array_equal(mx.gradients("prod", [a], [np.ones(3, dtype)], axis="(1,)")[0], [[0, 10, 0], [0, 0, 0], [12, 8, 6]])
+    # Not the product of the others: 0 / 0 of floating numbers is no number, which no whole one says.
+    np.testing.assert_array_equal(mx.gradients("nanprod", [a], [np.ones(3, dtype)], axis="(1,)")[0], [[0, 0, 0], [0, 0, 0], [12, 8, 6]])
+    if least < 0:  # the quotient of the least and -1 is too large for the type
+        got = mx.gradients("prod", [np.array([least, -1], dtype)], [np.ones(1, dtype)])[0]
+        assert got[1] == least
+
+
 @pytest.mark.parametrize("of", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("to", ["float32", "float64"])
 def test_gradients_of_reductions_to_another_type(mx, of, to):

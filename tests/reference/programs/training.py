@@ -205,7 +205,7 @@ def loader(draw):
                           "mx.gluon.data.SimpleDataset([(1, 2.5)] * len(x))",
                           "mx.gluon.data.ArrayDataset(x, y).take(3)", "mx.gluon.data.ArrayDataset(x, y).shard(2, 1)",
                           "mx.gluon.data.ArrayDataset(x, y).filter(lambda v: v[1] > 0)",
-                          "mx.gluon.data.ArrayDataset(x, y).transform(lambda a, b: (a, b * 1), lazy=False)"])
+                          "mx.gluon.data.ArrayDataset(x, y).transform(lambda a, b: (a, -b), lazy=False)"])
     pad = draw.one_of(["pad", "discard", "roll_over"])
     arrays = {"x": draw.numbers.rand(n, 2).astype("float32"), "y": draw.numbers.randint(-2, 3,
         n).astype(draw.one_of(["float32", "int32", "float64"]))}

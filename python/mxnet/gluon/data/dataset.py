@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable, List, Optional, Sequence
 
 from ... import recordio
 from ...ndarray import NDArray
+from .._errors import MismatchError
 
 __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
 
@@ -28,7 +29,7 @@ class Dataset:
     def shard(self, num_shards: int, index: int) -> Dataset:
         """Part `index` of `num_shards` parts in order; the first ones are longer by one where it does not divide."""
         if not 0 <= index < num_shards:
-            raise ValueError(f"given index {index} of {num_shards} shards, expected 0 to num_shards - 1")
+            raise MismatchError(f"given index {index} of {num_shards} shards, expected 0 to num_shards - 1")
         size, longer = divmod(len(self), num_shards)
         start = size * index + min(index, longer)
         return _Selected(self, range(start, start + size + (index < longer)))
@@ -114,12 +115,12 @@ class ArrayDataset(Dataset):
 
     def __init__(self, *args: Any) -> None:
         if not args:
-            raise ValueError("given nothing, expected at least one array or list")
+            raise MismatchError("given nothing, expected at least one array or list")
         self._length = len(args[0])
         self._data: List[Any] = []
         for i, data in enumerate(args):
             if len(data) != self._length:
-                raise ValueError(f"given {len(data)} items in argument {i} and {self._length} in the first, expected as many")
+                raise MismatchError(f"given {len(data)} items in argument {i} and {self._length} in the first, expected as many")
             # One row of a vector of the library is an array again; as NumPy it is a number.
             self._data.append(data._values() if isinstance(data, NDArray) and data.ndim == 1 else data)
 

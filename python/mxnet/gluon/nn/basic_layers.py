@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator, Union
 
+from .._errors import MismatchError
 from .._ops import op
 from ..block import Block, HybridBlock
 from ._norm import BatchNorm, BatchNormReLU, GroupNorm, InstanceNorm, LayerNorm
@@ -244,5 +245,5 @@ def _named(name: str) -> Callable[..., Any]:
 
     module = _module(ndarray, name)
     if not hasattr(module, name):
-        raise ValueError(f"given function {name!r}, expected one of {module.__name__}")
+        raise MismatchError(f"given function {name!r}, expected one of {module.__name__}")
     return getattr(module, name)

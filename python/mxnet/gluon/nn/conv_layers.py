@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._signatures import with_defaults
 from ...base import numeric_types
+from .._errors import MismatchError
 from .._ops import op
 from ..block import HybridBlock
 from .activations import Activation
@@ -27,13 +28,13 @@ def _tuple(value: Any, dims: int) -> Tuple[int, ...]:
         return (int(number),) * dims
     value = tuple(value)
     if len(value) != dims:
-        raise ValueError(f"given {value}, expected a number or {dims} of them")
+        raise MismatchError(f"given {value}, expected a number or {dims} of them")
     return value
 
 
 def _layout(layout: str, *allowed: str) -> str:
     if layout not in allowed:
-        raise ValueError(f"given layout {layout!r}, expected one of {', '.join(allowed)}")
+        raise MismatchError(f"given layout {layout!r}, expected one of {', '.join(allowed)}")
     return layout
 
 

@@ -7,6 +7,7 @@ from typing import Any, List, Optional, Tuple
 
 from ... import ndarray, symbol
 from ...util import is_np_array
+from .._errors import MismatchError
 from .._ops import op
 from ..parameter import tensor_types
 
@@ -31,7 +32,7 @@ def concat(F: Any, arrays: Any, axis: int, name: str) -> Any:
 def axes_of(layout: str) -> Tuple[int, int]:
     """The axes of time and batch."""
     if sorted(layout) != sorted("NTC"):
-        raise ValueError(f"given layout {layout!r}, expected NTC or TNC")
+        raise MismatchError(f"given layout {layout!r}, expected NTC or TNC")
     return layout.find("T"), layout.find("N")
 
 
@@ -56,7 +57,7 @@ def formatted(length: Optional[int], inputs: Any, layout: str, merge: Optional[b
         if F is ndarray:
             batch = inputs.shape[batch_axis]
             if length is not None and inputs.shape[in_axis] != length:
-                raise ValueError(f"given {inputs.shape[in_axis]} steps, expected {length} as `length` says")
+                raise MismatchError(f"given {inputs.shape[in_axis]} steps, expected {length} as `length` says")
         if merge is False:
             steps: Any = inputs.shape[in_axis] if F is ndarray else length
             inputs = split_steps(F, inputs, steps, in_axis)
@@ -64,7 +65,7 @@ def formatted(length: Optional[int], inputs: Any, layout: str, merge: Optional[b
             inputs = inputs.swapaxes(axis, in_axis)
         return inputs, axis, F, batch
     if length is not None and len(inputs) != length:
-        raise ValueError(f"given {len(inputs)} steps, expected {length} as `length` says")
+        raise MismatchError(f"given {len(inputs)} steps, expected {length} as `length` says")
     if F is ndarray:
         batch = inputs[0].shape[batch_axis if batch_axis < axis else batch_axis - 1]
     if merge:

@@ -10,6 +10,7 @@ from ... import symbol
 from ...ndarray import NDArray
 from ...ndarray._dtypes import dtype_name
 from ...util import is_np_array
+from .._errors import MismatchError
 from ..block import HybridBlock
 from ..parameter import Parameter, tensor_types
 from . import rnn_cell
@@ -48,7 +49,7 @@ class _RNNLayer(HybridBlock):
     ) -> None:
         super().__init__(**kwargs)
         if layout not in ("TNC", "NTC"):
-            raise ValueError(f"given layout {layout!r}, expected TNC or NTC")
+            raise MismatchError(f"given layout {layout!r}, expected TNC or NTC")
         self._hidden_size = hidden_size
         self._projection_size = projection_size
         self._num_layers = num_layers

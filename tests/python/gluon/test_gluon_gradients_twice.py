@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of gradients through hybridized blocks: what a compiled graph computed is computed again, as eager calls."""
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet.gluon import nn
+
+LAYERS = {
+    "BatchNorm": lambda: nn.BatchNorm(in_channels=3),
+    "Dropout": lambda: nn.Dropout(0.5),
+    "LayerNorm": lambda: nn.LayerNorm(in_channels=3),
+    "PReLU": nn.PReLU,
+}
+
+
+class Branches(mx.gluon.HybridBlock):
+    """Two outputs; `layer` is behind the second, and behind the first where that is asked for."""
+
+    def __init__(self, layer, through):
+        super().__init__()
+        self.through = through
+        with self.name_scope():
+            self.layer = layer
+
+    def hybrid_forward(self, F, x):
+        h = self.layer(F.tanh(x)) * 2
+        return F.square(h) * x if self.through else F.square(x) * x * 1.0, h
+
+
+def network(layer, through, hybridized):
+    net = Branches(LAYERS[layer](), through)
+    net.initialize()
+    if hybridized:
+        net.hybridize()
+    return net
+
+
+def slopes(net, training, heads=slice(0, 1), train_mode=True):
+    """The array, and its gradient, which can be differentiated again."""
+    x = mx.nd.array([[1, 2, 3], [4, 5, 7]])
+    x.attach_grad()
+    net(x)
+    for name, parameter in net.collect_params().items():
+        if "running" in name:
+            parameter.set_data(parameter.data() + mx.nd.array([0.5, 1, 2]))
+    with mx.autograd.record(training):
+        slope = mx.autograd.grad(net(x)[heads], [x], create_graph=True, retain_graph=True, train_mode=train_mode)[0]
+        penalty = (slope * slope).sum()
+    return x, slope, penalty
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("layer", LAYERS)
+def test_an_output_that_does_not_pass_the_layer(layer, training, hybridized):
+    x, slope, penalty = slopes(network(layer, False, hybridized), training)
+    penalty.backward()
+    numbers = x.asnumpy()
+    np.testing.assert_allclose(slope.asnumpy(), 3 * numbers**2, rtol=1e-5)
+    np.testing.assert_allclose(x.grad.asnumpy(), 36 * numbers**3, rtol=1e-5)
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("layer", ["BatchNorm", "LayerNorm", "PReLU"])
+def test_a_layer_without_a_second_order_is_named_when_it_is_reached(layer, hybridized):
+    _, slope, penalty = slopes(network(layer, True, hybridized), True)
+    assert np.isfinite(slope.asnumpy()).all()
+    with pytest.raises(mx.MXNetError, match=f"_backward_{dict(PReLU='LeakyReLU').get(layer, layer)}.*no gradient"):
+        penalty.backward()
+
+
+def test_random_numbers_that_would_be_drawn_again_are_named():
+    with pytest.raises(mx.MXNetError, match="Dropout.*draws random numbers"):
+        slopes(network("Dropout", True, True), True)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_what_was_recorded_in_predict_mode_is_computed_again_in_predict_mode(layer):
+    eager, compiled = (slopes(network(layer, True, hybridized), False)[1].asnumpy() for hybridized in (False, True))
+    np.testing.assert_allclose(compiled, eager, rtol=1e-5, atol=1e-6)
+
+
+def test_averages_move_once():
+    net = network("BatchNorm", False, True)
+    x, _, penalty = slopes(net, True, heads=slice(0, 1))
+    tanh = np.tanh(x.asnumpy())
+    for _ in range(2):
+        mean = net.layer.running_mean.data().asnumpy()
+        np.testing.assert_allclose(mean, 0.9 * np.array([0.5, 1, 2]) + 0.1 * tanh.mean(0), rtol=1e-5)
+        if penalty is not None:
+            penalty.backward()
+            penalty = None
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_averages_that_move_behind_a_stopped_gradient_are_no_part_of_it(hybridized):
+    class Stopped(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            with self.name_scope():
+                self.layer = nn.BatchNorm(in_channels=3)
+
+        def hybrid_forward(self, F, x):
+            return F.square(x) * x + F.BlockGrad(self.layer(x)) * 1.0, x * 1.0
+
+    net = Stopped()
+    net.initialize()
+    if hybridized:
+        net.hybridize()
+    x, slope, penalty = slopes(net, True)
+    penalty.backward()
+    np.testing.assert_allclose(x.grad.asnumpy(), 36 * x.asnumpy()**3, rtol=1e-5)
+    moved = net.layer.running_mean.data().asnumpy()
+    np.testing.assert_allclose(moved, 0.9 * np.array([0.5, 1, 2]) + 0.1 * x.asnumpy().mean(0), rtol=1e-5)
+
+
+def test_a_loss_of_classes_with_lengths_has_a_first_gradient():
+    x, lengths = mx.nd.array([[1, 2, 3], [4, 5, 7]]), mx.nd.array([2, 3], dtype="int32")
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.softmax(x, lengths, use_length=True)
+        slope = mx.autograd.grad((y * y).sum(), [x], create_graph=True, retain_graph=True)[0]
+    with mx.autograd.record():
+        again = (mx.nd.softmax(x, lengths, use_length=True)**2).sum()
+    again.backward()
+    np.testing.assert_allclose(slope.asnumpy(), x.grad.asnumpy(), rtol=1e-6)
+    with pytest.raises(mx.MXNetError, match="_backward_softmax.*no gradient"):
+        slope.backward()
