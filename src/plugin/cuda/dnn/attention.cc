@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "plugin/cuda/dnn/convolution.h"
 
 namespace mxnet::cuda {
@@ -24,7 +25,8 @@ Descriptor tensor(int64_t id, cudnnDataType_t dtype, const std::vector<int64_t>&
 }
 
 // `parts` vectors of each head lie side by side, then the heads, the samples, the steps.
-Descriptor vectors(const Attention& attention, int64_t id, int64_t steps, int64_t parts) {
+[[maybe_unused]] Descriptor vectors(const Attention& attention, int64_t id, int64_t steps,
+                                    int64_t parts) {
   const int64_t head = parts * attention.size, sample = attention.heads * head;
   Descriptor result = tensor(id, cudnn_dtype(attention.dtype),
                              {attention.batch, attention.heads, steps, attention.size},
@@ -34,7 +36,7 @@ Descriptor vectors(const Attention& attention, int64_t id, int64_t steps, int64_
 }
 
 // A number of the host's.
-Descriptor number(int64_t id) {
+[[maybe_unused]] Descriptor number(int64_t id) {
   Descriptor result = tensor(id, CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1});
   result.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true).finalize();
   return result;
@@ -54,6 +56,7 @@ void Attention::set_key(PlanKey* key) const {
 }
 
 std::vector<Descriptor> attention_operations(const Attention& attention) {
+#if CUDNN_VERSION >= 91300  // earlier headers have no words for it
   const Descriptor queries = vectors(attention, kQueryId, attention.queries, attention.query_parts);
   const Descriptor keys = vectors(attention, kKeyId, attention.keys, attention.memory_parts);
   const Descriptor values = vectors(attention, kValueId, attention.keys, attention.memory_parts);
@@ -68,6 +71,11 @@ std::vector<Descriptor> attention_operations(const Attention& attention) {
       .set(CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC, scale)
       .finalize();
   return operations;
+#else
+  throw Error(ErrorCode::kNotImplemented, "attention",
+              fmt::format("{} was built with cuDNN {}, expected 9.13 or later",
+                          attention.to_string(), CUDNN_VERSION));
+#endif
 }
 
 void AttentionPlan::run(cudnnHandle_t handle, const AttentionArrays& arrays, float scale,
