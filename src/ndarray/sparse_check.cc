@@ -57,28 +57,28 @@ void check_ends(const NDArray& array) {
                                 indptr[last], stored));
 }
 
-// Whether each index is in [0, limit), and each larger than the one before if asked for. Without a
-// branch an element: the sign of what is gathered tells.
-template <class Index>
-bool are_sound(const Index* indices, int64_t count, int64_t limit, bool ascending) {
-  const auto at = [&](int64_t k) {
-    return static_cast<uint64_t>(static_cast<int64_t>(indices[k]));  // a negative one stays one
-  };
-  const uint64_t last = static_cast<uint64_t>(limit) - 1;
-  uint64_t wrong = 0;
-  for (int64_t k = 0; k < count; ++k) wrong |= at(k) | (last - at(k));
-  if (ascending)
-    for (int64_t k = 1; k < count; ++k) wrong |= at(k) - at(k - 1) - 1;
-  return wrong >> 63 == 0;
+// What one loop over all entries tells, without a branch for each.
+struct Overview {
+  bool inside;       // all are in [0, limit)
+  int64_t descents;  // entries that are not larger than the one before
+};
+Overview look_over(const IndexReader& indices, int64_t limit) {
+  return indices.with_array([&](const auto* all) {
+    const int64_t count = indices.size();
+    int64_t outside = count > 0 ? all[0] | (limit - 1 - all[0]) : 0;  // its sign
+    int64_t descents = 0;
+    for (int64_t k = 1; k < count; ++k) {
+      const int64_t index = all[k];
+      outside |= index | (limit - 1 - index);
+      descents += static_cast<int64_t>(index <= all[k - 1]);
+    }
+    return Overview{outside >= 0, descents};
+  });
 }
 
 // Entries [begin, end) of an index array against `limit`, and ascending if asked for.
 void check_range(const NDArray& array, const IndexReader& indices, int64_t begin, int64_t end,
                  int64_t limit, bool ascending) {
-  if (begin >= end || indices.with_array([&](const auto* array) {
-        return are_sound(array + begin, end - begin, limit, ascending);
-      }))
-    return;
   for (int64_t k = begin; k < end; ++k) {
     const int64_t index = indices[k];
     if (index < 0 || index >= limit)
@@ -91,10 +91,6 @@ void check_range(const NDArray& array, const IndexReader& indices, int64_t begin
 
 // Entries [begin, end) are different ones.
 void check_distinct(const NDArray& array, const IndexReader& indices, int64_t begin, int64_t end) {
-  const bool ascend = begin >= end || indices.with_array([&](const auto* array) {
-    return are_sound(array + begin, end - begin, array[end - 1] + int64_t{1}, true);
-  });
-  if (ascend) return;
   std::vector<int64_t> sorted;
   for (int64_t k = begin; k < end; ++k) sorted.push_back(indices[k]);
   std::sort(sorted.begin(), sorted.end());
@@ -105,12 +101,9 @@ void check_distinct(const NDArray& array, const IndexReader& indices, int64_t be
 
 enum class Order : unsigned char { kAny, kDistinct, kAscending };
 
-void check_indices(const NDArray& array, Order order) {
+// Entry by entry, to say which one is wrong.
+void check_rows(const NDArray& array, Order order) {
   const SparseStore& store = array.sparse();
-  if (array.storage_type() == StorageType::kRowSparse) {
-    const IndexReader rows(store, SparseStore::kRows);
-    return check_range(array, rows, 0, rows.size(), array.shape()[0], order != Order::kAny);
-  }
   const IndexReader indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
   for (int64_t row = 0; row + 1 < indptr.size(); ++row) {
     if (indptr[row] > indptr[row + 1] || indptr[row + 1] > indices.size())
@@ -120,6 +113,30 @@ void check_indices(const NDArray& array, Order order) {
                 order == Order::kAscending);
     if (order == Order::kDistinct) check_distinct(array, indices, indptr[row], indptr[row + 1]);
   }
+}
+
+void check_indices(const NDArray& array, Order order) {
+  const SparseStore& store = array.sparse();
+  if (array.storage_type() == StorageType::kRowSparse) {
+    const IndexReader rows(store, SparseStore::kRows);
+    const int64_t limit = array.shape()[0];
+    const Overview overview = look_over(rows, limit);
+    if (!overview.inside || (order != Order::kAny && overview.descents > 0))
+      check_range(array, rows, 0, rows.size(), limit, order != Order::kAny);
+    return;
+  }
+  const IndexReader indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
+  const Overview overview = look_over(indices, array.shape()[1]);
+  // Where a row begins they may descend.
+  bool sound = overview.inside;
+  int64_t descents = overview.descents;
+  for (int64_t row = 0; row + 1 < indptr.size(); ++row) {
+    const int64_t begin = indptr[row], end = indptr[row + 1];
+    sound = sound && begin <= end && end <= indices.size();
+    if (sound && order != Order::kAny && begin > 0 && begin < end)
+      descents -= static_cast<int64_t>(indices[begin] <= indices[begin - 1]);
+  }
+  if (!sound || (order != Order::kAny && descents > 0)) check_rows(array, order);
 }
 
 }  // namespace

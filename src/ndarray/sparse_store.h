@@ -45,11 +45,13 @@ class SparseStore {
   const Shape& aux_shape(int i) const { return aux(i).shape; }
   void* aux_data(int i) const { return aux(i).block.data; }
   std::size_t part_bytes(int part) const;
+  void* part_data(int part) const { return parts_[static_cast<std::size_t>(part)].block.data; }
   // Rows of row_sparse, non-zeros of csr.
   int64_t stored() const { return values_shape().size() == 0 ? 0 : values_shape()[0]; }
 
-  // Makes room for `stored` rows or non-zeros, in all parts; keeps no contents, but csr's indptr is
-  // zeroed when nothing is stored, as a whole matrix of zeros needs. May throw Error(kOutOfMemory).
+  // Makes room for `stored` rows or non-zeros, in all parts; keeps no contents but those of the
+  // first ones where there are as many already. csr's indptr is zeroed when nothing is stored, as a
+  // whole matrix of zeros needs. May throw Error(kOutOfMemory).
   void resize(int64_t stored, Device device, Stream* stream = nullptr);
   // One part alone, for callers that fill the parts one by one. Keeps no contents.
   void resize_part(int part, const Shape& shape, Device device, Stream* stream = nullptr);

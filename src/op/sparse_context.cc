@@ -52,6 +52,20 @@ CsrView SparseContext::make_csr(int o, int64_t stored) const {
   return csr_view(array);
 }
 
+void SparseContext::keep_csr(int o, int64_t stored) const {
+  const NDArray& array = out(o);
+  SparseStore& store = array.sparse();
+  // What is hardly shorter stays where it is.
+  if (const int64_t room = store.stored(); stored >= room - room / 8)
+    return store.resize(stored, array.device());
+  SparseStore fitting(StorageType::kCSR, array.shape(), array.dtype());
+  fitting.resize(stored, array.device());
+  for (int part = 0; part < store.num_parts(); ++part)
+    std::memcpy(fitting.part_data(part), store.part_data(part), fitting.part_bytes(part));
+  store.swap(fitting);
+  fitting.release(nullptr);
+}
+
 RowsView SparseContext::make_rows(int o, int64_t stored) const {
   const NDArray& array = out(o);
   array.sparse().resize(stored, array.device());

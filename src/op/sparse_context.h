@@ -64,6 +64,8 @@ class SparseContext {
 
   // Output o with room for that many; contents are the kernel's to write, all of them.
   CsrView make_csr(int o, int64_t stored) const;
+  // Of a csr output that had room for more, the first `stored` elements.
+  void keep_csr(int o, int64_t stored) const;
   RowsView make_rows(int o, int64_t stored) const;
   // The csr pattern of an input as that of the output, without values.
   CsrView make_csr_like(int o, const CsrView& pattern) const;

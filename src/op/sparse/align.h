@@ -65,13 +65,6 @@ class RowSource {
 void run_rows(const SparseContext& context, std::span<const int64_t> rows,
               std::span<const RowSource> in, std::span<const RowSource> out);
 
-// The same elements of two csr matrices: positions in each, -1 where one has none.
-struct AlignedElements {
-  std::vector<int64_t> indptr, columns, lhs, rhs;
-};
-enum class Align : uint8_t { kAny, kBoth };
-AlignedElements align_elements(const CsrView& lhs, const CsrView& rhs, Align align);
-
 // out[k] = values[positions[k]], zero for -1.
 void gather_elements(const Tensor& values, std::span<const int64_t> positions, void* out);
 

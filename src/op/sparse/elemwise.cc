@@ -9,6 +9,7 @@
 #include "op/params/dense_and_sparse.h"
 #include "op/run/element_size.h"
 #include "op/sparse/align.h"
+#include "op/sparse/csr_pairs.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {
@@ -91,21 +92,6 @@ void run_flat(SparseContext& context, const Tensor& lhs, const Tensor& rhs, cons
   Tensor result = out;
   in[0].shape_ptr = in[1].shape_ptr = result.shape_ptr = &shape;
   context.run_dense(in, {&result, 1});
-}
-
-void two_csr(SparseContext& context, Align align) {
-  const CsrView lhs = context.csr(0), rhs = context.csr(1);
-  const AlignedElements all = align_elements(lhs, rhs, align);
-  const auto count = static_cast<int64_t>(all.columns.size());
-  const CsrView out = context.make_csr(0, count);
-  std::copy(all.indptr.begin(), all.indptr.end(), out.indptr);
-  std::copy(all.columns.begin(), all.columns.end(), out.indices);
-  const std::size_t bytes = static_cast<std::size_t>(count) * dtype_size(out.values.dtype);
-  const Tensor a{context.workspace(bytes), nullptr, lhs.values.dtype};
-  const Tensor b{context.workspace(bytes), nullptr, rhs.values.dtype};
-  gather_elements(lhs.values, all.lhs, a.data);
-  gather_elements(rhs.values, all.rhs, b.data);
-  run_flat(context, a, b, out.values, count);
 }
 
 // The elements of a dense operand that stand where a csr matrix has some; the operand may be a row,
@@ -192,7 +178,7 @@ bool sum_layout(const AnyParams&, const StorageTypes& types) {
 void sum(const AnyParams&, SparseContext& context) {
   const bool csr = context.in(0).storage_type() == kCSR || context.in(1).storage_type() == kCSR;
   if (!csr) return union_rows(context);
-  context.out(0).is_sparse() ? two_csr(context, Align::kAny) : through_dense(context);
+  context.out(0).is_sparse() ? combine_csr(context, Align::kAny) : through_dense(context);
 }
 
 // maximum, minimum, hypot: of two sparse ones only.
@@ -208,7 +194,7 @@ bool product_layout(const AnyParams&, const StorageTypes& types) {
 void product(const AnyParams&, SparseContext& context) {
   if (context.out(0).storage_type() == kRowSparse) return common_rows(context);
   if (context.in(0).storage_type() == context.in(1).storage_type())
-    return two_csr(context, Align::kBoth);
+    return combine_csr(context, Align::kBoth);
   const int at = context.in(0).is_sparse() ? 0 : 1;
   csr_pattern(context, context.csr(at), at);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices of integers against sums written out: any side transposed, odd sizes, parts
-// of larger matrices, factors, numbers that wrap, and vectors so long that threads share them.
+// Products of matrices against sums written out: any side transposed, odd sizes, parts of larger
+// matrices, factors, integers that wrap, vectors so long that threads share them, and products of
+// floating numbers of the sizes for which some processors pack one factor.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "op/products/products.h"
@@ -16,7 +19,12 @@ constexpr uint64_t kSeed = 20240611;
 template <class T>
 std::vector<T> numbers(int64_t count, std::mt19937_64& random) {
   std::vector<T> all(static_cast<std::size_t>(count));
-  for (T& x : all) x = static_cast<T>(random());  // all bits: products wrap
+  for (T& x : all) {
+    if constexpr (std::is_floating_point_v<T>)
+      x = static_cast<T>(random() % 9) - T{4};  // sums are exact
+    else
+      x = static_cast<T>(random());  // all bits: products wrap
+  }
   return all;
 }
 
@@ -84,6 +92,25 @@ void expect_products() {
 TEST(IntegerProducts, AreSumsModuloTheType) {
   expect_products<uint32_t>();
   expect_products<uint64_t>();
+}
+
+template <class T>
+void expect_large_products() {
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{131, 77, 130},
+                                {45, 301, 255},
+                                {32, 70, 513},
+                                {300, 33, 200},
+                                {31, 260, 140},
+                                {700, 5, 300}}) {
+    expect_product<T>(m, n, k, 1, 0);
+    expect_product<T>(m, n, k, 1, 1);
+    expect_product<T>(m, n, k, 2, 1);
+  }
+}
+
+TEST(FloatingProducts, AreSums) {
+  expect_large_products<float>();
+  expect_large_products<double>();
 }
 
 }  // namespace

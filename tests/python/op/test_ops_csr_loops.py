@@ -97,3 +97,24 @@ def test_choosing_by_what_csr_stores(mx, rng, dtype, condition_type):
     condition.data[::3] = 0  # stored zeros do not hold
     x, y = rng.integers(0, 99, (20, 30)).astype(dtype), rng.integers(100, 199, (20, 30)).astype(dtype)
     np.testing.assert_array_equal(mx.run("where", condition, x, y)[0], np.where(condition.dense() != 0, x, y))
+
+
+def backwards(array):
+    """The same matrix, the columns of each row in descending order."""
+    order = np.concatenate([np.arange(begin, end)[::-1] for begin, end in zip(array.aux[0], array.aux[0][1:])])
+    return Sparse("csr", array.shape, array.data[order], [array.aux[0], array.aux[1][order]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
+@pytest.mark.parametrize("shape", [(700, 600), (5, 90000), (90000, 5)])
+def test_sums_and_products_of_csr_matrices_that_threads_share(mx, rng, dtype, shape):
+    first, second = drawn(rng, shape, dtype, 0.3), drawn(rng, shape, dtype, 0.2)
+    first[shape[0] // 2 : shape[0] // 2 + 3], second[:1], first[-1:], second[-1:] = 0, 0, 0, 0
+    nothing = np.zeros(shape, dtype)
+    for x, y in ((first, second), (second, first), (first, first), (first, nothing), (nothing, second)):
+        for operator, function, stored in (("elemwise_add", np.add, (x != 0) | (y != 0)), ("elemwise_mul", np.multiply, (x != 0) & (y != 0))):
+            want = csr(stored)
+            want.data = function(x, y)[stored]
+            same(mx.run(operator, csr(x), csr(y))[0], want)
+            same(mx.run(operator, backwards(csr(x)), csr(y))[0], want)
+            same(mx.run(operator, backwards(csr(x)), backwards(csr(y)))[0], want)

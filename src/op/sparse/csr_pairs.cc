@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows are merged in pieces that stay in the caches, straight into a result that has room for the
+// most elements there can be; what threads have left free between their parts is closed at the end.
+#include "op/sparse/csr_pairs.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "op/run/element_size.h"
+#include "op/run/parallel.h"
+#include "op/sparse/align.h"
+
+namespace mxnet {
+namespace {
+
+// Elements that the dense kernel gets at once: its operands stay in the first-level cache, and the
+// call itself does not count.
+constexpr int64_t kPieceElements = 2048;
+// Elementary operations of merging an element, for the decision about threads.
+constexpr double kMergeCost = 8.0;
+
+// A row of one operand, by ascending columns.
+struct Line {
+  const int64_t* columns;
+  const char* values;
+  int64_t count;
+};
+
+// Rows of one operand, each sorted into memory of its own where nobody has sorted it.
+class Lines {
+ public:
+  explicit Lines(const CsrView& csr) : csr_(csr), item_(dtype_size(csr.values.dtype)) {}
+
+  Line line(int64_t row) {
+    const int64_t begin = csr_.begin(row), count = csr_.end(row) - begin;
+    const int64_t* columns = csr_.indices + begin;
+    if (!std::is_sorted(columns, columns + count)) return sorted(columns, begin, count);
+    return {columns, csr_.values.as<char>() + static_cast<std::size_t>(begin) * item_, count};
+  }
+
+ private:
+  Line sorted(const int64_t* columns, int64_t begin, int64_t count) {
+    positions_.resize(static_cast<std::size_t>(count));
+    std::iota(positions_.begin(), positions_.end(), int64_t{0});
+    std::sort(positions_.begin(), positions_.end(),
+              [&](int64_t a, int64_t b) { return columns[a] < columns[b]; });
+    columns_.resize(positions_.size());
+    for (std::size_t k = 0; k < positions_.size(); ++k) {
+      columns_[k] = columns[positions_[k]];
+      positions_[k] += begin;
+    }
+    values_.resize(positions_.size() * item_);
+    gather_elements(csr_.values, positions_, values_.data());
+    return {columns_.data(), values_.data(), count};
+  }
+
+  const CsrView& csr_;
+  const std::size_t item_;
+  std::vector<int64_t> positions_, columns_;
+  std::vector<char> values_;
+};
+
+// Where merged elements go.
+struct Merged {
+  int64_t* columns;
+  char *left, *right;
+};
+
+// The number of elements. Without a branch an element: which operand comes next is anybody's guess.
+// Places are counted up to zero, so that one question tells whether both have elements left; a
+// function of its own, so that all it needs is in registers.
+template <class Item, Align align>
+[[gnu::noinline]] int64_t merge(const Line& left, const Line& right, const Merged& to) {
+  const int64_t *const left_end = left.columns + left.count, *const right_end =
+                                                                 right.columns + right.count;
+  const auto* left_values = reinterpret_cast<const Item*>(left.values) + left.count;
+  const auto* right_values = reinterpret_cast<const Item*>(right.values) + right.count;
+  int64_t* const columns = to.columns;
+  auto *to_left = reinterpret_cast<Item*>(to.left), *to_right = reinterpret_cast<Item*>(to.right);
+  int64_t i = -left.count, j = -right.count, n = 0;
+  while ((i & j) < 0) {
+    const int64_t a = left_end[i], b = right_end[j];
+    const auto of_left = static_cast<int64_t>(a <= b), of_right = static_cast<int64_t>(b <= a);
+    columns[n] = b ^ ((a ^ b) & -of_left);
+    to_left[n] = static_cast<Item>(left_values[i] & static_cast<Item>(-of_left));
+    to_right[n] = static_cast<Item>(right_values[j] & static_cast<Item>(-of_right));
+    i += of_left;
+    j += of_right;
+    n += align == Align::kAny ? 1 : of_left & of_right;
+  }
+  if (align == Align::kBoth) return n;
+  // One of them has some left.
+  const bool of_left = i < 0;
+  const int64_t* const rest = of_left ? left_end : right_end;
+  const Item* const values = of_left ? left_values : right_values;
+  Item *const taken = of_left ? to_left : to_right, *const lacking = of_left ? to_right : to_left;
+  for (i |= j; i < 0; ++i, ++n) {
+    columns[n] = rest[i];
+    taken[n] = values[i];
+    lacking[n] = 0;
+  }
+  return n;
+}
+
+// The merge of two matrices into an output with room for all.
+class Merge {
+ public:
+  Merge(const SparseContext& context, Align align)
+      : context_(context),
+        align_(align),
+        left_(context.csr(0)),
+        right_(context.csr(1)),
+        fewer_(left_.stored < right_.stored ? left_ : right_),
+        item_(dtype_size(left_.values.dtype)) {}
+
+  void run() {
+    out_ = context_.make_csr(0, most_before(left_.rows));
+    out_.indptr[0] = 0;
+    const int64_t total = most_before(left_.rows);
+    const int parts = std::max(1, threads_for(total, kMergeCost));
+    std::vector<int64_t> first_rows(static_cast<std::size_t>(parts) + 1, left_.rows);
+    for (int part = 0; part < parts; ++part)
+      first_rows[static_cast<std::size_t>(part)] = row_at(total * part / parts);
+    parallel_for(
+        parts, kMergeCost * static_cast<double>(total) / parts,
+        [&](int64_t first, int64_t last) {
+          for (int64_t part = first; part < last; ++part) {
+            const auto p = static_cast<std::size_t>(part);
+            merge_rows(first_rows[p], first_rows[p + 1]);
+          }
+        },
+        1);
+    close_gaps(first_rows);
+  }
+
+ private:
+  // The most elements that the result can store in the rows before this one.
+  int64_t most_before(int64_t row) const {
+    return align_ == Align::kAny ? left_.begin(row) + right_.begin(row) : fewer_.begin(row);
+  }
+  // The first row before which there can be so many.
+  int64_t row_at(int64_t count) const {
+    int64_t low = 0, high = left_.rows;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (most_before(middle) < count)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  // Writes their elements from most_before(first) on, and their ends as if there were no gaps
+  // before.
+  void merge_rows(int64_t first, int64_t last) const {
+    Lines left(left_), right(right_);
+    std::vector<char> values;
+    int64_t at = most_before(first);
+    for (int64_t row = first; row < last;) {
+      int64_t end = row + 1;
+      while (end < last && most_before(end + 1) - most_before(row) <= kPieceElements) ++end;
+      const auto most = static_cast<std::size_t>(most_before(end) - most_before(row)) * item_;
+      if (values.size() < 2 * most) values.resize(2 * most);
+      int64_t count = 0;
+      for (; row < end; ++row) {
+        const auto done = static_cast<std::size_t>(count) * item_;
+        const Merged to{out_.indices + at + count, values.data() + done,
+                        values.data() + most + done};
+        dispatch_bytes(item_, [&]<class Item>(Item) {
+          const auto merges =
+              align_ == Align::kAny ? merge<Item, Align::kAny> : merge<Item, Align::kBoth>;
+          count += merges(left.line(row), right.line(row), to);
+        });
+        out_.indptr[row + 1] = at + count;
+      }
+      compute(values.data(), values.data() + most, at, count);
+      at += count;
+    }
+  }
+
+  void compute(char* left, char* right, int64_t at, int64_t count) const {
+    if (count == 0) return;
+    const Shape shape{count};
+    const DType dtype = out_.values.dtype;
+    char* to = out_.values.as<char>() + static_cast<std::size_t>(at) * item_;
+    const std::array<Tensor, 2> in{Tensor{left, &shape, dtype}, Tensor{right, &shape, dtype}};
+    const Tensor result{to, &shape, dtype};
+    context_.run_dense(in, {&result, 1});
+  }
+
+  void close_gaps(const std::vector<int64_t>& first_rows) {
+    int64_t count = 0;
+    for (std::size_t part = 0; part + 1 < first_rows.size(); ++part) {
+      const int64_t first = first_rows[part], last = first_rows[part + 1];
+      if (first == last) continue;
+      const int64_t from = most_before(first), stored = out_.indptr[last] - from;
+      if (from > count) {
+        move(out_.indices, count, from, stored, sizeof(int64_t));
+        move(out_.values.data, count, from, stored, item_);
+        for (int64_t row = first; row < last; ++row) out_.indptr[row + 1] -= from - count;
+      }
+      count += stored;
+    }
+    context_.keep_csr(0, count);
+  }
+  static void move(void* data, int64_t to, int64_t from, int64_t count, std::size_t item) {
+    auto* bytes = static_cast<char*>(data);
+    std::memmove(bytes + static_cast<std::size_t>(to) * item,
+                 bytes + static_cast<std::size_t>(from) * item,
+                 static_cast<std::size_t>(count) * item);
+  }
+
+  const SparseContext& context_;
+  const Align align_;
+  const CsrView left_, right_;
+  const CsrView& fewer_;
+  const std::size_t item_;
+  CsrView out_{};
+};
+
+}  // namespace
+
+void combine_csr(SparseContext& context, Align align) { Merge(context, align).run(); }
+
+}  // namespace mxnet
