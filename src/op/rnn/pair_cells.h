@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM cells straight from the 26 products of pair_sums.h, for calls that keep no gates: sums of
-// products, gates and cells of two samples at a time, which never meet memory between.
+// products, gates and cells of two samples at a time, which never meet memory between; and the same
+// cells where the products are in the gates.
 #pragma once
 #include "op/rnn/pair_sums.h"
 
@@ -8,7 +9,7 @@ namespace mxnet::rnn::pair_sums {
 
 // kWidth units of some pairs of samples. Rows of gates are kBlocks * kWidth numbers.
 struct PairCells {
-  const float* products;          // as add_products() reads them
+  const float* products;          // as add_products() reads them; null: gates have them already
   const float *first, *second;    // gates: the products with the input
   const float* bias;              // of input and state together
   float *first_c, *second_c;      // cell states, before and after

@@ -30,12 +30,13 @@ struct Units {
         c(static_cast<std::size_t>(2 * kRows * kWidth)),
         h(c.size()),
         y(2 * c.size()) {}
-  void run() {
+  void run(bool with_products = true) {
     // Outputs lie twice as far from each other as states.
-    run_cells({products.data(), gates.data(), gates.data() + kRows * kRow, bias.data(), c.data(),
-               c.data() + kRows * kWidth, h.data(), h.data() + kRows * kWidth, y.data(),
-               y.data() + 2 * kRows * kWidth, kWidth, 2 * kWidth},
-              kRows);
+    run_cells(
+        {with_products ? products.data() : nullptr, gates.data(), gates.data() + kRows * kRow,
+         bias.data(), c.data(), c.data() + kRows * kWidth, h.data(), h.data() + kRows * kWidth,
+         y.data(), y.data() + 2 * kRows * kWidth, kWidth, 2 * kWidth},
+        kRows);
   }
   static std::size_t state(int64_t sample, int64_t unit) {
     return static_cast<std::size_t>(sample * kWidth + unit);
@@ -116,6 +117,24 @@ TEST_F(PairCells, AddBiasesAndProducts) {
   same.run();
   EXPECT_EQ(units.c, same.c);
   EXPECT_EQ(units.h, same.h);
+}
+
+TEST_F(PairCells, NeedNoProductsWhereGatesHaveThem) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  std::uniform_real_distribution<float> number(-4, 4);
+  Units with, without;
+  for (auto* values : {&with.gates, &with.bias, &with.c}) {
+    for (float& v : *values) v = number(random);
+  }
+  without.gates = with.gates;
+  without.bias = with.bias;
+  without.c = with.c;
+  with.run();
+  without.run(false);
+  EXPECT_EQ(with.c, without.c);
+  EXPECT_EQ(with.h, without.h);
+  EXPECT_EQ(with.y, without.y);
 }
 
 TEST_F(PairCells, EndWhereTheyMust) {

@@ -49,3 +49,33 @@ def test_units_divided_among_threads_give_the_numbers_of_the_plain_way(mx, rng, 
         with threads(mx, count):
             for got, want in zip(results_of(mx, network, calls=4), plain):
                 np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("variant", [dict(steps=3), dict(layers=2, bidirectional=True, steps=2), dict(batch=17, steps=2), dict(clip=(-0.3, 0.5), steps=3),
+                                     dict(batch=16, steps=5), dict(batch=150, steps=1)])
+def test_cells_in_fewer_instructions_are_as_close(mx, rng, variant):
+    """Which they are where MXNET_RNN_STRASSEN is not 0; so few rows are multiplied plainly."""
+    network = large(rng, **{**dict(hidden=320), **variant})
+    want = network.run()
+    plain = results_of(mx, network)
+    with setting(mx, b"MXNET_RNN_STRASSEN", b"1", b"0"):
+        results = []
+        for count in (1, 2, 3):
+            with threads(mx, count):
+                results.append(results_of(mx, network))
+    for i, exact in enumerate(want):
+        error, plain_error = (np.abs(a - exact).max() for a in (results[0][i], plain[i]))
+        assert error <= 1.5 * plain_error + 1e-7
+        for other in results[1:]:
+            np.testing.assert_array_equal(other[i], results[0][i])
+
+
+def test_what_is_no_number_stays_in_its_sample(mx, rng):
+    network = large(rng, hidden=320, steps=3)
+    network.states[0][0, 5, 7] = np.nan
+    network.states[1][0, 20, 300] = np.inf
+    with setting(mx, b"MXNET_RNN_STRASSEN", b"1", b"0"):
+        y, state, cell = results_of(mx, network)
+    assert np.isnan(y[:, 5]).all() and np.isinf(cell[0, 20, 300])
+    others = np.delete(np.arange(y.shape[1]), 5)
+    assert np.isfinite(y[:, others]).all() and np.isfinite(state[:, others]).all()
