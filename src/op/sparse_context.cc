@@ -61,7 +61,8 @@ void SparseContext::keep_csr(int o, int64_t stored) const {
   SparseStore fitting(StorageType::kCSR, array.shape(), array.dtype());
   fitting.resize(stored, array.device());
   for (int part = 0; part < store.num_parts(); ++part)
-    std::memcpy(fitting.part_data(part), store.part_data(part), fitting.part_bytes(part));
+    if (const std::size_t bytes = fitting.part_bytes(part); bytes > 0)
+      std::memcpy(fitting.part_data(part), store.part_data(part), bytes);
   store.swap(fitting);
   fitting.release(nullptr);
 }
