@@ -65,14 +65,18 @@ struct Overview {
 Overview look_over(const IndexReader& indices, int64_t limit) {
   return indices.with_array([&](const auto* all) {
     const int64_t count = indices.size();
-    int64_t outside = count > 0 ? all[0] | (limit - 1 - all[0]) : 0;  // its sign
+    const uint64_t most = static_cast<uint64_t>(limit) - 1;
+    // With the sign bit where an index is outside; a negative one stays one.
+    const auto outside_of = [&](int64_t index) {
+      return static_cast<uint64_t>(index) | (most - static_cast<uint64_t>(index));
+    };
+    uint64_t outside = count > 0 ? outside_of(all[0]) : 0;
     int64_t descents = 0;
     for (int64_t k = 1; k < count; ++k) {
-      const int64_t index = all[k];
-      outside |= index | (limit - 1 - index);
-      descents += static_cast<int64_t>(index <= all[k - 1]);
+      outside |= outside_of(all[k]);
+      descents += static_cast<int64_t>(all[k] <= all[k - 1]);
     }
-    return Overview{outside >= 0, descents};
+    return Overview{outside >> 63 == 0, descents};
   });
 }
 

@@ -58,12 +58,14 @@ void SparseContext::keep_csr(int o, int64_t stored) const {
   // What is hardly shorter stays where it is.
   if (const int64_t room = store.stored(); stored >= room - room / 8)
     return store.resize(stored, array.device());
-  SparseStore fitting(StorageType::kCSR, array.shape(), array.dtype());
+  NDArray other(StorageType::kCSR, array.shape(), array.dtype(), array.device());
+  SparseStore& fitting = other.sparse();
   fitting.resize(stored, array.device());
-  for (int part = 0; part < store.num_parts(); ++part)
-    std::memcpy(fitting.part_data(part), store.part_data(part), fitting.part_bytes(part));
+  for (int part = 0; part < store.num_parts(); ++part) {
+    if (const std::size_t bytes = fitting.part_bytes(part); bytes > 0)
+      std::memcpy(fitting.part_data(part), store.part_data(part), bytes);
+  }
   store.swap(fitting);
-  fitting.release(nullptr);
 }
 
 RowsView SparseContext::make_rows(int o, int64_t stored) const {

@@ -60,7 +60,8 @@ void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T*
 
 // A block of a product of panels that are packed here, where that is better than OpenBLAS: where
 // tiles are tall (Cascade Lake), with right factors that stay in the second-level cache in one
-// slice of their depth. Smaller products OpenBLAS does not pack either, and is faster. The whole
+// slice of their depth. Smaller products OpenBLAS does not pack either, and is faster; so it is for
+// a vector, and where much of each vector of a panel is empty and there is little depth. The whole
 // product decides: how it is split is no matter of digits. Whether it was made.
 template <class T>
 [[gnu::noinline]] bool multiply_packed(const Products<T>& p, int64_t rows, int64_t columns,
@@ -68,6 +69,9 @@ template <class T>
   constexpr int64_t kUnpacked = 1000000;
   constexpr int64_t kDepthBytes = 2048, kPackedBytes = int64_t{1} << 20, kFewRows = 32;
   constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  // Vectors of doubles are half as many; 1 means none but a vector.
+  constexpr int64_t kFewColumns = sizeof(T) == sizeof(float) ? 12 : 1, kLittleDepth = 128;
+  if (p.n == 1 || (p.n <= kFewColumns && p.k < kLittleDepth)) return false;
   if (!packed_gemm::has_tall_tiles() || p.transpose_a || p.alpha != 1 ||
       (p.beta != 0 && p.beta != 1) || p.m < kFewRows || p.k * kItem > kDepthBytes ||
       p.n * p.k > kPackedBytes / kItem || p.m * p.n * p.k <= kUnpacked)

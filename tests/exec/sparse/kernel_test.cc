@@ -3,6 +3,8 @@
 // indices describe nothing.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/error.h"
 #include "exec/sparse/sparse_arrays.h"
 #include "ndarray/copy_into.h"
@@ -87,6 +89,8 @@ std::vector<Malformed> malformed_arrays() {
       {"fewer values than rows", row_sparse_of({3, 2}, {0}, {1, 2})},
       {"column out of range", csr_of({3, 2}, {0, 1, 1, 2}, {1, 2}, {1, 2})},
       {"negative column", csr_of({3, 2}, {0, 1, 1, 2}, {-1, 0}, {1, 2})},
+      {"least column",
+       csr_of({3, 2}, {0, 1, 1, 2}, {std::numeric_limits<int64_t>::min(), 0}, {1, 2})},
       {"indptr descends", csr_of({3, 2}, {0, 2, 1, 2}, {0, 1}, {1, 2})},
       {"indptr ends beyond", csr_of({3, 2}, {0, 1, 1, 9}, {0, 1}, {1, 2})},
       {"indptr too short", csr_of({3, 2}, {0, 2}, {0, 1}, {1, 2})},
@@ -124,6 +128,15 @@ TEST(SparseKernels, MalformedIndicesAreErrorsAndNeverFollowed) {
       });
     }
   }
+}
+
+TEST(SparseKernels, MatricesWithoutACommonElementHaveAnEmptyProduct) {
+  NDArray a = csr_of({2, 4}, {0, 2, 4}, {0, 2, 1, 3}, {1, 2, 3, 4}),
+          b = csr_of({2, 4}, {0, 2, 4}, {1, 3, 0, 2}, {5, 6, 7, 8});
+  NDArray product = call("elemwise_mul", {&a, &b});
+  check_format(product, true);
+  EXPECT_EQ(product.sparse().stored(), 0);
+  EXPECT_EQ(elements_of(product), Values(8, 0));
 }
 
 TEST(SparseKernels, UnsortedAndRepeatedRowsAreRefusedWhereOrderMatters) {

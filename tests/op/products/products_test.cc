@@ -3,12 +3,14 @@
 // matrices, factors, integers that wrap, vectors so long that threads share them, and products of
 // floating numbers of the sizes for which some processors pack one factor.
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <array>
 #include <random>
 #include <type_traits>
 #include <vector>
 
+#include "op/products/blas.h"
 #include "op/products/products.h"
 
 namespace mxnet {
@@ -106,6 +108,46 @@ void expect_large_products() {
     expect_product<T>(m, n, k, 1, 1);
     expect_product<T>(m, n, k, 2, 1);
   }
+}
+
+// With a vector memory is what counts: packing would cost as much as all else.
+template <class T>
+void expect_vectors_to_be_of_blas() {
+  constexpr int64_t kRows = 4000, kDepth = 2048 / sizeof(T);
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<T> number(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(kRows * kDepth)), b(static_cast<std::size_t>(kDepth));
+  for (auto* all : {&a, &b})
+    for (T& x : *all) x = number(random);
+  std::vector<T> c(static_cast<std::size_t>(kRows)), want(c.size());
+  blas::gemm(false, false, kRows, 1, kDepth, T{1}, a.data(), kDepth, b.data(), 1, T{0}, want.data(),
+             1);
+  const int64_t zero = 0;
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  multiply(Products<T>{false,
+                       false,
+                       kRows,
+                       1,
+                       kDepth,
+                       a.data(),
+                       kDepth,
+                       b.data(),
+                       1,
+                       c.data(),
+                       1,
+                       T{1},
+                       T{0},
+                       {&zero, 1},
+                       {&zero, 1},
+                       {&zero, 1}});
+  omp_set_num_threads(before);
+  EXPECT_EQ(c, want);  // digits tell: sums of other parts end in others
+}
+
+TEST(FloatingProducts, WithVectorsAreThoseOfBlas) {
+  expect_vectors_to_be_of_blas<float>();
+  expect_vectors_to_be_of_blas<double>();
 }
 
 TEST(FloatingProducts, AreSums) {
