@@ -238,6 +238,7 @@ OF_1_9_1 = {  # what a program for it may catch
     "layout of a recurrent layer": (AssertionError, lambda: mx.gluon.rnn.LSTM(3, layout="XY")),
     "steps of another number": (AssertionError, lambda: mx.gluon.rnn.LSTMCell(3).unroll(2, mx.nd.ones((2, 3, 4)))),
     "layout of a loss": (AssertionError, lambda: mx.gluon.loss.CTCLoss(layout="XY")),
+    "layout of its labels": (AssertionError, lambda: mx.gluon.loss.CTCLoss(label_layout="XY")),
     "a function of no such name": (AssertionError, lambda: mx.gluon.nn.HybridLambda("no_such_function")),
     "a data set of nothing": (AssertionError, lambda: mx.gluon.data.ArrayDataset()),
     "lists of two lengths": (AssertionError, lambda: mx.gluon.data.ArrayDataset([1], [1, 2])),
