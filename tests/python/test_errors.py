@@ -228,6 +228,8 @@ OF_1_9_1 = {  # what a program for it may catch
     "float of several": (TypeError, lambda: float(mx.nd.ones((2, 3)))),
     "int of several": (TypeError, lambda: int(mx.nd.ones((2, 3)))),
     "index of several": (TypeError, lambda: range(5)[mx.nd.ones((2, 3), dtype="int32")]),
+    "index by half of one, np": (TypeError, lambda: range(5)[mx.np.array(0.5)]),
+    "index by truth, np": (TypeError, lambda: range(5)[mx.np.array(True, dtype="bool")]),
     "index of none, np": (TypeError, lambda: range(5)[mx.np.ones((0,), dtype="int32")]),
     "element of csr": (ValueError, lambda: mx.nd.ones((2, 3)).tostype("csr")[0, 1]),
     "name in csr": (ValueError, lambda: mx.nd.ones((2, 3)).tostype("csr")["x"]),
