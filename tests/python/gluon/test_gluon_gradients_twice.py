@@ -158,3 +158,25 @@ def test_what_is_broadcast_from_fewer_dimensions_has_a_second_order(shape, hybri
     of_each = 2 * gathered(3 * sums**2) * 6
     np.testing.assert_allclose(b.grad.asnumpy(), gathered(of_each * sums), rtol=1e-5)
     np.testing.assert_allclose(x.grad.asnumpy(), (of_each * sums).reshape(2, 3), rtol=1e-5)
+
+
+@pytest.mark.parametrize("hybridized", [None, False, True])
+def test_a_given_head_gradient_that_passes_unchanged_keeps_what_it_depends_on(hybridized):
+    class Cube(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, v):
+            return v * v * v
+
+    cube = Cube()
+    if hybridized:
+        cube.hybridize(static_alloc=True)
+    x, v = mx.nd.array([1, 2]), mx.nd.array([3, 5])
+    x.attach_grad()
+    v.attach_grad()
+    with mx.autograd.record():
+        given = v if hybridized is None else cube(v)
+        slope = mx.autograd.grad(x + 1, [x], head_grads=[given], create_graph=True, retain_graph=True)[0]
+        penalty = (slope * slope).sum()
+    penalty.backward()
+    expected = 2 * v.asnumpy() if hybridized is None else 6 * v.asnumpy()**5
+    np.testing.assert_allclose(v.grad.asnumpy(), expected, rtol=1e-6)
+    assert x.grad.asnumpy().tolist() == [0, 0]
