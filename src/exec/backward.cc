@@ -85,16 +85,20 @@ class Backward {
   }
 
   // A gradient that does not depend on its variable (of a linear function) can still be
-  // differentiated: the result is zero, not an error.
+  // differentiated: the result is zero, not an error. What else it depends on, as a given head
+  // gradient may, gets its own.
   static void keep_on_tape(const NDArray& variable, NDArray& grad) {
     if (const TapeEntry* entry = tape_entry(grad);
         entry != nullptr && entry->node->kind() == TapeNode::Kind::kOperation)
       return;
-    NDArray input = variable;
-    const std::array<NDArray*, 1> inputs{&input}, outputs{&grad};
-    record_function([](const std::vector<NDArray>&,
-                       std::span<const NDArray>) { return std::vector<NDArray>(1); },
-                    inputs, outputs);
+    NDArray input = variable, given = grad;
+    const std::array<NDArray*, 2> inputs{&input, &given};
+    const std::array<NDArray*, 1> outputs{&grad};
+    record_function(
+        [](std::vector<NDArray> douts, std::span<const NDArray>) {
+          return std::vector<NDArray>{NDArray(), std::move(douts[0])};
+        },
+        inputs, outputs);
   }
 
   // --- the graph -------------------------------------------------------------------------------

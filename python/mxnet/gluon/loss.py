@@ -187,7 +187,7 @@ class CTCLoss(Loss):
         if layout not in ("NTC", "TNC"):
             raise MismatchError(f"given layout {layout!r}, expected NTC or TNC")
         if label_layout not in ("NT", "TN"):
-            raise ValueError(f"given label_layout {label_layout!r}, expected NT or TN")
+            raise MismatchError(f"given label_layout {label_layout!r}, expected NT or TN")
         super().__init__(weight, label_layout.find("N"), **kwargs)
         self._layout = layout
         self._label_layout = label_layout

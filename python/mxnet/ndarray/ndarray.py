@@ -131,8 +131,8 @@ class NDArray(NDArrayBase):
 
     def __index__(self) -> int:
         value = self._single()
-        if not isinstance(value, np.integer):
-            raise TypeError(f"given an element of type {value.dtype}, expected an integer")
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool):  # Python's own, of mx.np
+            raise TypeError(f"given an element of type {type(value).__name__}, expected an integer")
         return int(value)
 
     def __bytes__(self) -> bytes:

@@ -88,12 +88,6 @@ class ndarray(Methods, NDArray):  # type: ignore[misc]  # pylint: disable=invali
         """What item() leaves to NumPy: an element by its place in the flattened array or by one place per axis."""
         return self._values().item(*places)
 
-    def __int__(self) -> int:
-        return int(self._single())
-
-    def _float(self) -> float:
-        return float(self._single())
-
     def _single(self) -> Any:
         number = self._number()
         if number is not None:

@@ -165,11 +165,17 @@ bool define(const char* name, const char* output) {
         // d var = 2 (x - mean) / (n - ddof), d std = (x - mean) / ((n - ddof) std).
         const AxisChoice choice = params.choice();
         const Value x = grad.in(0);
-        const Value centred = x - spread_value(choice, grad.out(1), x);
-        const Value dy = root ? grad.dout(0) / grad.out(0) : grad.dout(0) * 2.0;
-        Attrs attrs = spread_attrs(choice);
-        attrs.emplace_back("ddof", std::to_string(params.ddof));
-        return Gradients{apply("_backward_mean", {dy, x}, std::move(attrs)) * centred};
+        Value dx;
+        if (grad.has_dout(0)) {
+          const Value centred = x - spread_value(choice, grad.out(1), x);
+          const Value dy = root ? grad.dout(0) / grad.out(0) : grad.dout(0) * 2.0;
+          Attrs attrs = spread_attrs(choice);
+          attrs.emplace_back("ddof", std::to_string(params.ddof));
+          dx = apply("_backward_mean", {dy, x}, std::move(attrs)) * centred;
+        }
+        // The mean's, where this gradient, which reads it, is differentiated itself.
+        if (grad.has_dout(1)) dx = dx + spread_mean(choice, grad.dout(1), x);
+        return Gradients{dx};
       });
   return true;
 }

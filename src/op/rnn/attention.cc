@@ -259,7 +259,7 @@ MX_OP(_sg_attention, HeadsParams)
     .dtypes(kFloating)
     .infer([](const HeadsParams& params, Infer& infer) {
       infer.one_dtype();
-      if (!infer.in(0).known()) return;
+      if (!check_interleaved(params, infer.in(0), params.roles().query_parts())) return;
       Shape shape = infer.in(0).shape();
       shape[2] /= params.roles().query_parts();
       infer.out(0).set_shape(shape);

@@ -127,3 +127,56 @@ def test_a_loss_of_classes_with_lengths_has_a_first_gradient():
     np.testing.assert_allclose(slope.asnumpy(), x.grad.asnumpy(), rtol=1e-6)
     with pytest.raises(mx.MXNetError, match="_backward_softmax.*no gradient"):
         slope.backward()
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (2, 1), (1,), (1, 1, 3)])
+def test_what_is_broadcast_from_fewer_dimensions_has_a_second_order(shape, hybridized):
+    class Shifted(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x, b):
+            return (x + b)**3
+
+    net = Shifted()
+    if hybridized:
+        net.hybridize()
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        x, b = mx.np.array([[1, 2, 3], [4, 5, 7]]), mx.np.array(np.arange(1, 1 + np.prod(shape)).reshape(shape))
+        x.attach_grad()
+        b.attach_grad()
+        with mx.autograd.record():
+            slope = mx.autograd.grad(net(x, b), [b], create_graph=True, retain_graph=True)[0]
+            penalty = (slope * slope).sum()
+        penalty.backward()
+    # The slope is the sum of 3 s^2 over what b is broadcast to, where s = x + b.
+    sums = x.asnumpy() + b.asnumpy()
+
+    def gathered(values):
+        axes = tuple(i for i in range(-sums.ndim, 0) if -i > len(shape) or shape[i] != sums.shape[i])
+        return values.sum(axes, keepdims=True).reshape(shape)
+
+    np.testing.assert_allclose(slope.asnumpy(), gathered(3 * sums**2), rtol=1e-5)
+    of_each = 2 * gathered(3 * sums**2) * 6
+    np.testing.assert_allclose(b.grad.asnumpy(), gathered(of_each * sums), rtol=1e-5)
+    np.testing.assert_allclose(x.grad.asnumpy(), (of_each * sums).reshape(2, 3), rtol=1e-5)
+
+
+@pytest.mark.parametrize("hybridized", [None, False, True])
+def test_a_given_head_gradient_that_passes_unchanged_keeps_what_it_depends_on(hybridized):
+    class Cube(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, v):
+            return v * v * v
+
+    cube = Cube()
+    if hybridized:
+        cube.hybridize(static_alloc=True)
+    x, v = mx.nd.array([1, 2]), mx.nd.array([3, 5])
+    x.attach_grad()
+    v.attach_grad()
+    with mx.autograd.record():
+        given = v if hybridized is None else cube(v)
+        slope = mx.autograd.grad(x + 1, [x], head_grads=[given], create_graph=True, retain_graph=True)[0]
+        penalty = (slope * slope).sum()
+    penalty.backward()
+    expected = 2 * v.asnumpy() if hybridized is None else 6 * v.asnumpy()**5
+    np.testing.assert_allclose(v.grad.asnumpy(), expected, rtol=1e-6)
+    assert x.grad.asnumpy().tolist() == [0, 0]

@@ -17,6 +17,8 @@ def test_sums_to_the_shape_of_another(mx):
     np.testing.assert_array_equal(mx.run("_reduce_sum_as", DATA, COLUMNS, axis=0)[0], DATA.sum(0, keepdims=True))
     np.testing.assert_array_equal(mx.run("_reduce_mean_as", DATA, np.ones(1, "float32"))[0], [DATA.mean()])
     np.testing.assert_array_equal(mx.run("_sum_to_like", DATA, COLUMNS)[0], DATA.sum(0, keepdims=True))
+    np.testing.assert_array_equal(mx.run("_backward_sum_to_like", COLUMNS[0], DATA)[0], np.ones((3, 4)))
+    np.testing.assert_array_equal(mx.run("_backward_sum_to_like", DATA[None], DATA)[0], DATA)
     np.testing.assert_array_equal(mx.run("_backward_sum", ROWS, DATA, axis=1)[0], np.ones((3, 4)))
 
 
@@ -25,6 +27,8 @@ def test_sums_to_the_shape_of_another(mx):
     ("_reduce_mean_as", [DATA, WRONG], {}), ("_sum_to_like", [DATA, WRONG], {}),
     ("_backward_sum", [WRONG, DATA], dict(axis=1)), ("_backward_mean", [ROWS, DATA], dict(axis=0)),
     ("_backward_max", [ROWS, WRONG, DATA], dict(axis=1)), ("_backward_norm", [WRONG, ROWS, DATA], dict(axis=1)),
+    ("_backward_sum_to_like", [WRONG, DATA], {}), ("_backward_sum_to_like", [DATA, COLUMNS], {}),
+    ("_sg_attention", [ROWS], {}), ("_sg_attention", [DATA.reshape(1, 3, 4)], {}),
 ])
 def test_other_shapes_are_refused(mx, op, arrays, attrs):
     with pytest.raises(Failure, match="shape"):
