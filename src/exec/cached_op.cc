@@ -224,6 +224,7 @@ class CachedOp::Impl {
     for (std::size_t v = 0; v < owners.size(); ++v)
       if (key.wants[v]) wrt.push_back({owners[v], 0, 0});
     std::vector<bool> given;
+    given.reserve(output_grads.size());
     for (const NDArray& grad : output_grads) given.push_back(!grad.is_none());
     TrainingGraph training = twice_differentiable_graph(whole.graph(), wrt, given);
     ir::Graph gradients;
