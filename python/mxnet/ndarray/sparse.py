@@ -155,7 +155,7 @@ class BaseSparseNDArray(NDArray):
         raise NotSupportedForSparseNDArray(self.reshape, None, *shape)
 
     def __getitem__(self, key: Any) -> Any:
-        kind = NotImplementedError if isinstance(key, (int, np.integer, slice)) else ValueError
+        kind = NotImplementedError if isinstance(key, (int, np.integer, _slice)) else ValueError
         taken = "a row or rows that follow each other" if self.stype == "csr" else "[:]"
         raise kind(f"given index {key!r}; {type(self).__name__} takes {taken} only")
 
