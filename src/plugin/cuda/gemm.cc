@@ -15,6 +15,7 @@
 #include "plugin/cuda/device_guard.h"
 #include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/launch.h"
+#include "plugin/cuda/of_device.h"
 #include "plugin/cuda/primitives.h"
 #include "plugin/cuda/product_steps.h"
 #include "plugin/cuda/tensor_cores.h"
@@ -43,15 +44,6 @@ class Products {
     const CublasLt& blas = CublasLt::get();
     blas.check(blas.create(&handle_), "cublasLtCreate");
   }
-  // Of the current device; lives as long as the process.
-  static Products& current() {
-    const int device = current_device();
-    static Mutex mutex;
-    static auto* const all = new std::map<int, Products>;
-    MutexLock lock(mutex);
-    return (*all)[device];
-  }
-
   // False where what comes behind the product is still to be done: not all types have it as an
   // epilogue.
   bool run(const GemmShape& shape, const GemmRequest& request, const GemmCall& call,
@@ -180,7 +172,7 @@ void multiply(NativeStream* stream, const GemmCall& call, const ProductSteps& st
                             .relu = steps.relu,
                             .sums_a = steps.sums_a != nullptr,
                             .fully_connected = call.fully_connected};
-  if (!Products::current().run(shape, request, call, steps, on))
+  if (!of_current_device<Products>().run(shape, request, call, steps, on))
     finish_product(stream, call, steps, context);
 }
 

@@ -8,19 +8,18 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "base/config.h"
 #include "base/error.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "plugin/cuda/dnn/convolution.h"
 #include "plugin/cuda/dnn/stopwatch.h"
 #include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
+#include "plugin/cuda/of_device.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -48,15 +47,6 @@ bool all_aligned(const AttentionArrays& arrays) {
 // Attention on one device. Thread-safe, as convolutions are (convolver.cc).
 class Attender {
  public:
-  // Of the current device; lives as long as the process.
-  static Attender& current() {
-    const int device = current_device();
-    static Mutex mutex;
-    static auto* const all = new std::map<int, Attender>;
-    MutexLock lock(mutex);
-    return (*all)[device];
-  }
-
   void run(const Attention& attention, const AttentionArrays& arrays,
            const std::function<void()>& apart, KernelContext& context, cudaStream_t stream) {
     const EnginePolicy policy = policy_of_now();
@@ -179,7 +169,7 @@ class Attender {
 void attend(NativeStream* stream, const Attention& attention, const AttentionArrays& arrays,
             const std::function<void()>& apart, KernelContext& context) {
   const LaunchScope scope(stream);
-  Attender::current().run(attention, arrays, apart, context, scope.stream());
+  of_current_device<Attender>().run(attention, arrays, apart, context, scope.stream());
 }
 
 }  // namespace mxnet::cuda

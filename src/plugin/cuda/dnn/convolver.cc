@@ -6,12 +6,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <utility>
 
 #include "base/error.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/dnn/convolution_key.h"
@@ -20,6 +18,7 @@
 #include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
+#include "plugin/cuda/of_device.h"
 #include "plugin/cuda/tensor_cores.h"
 
 namespace mxnet::cuda {
@@ -56,15 +55,6 @@ class Convolver {
     MX_CUDA_CALL(cudaGetDeviceProperties(&properties, current_device()));
     gpu_ = properties.name;
   }
-  // Of the current device; lives as long as the process.
-  static Convolver& current() {
-    const int device = current_device();
-    static Mutex mutex;
-    static auto* const all = new std::map<int, Convolver>;
-    MutexLock lock(mutex);
-    return (*all)[device];
-  }
-
   void run(const Convolution& convolution, const ConvolutionTuning& tuning,
            const ConvolutionArrays& arrays, const std::function<void()>& apply_steps,
            KernelContext& context, cudaStream_t stream) {
@@ -273,7 +263,8 @@ void run_convolution(NativeStream* stream, const Convolution& convolution,
                      const ConvolutionTuning& tuning, const ConvolutionArrays& arrays,
                      const std::function<void()>& apply_steps, KernelContext& context) {
   const LaunchScope scope(stream);
-  Convolver::current().run(convolution, tuning, arrays, apply_steps, context, scope.stream());
+  of_current_device<Convolver>().run(convolution, tuning, arrays, apply_steps, context,
+                                     scope.stream());
 }
 
 }  // namespace mxnet::cuda

@@ -17,6 +17,7 @@
 #include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/handles.h"
 #include "plugin/cuda/launch.h"
+#include "plugin/cuda/of_device.h"
 
 namespace mxnet::cuda {
 namespace {
@@ -151,15 +152,6 @@ class Networks {
  public:
   using Runner = std::shared_ptr<const RecurrentRunner>;
 
-  // Of the current device; lives as long as the process.
-  static Networks& current() {
-    const int device = current_device();
-    static Mutex mutex;
-    static auto* const all = new std::map<int, Networks>;
-    MutexLock lock(mutex);
-    return (*all)[device];
-  }
-
   Runner get(cudaStream_t stream, const RecurrentShape& shape, const std::vector<WeightPart>& parts,
              bool keeps, KernelContext& context) {
     const std::pair key{shape.to_string(), keeps};
@@ -197,7 +189,7 @@ std::shared_ptr<const RecurrentRunner> recurrent_runner(KernelContext& context,
                                                         const std::vector<WeightPart>& parts,
                                                         bool keeps) {
   const LaunchScope scope(context.stream()->native());
-  return Networks::current().get(scope.stream(), shape, parts, keeps, context);
+  return of_current_device<Networks>().get(scope.stream(), shape, parts, keeps, context);
 }
 
 }  // namespace mxnet::cuda

@@ -3,29 +3,18 @@
 // lower triangles are upper ones, rows are columns, and left factors are right ones.
 #include "plugin/cuda/solver/solver.h"
 
-#include <map>
 #include <vector>
 
 #include "base/error.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "plugin/cuda/blas/cublas.h"
 #include "plugin/cuda/check.h"
 #include "plugin/cuda/launch.h"
+#include "plugin/cuda/of_device.h"
 #include "plugin/cuda/solver/cusolver.h"
 
 namespace mxnet::cuda {
 namespace {
-
-// Of the current device: cuSOLVER's or cuBLAS's.
-template <class H>
-H& handles_of_device() {
-  const int device = current_device();
-  static Mutex mutex;
-  static auto* const all = new std::map<int, H>;
-  MutexLock lock(mutex);
-  return (*all)[device];
-}
 
 // What cuSOLVER calls the defaults of its algorithms.
 class Params {
@@ -83,7 +72,7 @@ struct Solver::State {
   State(DType dtype, KernelContext& given)
       : context(given),
         scope(given.stream()->native()),
-        handle(handles_of_device<CusolverHandles>(), scope.stream()),
+        handle(of_current_device<CusolverHandles>(), scope.stream()),
         type(dtype == DType::kFloat64 ? CUDA_R_64F : CUDA_R_32F) {}
 
   // Work memory of one call, on the device and on the host.
@@ -220,7 +209,7 @@ void Solver::factor(int64_t n, void* a, int64_t* exchanges, int32_t* info) {
 void Solver::factor_all(int64_t n, int64_t count, void* a, int32_t* exchanges, int32_t* infos) {
   State& s = *state_;
   const Cublas& api = Cublas::get();
-  const CublasHandles::Lent handle(handles_of_device<CublasHandles>(), s.scope.stream());
+  const CublasHandles::Lent handle(of_current_device<CublasHandles>(), s.scope.stream());
   const auto side = static_cast<int>(n), matrices = static_cast<int>(count);
   if (s.type == CUDA_R_64F)
     api.check(api.dgetrf_all(handle.get(), side, s.addresses<double>(n, count, a), side, exchanges,
@@ -235,7 +224,7 @@ void Solver::factor_all(int64_t n, int64_t count, void* a, int32_t* exchanges, i
 void Solver::solve_triangle(const TriangleEquations& equations, const void* a, void* x) {
   State& s = *state_;
   const Cublas& api = Cublas::get();
-  const CublasHandles::Lent handle(handles_of_device<CublasHandles>(), s.scope.stream());
+  const CublasHandles::Lent handle(of_current_device<CublasHandles>(), s.scope.stream());
   const ColumnMajorEquations of = column_major(equations);
   const auto n = static_cast<int>(equations.n), rows = static_cast<int>(of.rows),
              columns = static_cast<int>(of.columns);
