@@ -17,6 +17,7 @@
 #include <tbb/task_group.h>
 #endif
 
+#include "base/config.h"
 #include "counted_new.h"
 #include "engine/engine.h"
 #include "patterns.h"

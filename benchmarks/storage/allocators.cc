@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool and its peers: who is compared, and under which names their calls are found.
 #include "allocators.h"
+#include "base/config.h"
 
 #include <dlfcn.h>
 

@@ -2,7 +2,7 @@
 // The table of configuration variables: one row each, the only place where a name, default, range,
 // doc or effect stands. The typed struct, parser, Python table, docs/env_vars.md and the row tests
 // are derived from it. To add a variable, add its row to its subsystem's file; a new subsystem also
-// gets a line in MX_CONFIG_SECTIONS.
+// gets a line in MX_CONFIG_SECTIONS (config_sections.h).
 //
 // A row: STARTUP or LIVE (field, type, "NAME", "default", allowed, effect, "doc").
 //   STARTUP   read once, when the library is first used
@@ -21,37 +21,9 @@
 #include "base/config_rows_python.h"
 #include "base/config_rows_runtime.h"
 #include "base/config_rows_storage.h"
+#include "base/config_sections.h"
 
 // clang-format off
-// SECTION(member of Config, its type, its rows, "title")
-#define MX_CONFIG_SECTIONS(SECTION) \
-  SECTION(general, GeneralConfig, MX_CONFIG_GENERAL, "Configuration itself") \
-  SECTION(engine, EngineConfig, MX_CONFIG_ENGINE, "Dependency engine") \
-  SECTION(device, DeviceConfig, MX_CONFIG_DEVICE, "Devices") \
-  SECTION(cpu, CpuConfig, MX_CONFIG_CPU, "CPU operators and threads") \
-  SECTION(resource, ResourceConfig, MX_CONFIG_RESOURCE, "Resources of operators") \
-  SECTION(executor, ExecutorConfig, MX_CONFIG_EXECUTOR, "Graph execution") \
-  SECTION(memory_plan, MemoryPlanConfig, MX_CONFIG_MEMORY_PLAN, "Memory planning of graphs") \
-  SECTION(subgraph, SubgraphConfig, MX_CONFIG_SUBGRAPH, "Subgraph backends") \
-  SECTION(quantization, QuantizationConfig, MX_CONFIG_QUANTIZATION, "Quantization") \
-  SECTION(sparse, SparseConfig, MX_CONFIG_SPARSE, "Sparse arrays") \
-  SECTION(onednn, OnednnConfig, MX_CONFIG_ONEDNN, "oneDNN") \
-  SECTION(cuda, CudaConfig, MX_CONFIG_CUDA, "CUDA and cuDNN") \
-  SECTION(kvstore, KvstoreConfig, MX_CONFIG_KVSTORE, "Key-value store") \
-  SECTION(cluster, ClusterConfig, MX_CONFIG_CLUSTER, "Distributed training") \
-  SECTION(io, IoConfig, MX_CONFIG_IO, "Data loading") \
-  SECTION(profiler, ProfilerConfig, MX_CONFIG_PROFILER, "Profiler") \
-  SECTION(log, LogConfig, MX_CONFIG_LOG, "Log and error messages") \
-  SECTION(python, PythonConfig, MX_CONFIG_PYTHON, "Python package") \
-  SECTION(testing, TestingConfig, MX_CONFIG_TESTING, "Tests")
-
-// Storage holds three pools beside its own rows. POOL(member of Config, part of the name, "title")
-#define MX_CONFIG_STORAGE_TITLE "Memory pools"
-#define MX_CONFIG_POOLS(POOL) \
-  POOL(storage.cpu, "CPU", "Memory pool of the CPU") \
-  POOL(storage.pinned, "CPU_PINNED", "Memory pool of pinned host memory") \
-  POOL(storage.gpu, "GPU", "Memory pool of each GPU")
-
 // {"other spelling", "row"}: names of earlier releases, and those that the 2.0 code built itself. A `*` at the end
 // of both stands for the same rest. Two spellings of one row may be set together only to the same value.
 #define MX_CONFIG_ALIASES \

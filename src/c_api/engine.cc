@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config_types.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "engine/interrupt.h"

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/config.h"
 #include "base/lock.h"
 #include "engine/bulk.h"
 #include "engine/engine.h"

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "base/config.h"
 #include "base/first_use.h"
 #include "base/fork_order.h"
 #include "base/log.h"

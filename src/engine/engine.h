@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "base/device.h"
 #include "base/inline_function.h"
 #include "device/stream.h"

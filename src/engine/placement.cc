@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config.h"
 #include "base/error.h"
 
 namespace mxnet::engine {

@@ -3,7 +3,7 @@
 #pragma once
 #include <memory>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "engine/worker_pool.h"
 
 namespace mxnet::engine {

@@ -2,6 +2,7 @@
 // Waiting for operations, and the moments when there must be none: fork and the end.
 #include <memory>
 
+#include "base/config.h"
 #include "base/cpu_relax.h"
 #include "base/error.h"
 #include "base/omp.h"

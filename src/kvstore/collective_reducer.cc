@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/config.h"
 #include "engine/engine.h"
 #include "engine/fences.h"
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "base/config.h"
 #include "device/device_api.h"
 #include "exec/invoke.h"
 #include "op/op_def.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/config.h"
 #include "base/omp.h"
 #include "kvstore/array_op.h"
 #include "kvstore/rows.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "kvstore/array_op.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "kvstore/kvstore.h"
 #include "kvstore/reducer.h"
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/config.h"
 #include "exec/invoke.h"
 #include "kvstore/array_op.h"
 #include "kvstore/collective_reducer.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "kvstore/store_type.h"
 #include "ndarray/ndarray.h"
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/fnv.h"
 #include "engine/engine.h"

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "kvstore/compression.h"
 #include "kvstore/process_group.h"
 #include "kvstore/wire.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config.h"
 #include "base/log.h"
 #include "device/device_links.h"
 

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/config.h"
 #include "base/fork_order.h"
 #include "base/leaked.h"
 #include "profiler/profiler.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "base/lock.h"
 #include "profiler/clock.h"
 #include "profiler/recorder.h"

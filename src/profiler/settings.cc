@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config.h"
 #include "base/error.h"
 
 namespace mxnet::profiler {

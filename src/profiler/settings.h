@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "profiler/recorder.h"
 
 namespace mxnet::profiler {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/config_types.h"
+
 namespace mxnet::profiler {
 
 Domain::Domain(std::string_view name) : name_(interned(name).c_str()) {}

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/config.h"
 #include "base/error.h"
 
 namespace mxnet {

@@ -9,7 +9,8 @@
 #include <limits>
 #include <string_view>
 
-#include "base/config.h"
+#include "base/config_sections.h"
+#include "base/config_types.h"
 
 namespace mxnet {
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/leaked.h"
 #include "storage/storage_impl.h"

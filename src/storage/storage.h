@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "base/device.h"
 #include "device/stream.h"
 #include "storage/shared_memory.h"

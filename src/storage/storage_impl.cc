@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "storage/storage_fork.h"
 

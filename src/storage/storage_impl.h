@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 
+#include "base/config.h"
 #include "base/lock.h"
 #include "storage/pool.h"
 #include "storage/storage.h"

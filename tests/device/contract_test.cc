@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises of DeviceApi on the host, on the simulator, and through the wrapper that tests use.
 #include "contract.h"
+#include "base/config.h"
 #include "device/cpu/cpu_device_api.h"
 #include "device/sim/sim_device_api.h"
 #include "faulty_device_api.h"

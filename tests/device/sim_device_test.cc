@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "device/device_links.h"
 #include "device/sim/sim_translate.h"

@@ -8,6 +8,7 @@
 #include <latch>
 #include <memory>
 
+#include "base/config.h"
 #include "device/sim/sim_device_api.h"
 #include "device/stream.h"
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "device/device_registry.h"
 #include "device/sim/sim_device_api.h"
 #include "fixture.h"

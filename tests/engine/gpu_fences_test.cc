@@ -4,6 +4,7 @@
 #include <atomic>
 #include <random>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "device/device_registry.h"
 #include "device/sim/sim_device_api.h"

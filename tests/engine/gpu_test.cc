@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "device/device_registry.h"
 #include "device/graph_capture.h"

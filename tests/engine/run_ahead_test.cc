@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bound on what pushed operations hold.
 #include "engine/run_ahead.h"
+#include "base/config.h"
 
 #include <thread>
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/config.h"
 #include "kvstore/local_store.h"
 #include "kvstore/stores.h"
 

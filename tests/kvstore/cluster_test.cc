@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launchers say about a job, and what is made of it.
 #include "kvstore/cluster.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 // Stores of type `nccl` over simulated GPUs.
 #include <gtest/gtest.h>
 
+#include "base/config.h"
 #include "device/sim/sim_control.h"
 #include "kvstore/collective_reducer.h"
 #include "kvstore/stores.h"

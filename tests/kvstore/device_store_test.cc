@@ -2,6 +2,7 @@
 // Stores over simulated GPUs.
 #include <gtest/gtest.h>
 
+#include "base/config.h"
 #include "device/sim/sim_control.h"
 #include "kvstore/device_reducer.h"
 #include "kvstore/local_store.h"

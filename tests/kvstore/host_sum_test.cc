@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of host arrays: the order of additions, threads, aliasing, types.
 #include "kvstore/host_sum.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

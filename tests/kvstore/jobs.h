@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/config.h"
 #include "base/lock.h"
 #include "kvstore/dist_store.h"
 #include "kvstore/stores.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server and its workers without a network: calls are handled at once, on the worker's thread.
 #include "kvstore/server.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "base/config.h"
 #include "device/sim/sim_control.h"
 #include "kvstore/link_tree.h"
 #include "kvstore/local_store.h"

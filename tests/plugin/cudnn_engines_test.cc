@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of cuDNN's engines: what each variable forbids, how the rest is ranked, what is told.
 #include "plugin/cuda/cudnn_engines.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions: what reaches the file and when, while an engine works.
 #include "profiler/profiler.h"
+#include "base/config.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of set_config, their defaults, and what is refused.
 #include "profiler/settings.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

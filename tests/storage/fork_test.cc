@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/config.h"
 #include "device/sim/sim_device_api.h"
 #include "fake_memory.h"
 #include "fork_under_load.h"

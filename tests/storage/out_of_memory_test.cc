@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/config.h"
 #include "fake_memory.h"
 
 namespace mxnet::testing {

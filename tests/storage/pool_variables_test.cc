@@ -3,6 +3,7 @@
 // have them.
 #include <gtest/gtest.h>
 
+#include "base/config.h"
 #include "fake_memory.h"
 
 namespace mxnet::testing {

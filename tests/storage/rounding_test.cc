@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documented chunk sizes against an independent, slow computation, for many sizes and settings.
 #include "storage/rounding.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

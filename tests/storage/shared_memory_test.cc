@@ -2,6 +2,7 @@
 // Segments that cross processes: what one writes the other reads, whatever goes wrong is an error
 // that says what, and nothing stays behind when a process is killed.
 #include "storage/shared_memory.h"
+#include "base/config.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

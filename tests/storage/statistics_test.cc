@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/config.h"
 #include "base/hooks.h"
 #include "fake_memory.h"
 

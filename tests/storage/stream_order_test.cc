@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 
+#include "base/config.h"
 #include "device/faulty_device_api.h"
 #include "device/sim/sim_device_api.h"
 #include "fake_memory.h"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "device/device_check.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "device/collectives.h"
 #include "device/device_api.h"
 #include "device/device_links.h"

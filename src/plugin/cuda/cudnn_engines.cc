@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/config.h"
 #include "base/error.h"
 
 namespace mxnet::cuda {

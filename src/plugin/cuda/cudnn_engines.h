@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 
 namespace mxnet::cuda {
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "plugin/cuda/blas/gemm_choice.h"
 #include "plugin/cuda/dnn/convolution.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warnings about libraries of other versions than those of the build.
 #include "plugin/cuda/toolkit/library_versions.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

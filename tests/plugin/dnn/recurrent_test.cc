@@ -2,6 +2,7 @@
 // Recurrent networks for cuDNN: what is decided before the library is asked, and its descriptors,
 // which the library itself checks without a GPU.
 #include "plugin/cuda/dnn/recurrent.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

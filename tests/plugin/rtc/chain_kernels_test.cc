@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compilation of chains in the background: who waits for what, and what is said.
 #include "plugin/cuda/rtc/chain_kernels.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a call of a chain to the launch of its kernel, on the faked runtime.
 #include "plugin/cuda/rtc/chain_launch.h"
+#include "base/config.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <compare>
 #include <optional>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "base/dtype.h"
 
 namespace mxnet::cuda {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "base/dtype.h"
 #include "op/fused/post_op.h"
 #include "plugin/cuda/cudnn_engines.h"

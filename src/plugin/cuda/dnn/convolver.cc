@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "plugin/cuda/check.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "plugin/cuda/dnn/cudnn.h"
 #include "plugin/cuda/dnn/recurrent_layout.h"
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "plugin/cuda/rtc/nvrtc.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 #include "base/lock.h"
 #include "plugin/cuda/rtc/chain_source.h"
 #include "plugin/cuda/rtc/compile_queue.h"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/config.h"
 #include "base/log.h"
 
 namespace mxnet::cuda {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "base/config.h"
+#include "base/config_sections.h"
 
 namespace mxnet::cuda {
 
