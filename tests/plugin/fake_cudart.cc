@@ -37,7 +37,8 @@ auto& g_failures = *new std::map<std::string, Failure>;
 auto& g_blocks = *new std::map<void*, std::pair<int, std::size_t>>;  // device (-1 = host), bytes
 auto& g_peers = *new std::set<std::pair<int, int>>;
 std::map<std::pair<int, int>, int> g_link_ranks;
-std::atomic<int> g_driver{13000}, g_count{kDevices}, g_live{0}, g_peer_copies{0}, g_waits{0};
+std::atomic<int> g_driver{13000}, g_count{kDevices}, g_threads{4}, g_live{0}, g_peer_copies{0};
+std::atomic<int> g_waits{0};
 std::atomic<bool> g_link{true};
 thread_local int t_chosen = 0;  // by cudaSetDevice
 // The driver's stack; the last one is current. Plain data: streams end behind a thread's objects.
@@ -125,11 +126,13 @@ void reset() {
   t_last = cudaSuccess;
   g_driver = 13000;
   g_count = kDevices;
+  g_threads = 4;
   g_link = true;
 }
 void set_driver_version(int version) { g_driver = version; }
 void set_device_count(int count) { g_count = count; }
 void set_link(bool on) { g_link = on; }
+void set_threads(int threads) { g_threads = threads; }
 void set_link_rank(int device, int peer, int rank) {
   std::lock_guard lock(g_mutex);
   g_link_ranks[{device, peer}] = rank;
@@ -227,9 +230,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   return answer("cudaGetDeviceProperties");
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 9
-           : attribute == cudaDevAttrComputeCapabilityMinor ? 0
-                                                            : 4;
+  *value = attribute == cudaDevAttrComputeCapabilityMajor        ? 9
+           : attribute == cudaDevAttrComputeCapabilityMinor      ? 0
+           : attribute == cudaDevAttrMaxThreadsPerMultiProcessor ? g_threads.load()
+                                                                 : 4;
   return answer("cudaDeviceGetAttribute");
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

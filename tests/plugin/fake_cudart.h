@@ -28,6 +28,8 @@ void reset();
 void set_driver_version(int version);  // 0 = no driver
 void set_device_count(int count);
 void set_link(bool on);
+// That each of four processors holds at once: 4 as it is until set. Of streams that are made then.
+void set_threads(int threads);
 // 0 = the fastest, as it is until set.
 void set_link_rank(int device, int peer, int rank);
 

@@ -4,6 +4,7 @@
 #include "op/matrix/la_op.h"
 #include "op/matrix/strided.h"
 #include "op/matrix/tensor_equations.h"
+#include "op/run/primitives.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {
@@ -80,7 +81,8 @@ void solve_cpu(const P& params, KernelContext& context) {
 // da = -db x^T.
 template <class P>
 void solve_backward_cpu(const P& params, KernelContext& context) {
-  if (context.in(0).size() == 0) return;
+  // No solution depends on a then.
+  if (context.in(0).size() == 0) return fill_tensor(context, context.out(0), 0);
   la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
     const Shape& shape = context.in(1).shape();
     const Systems s = systems(params, shape, context.in(2).shape());

@@ -35,8 +35,12 @@ void count_into(const Tensor& in, const Tensor* weights, const Tensor& out,
   const Tensor sums{context.workspace_of<Sum>(out.size() + 1), &out.shape(), dtype_of<Sum>};
   fill(stream, sums, 0);
   const Numbers<Sum> of_each{weights == nullptr ? nullptr : weights->data, out.dtype};
-  scatter(stream, "_npi_bincount", 1, in.size(),
-          CountInto<Sum>{{in.data, in.dtype}, of_each, sums.as<Sum>()});
+  const CountInto<Sum> count{{in.data, in.dtype}, of_each, sums.as<Sum>()};
+  // Sums of integers are the same in any order: nobody's thread has to make all of them alone.
+  if constexpr (std::is_integral_v<Sum>)
+    for_each(stream, "_npi_bincount", in.size(), count);
+  else
+    scatter(stream, "_npi_bincount", 1, in.size(), count);
   convert(stream, sums, out);
 }
 

@@ -83,7 +83,8 @@ void outer_products(NativeStream* stream, const T* db, const T* x, int64_t batch
 // Inputs: gradient of x, a, x, b (for its shape); db = a^-T dx, da = -db x^T.
 void solve_slope(const void*, KernelContext& context) {
   const Tensor &dx = context.in(0), &a = context.in(1);
-  if (dx.size() == 0) return;
+  // No solution depends on a then.
+  if (dx.size() == 0) return fill(context.stream()->native(), context.out(0), 0);
   const int64_t n = side_of(a), batch = batch_of(a), count = sides_of(a, dx);
   compute(dx.dtype, context, [&](auto& arrays, auto zero) {
     using T = decltype(zero);

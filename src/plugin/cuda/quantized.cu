@@ -250,20 +250,27 @@ struct Product {
   float per_unit;  // of int8 results
   void* out;
   DType out_type;
-  RangeEnds out_range;  // of int32 results
+  MX_DEVICE float lhs_step() const { return lhs_range().magnitude() / limit(lhs.dtype); }
+  MX_DEVICE float rhs_step() const { return rhs_range().magnitude() / limit(rhs.dtype); }
   MX_DEVICE void operator()(int64_t i) const {
-    const float lhs_step = lhs_range().magnitude() / limit(lhs.dtype);
-    const float rhs_step = rhs_range().magnitude() / limit(rhs.dtype);
+    const float step = lhs_step() * rhs_step();
     const int32_t product = lhs(i) * rhs(i);
     if (out_type == DType::kFloat32) {
-      static_cast<float*>(out)[i] = static_cast<float>(product) * (lhs_step * rhs_step);
+      static_cast<float*>(out)[i] = static_cast<float>(product) * step;
     } else if (out_type == DType::kInt8) {
       static_cast<int8_t*>(out)[i] =
-          nearest<int8_t>(static_cast<float>(product) * (lhs_step * rhs_step * per_unit));
+          nearest<int8_t>(static_cast<float>(product) * (step * per_unit));
     } else {
       static_cast<int32_t*>(out)[i] = product;
-      if (i == 0) out_range.write(product_range(lhs_step, rhs_step));
     }
+  }
+};
+// Of int32 results, of which there may be none.
+struct ProductRange {
+  Product product;
+  RangeEnds out;
+  MX_DEVICE void operator()(int64_t) const {
+    out.write(product_range(product.lhs_step(), product.rhs_step()));
   }
 };
 void multiply(const BinaryParams& params, KernelContext& context) {
@@ -271,16 +278,18 @@ void multiply(const BinaryParams& params, KernelContext& context) {
   NativeStream* const stream = context.stream()->native();
   const auto known =
       calibrated(params.min_calib, params.max_calib, "_contrib_quantized_elemwise_mul");
-  for_each(stream, "_contrib_quantized_elemwise_mul", out.size(),
-           Product{ends_in(context, 2),
-                   ends_in(context, 4),
-                   {lhs.data, lhs.dtype},
-                   {rhs.data, rhs.dtype},
-                   known ? steps_per_unit(kInt8, known->magnitude()) : 0.0f,
-                   out.data,
-                   out.dtype,
-                   params.float_output ? RangeEnds{} : ends_out(context)});
-  if (params.float_output || !known) return;
+  const Product product{ends_in(context, 2),
+                        ends_in(context, 4),
+                        {lhs.data, lhs.dtype},
+                        {rhs.data, rhs.dtype},
+                        known ? steps_per_unit(kInt8, known->magnitude()) : 0.0f,
+                        out.data,
+                        out.dtype};
+  for_each(stream, "_contrib_quantized_elemwise_mul", out.size(), product);
+  if (params.float_output) return;
+  if (!known)
+    return for_each(stream, "_contrib_quantized_elemwise_mul", 1,
+                    ProductRange{product, ends_out(context)});
   fill(stream, context.out(1), known->min);
   fill(stream, context.out(2), known->max);
 }

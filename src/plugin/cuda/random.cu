@@ -99,21 +99,25 @@ struct KeepMask {
   int64_t n;
   bool aligned;
   MX_DEVICE void operator()(int64_t group) const {
-    constexpr int kSize = kNumbers<float>;
+    constexpr int kSize = kNumbers<float>, kAtOnce = kSize < kPackSize<T> ? kSize : kPackSize<T>;
     const PhiloxWords words = philox(key, static_cast<uint64_t>(group));
-    const int64_t first = group * kSize;
-    const bool whole = aligned && first + kSize <= n;
-    Pack<T, kSize> factors;
 #pragma unroll
-    for (int k = 0; k < kSize; ++k)
-      factors.values[k] = narrow<T>(unit(words, k, 0.0f) < keep ? factor : C(0));
-    store_pack(mask, first, n, whole, factors);
-    if (in == nullptr) return;
-    Pack<T, kSize> kept = load_pack<kSize>(in, first, n, whole);
+    for (int at = 0; at < kSize; at += kAtOnce) {  // four of float64 are more than a load
+      const int64_t first = group * kSize + at;
+      if (first >= n) return;
+      const bool whole = aligned && first + kAtOnce <= n;
+      Pack<T, kAtOnce> factors;
 #pragma unroll
-    for (int k = 0; k < kSize; ++k)
-      kept.values[k] = narrow<T>(widen(kept.values[k]) * widen(factors.values[k]));
-    store_pack(out, first, n, whole, kept);
+      for (int k = 0; k < kAtOnce; ++k)
+        factors.values[k] = narrow<T>(unit(words, at + k, 0.0f) < keep ? factor : C(0));
+      store_pack(mask, first, n, whole, factors);
+      if (in == nullptr) continue;
+      Pack<T, kAtOnce> kept = load_pack<kAtOnce>(in, first, n, whole);
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        kept.values[k] = narrow<T>(widen(kept.values[k]) * widen(factors.values[k]));
+      store_pack(out, first, n, whole, kept);
+    }
   }
 };
 

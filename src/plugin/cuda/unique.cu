@@ -4,9 +4,11 @@
 #include "op/index/unique.h"
 
 #include <cstring>
+#include <utility>
 
 #include "op/run/element_size.h"
 #include "op/sorting/sort_key.h"
+#include "plugin/cuda/dnn/trial_memory.h"
 #include "plugin/cuda/elements.cuh"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/host_values.h"
@@ -108,6 +110,21 @@ struct CountGroups {
   MX_DEVICE void operator()(int64_t g) const { counts[g] = starts[g + 1] - starts[g]; }
 };
 
+// Scratch memory of what runs several times on one stream: each run has that of the one before.
+class SharedScratch final : public KernelResources {
+ public:
+  explicit SharedScratch(const KernelContext& context) : context_(context) {}
+  void rewind() { memory_.rewind(); }
+  void* workspace(std::size_t bytes) override {
+    return memory_.take(bytes, [&](std::size_t more) { return context_.workspace(more); });
+  }
+  Tensor make_out(int i, const Shape& shape) override { return context_.make_out(i, shape); }
+
+ private:
+  const KernelContext& context_;
+  TrialMemory memory_;
+};
+
 // One call of the operator.
 class Unique {
  public:
@@ -121,22 +138,24 @@ class Unique {
   // Slices in ascending order, the first of equals in front: by their last elements first, since
   // what is equal keeps its order.
   const int64_t* order() const {
-    if (slices_.width() == 1) return sorted(in_);
-    int64_t* order = numbers();
+    if (slices_.width() == 1) return sort(in_, numbers(), context_);
+    int64_t *order = numbers(), *next = numbers(), *const places = numbers();
     count_up(stream_, 0, 1, 1, {order, &line_, DType::kInt64});
     const Tensor column{
         context_.workspace(static_cast<std::size_t>(slices_.count) * dtype_size(in_.dtype)), &line_,
         in_.dtype};
+    SharedScratch scratch(context_);
+    KernelContext each({}, {}, context_.device(), context_.stream(), false, scratch);
     for (int64_t k = slices_.width(); k-- > 0;) {
+      scratch.rewind();
       dispatch_size(in_.dtype, [&](auto unit) {
         using E = decltype(unit);
         for_each(stream_, kTag, slices_.count,
                  TakeColumn<E>{slices_, in_.as<E>(), order, k, column.as<E>()});
       });
-      const int64_t* const places = sorted(column);
-      int64_t* const next = numbers();
+      sort(column, places, each);
       for_each(stream_, kTag, slices_.count, FollowPlaces{order, places, next});
-      order = next;
+      std::swap(order, next);
     }
     return order;
   }
@@ -159,12 +178,11 @@ class Unique {
   NativeStream* stream() const { return stream_; }
 
  private:
-  const int64_t* sorted(const Tensor& line) const {
-    int64_t* const places = numbers();
+  const int64_t* sort(const Tensor& line, int64_t* places, KernelContext& context) const {
     const Tensor out{places, &line_, DType::kInt64};
     GpuOrder call{1, slices_.count, 1, slices_.count, true, line};
     call.positions = &out;
-    cuda::order(stream_, call, context_);
+    cuda::order(stream_, call, context);
     return places;
   }
 

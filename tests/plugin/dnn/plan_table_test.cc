@@ -82,10 +82,34 @@ TEST(PlanTable, AFullTableBeginsAnew) {
   table.get({2}, [] { return made(2); });
   table.get({3}, [] { return made(3); });
   EXPECT_EQ(number_of(first), 1);
-  EXPECT_FALSE(table.has({1}));
-  EXPECT_TRUE(table.has({3}));
+  EXPECT_FALSE(table.find({1}));
+  EXPECT_TRUE(table.find({3}));
   EXPECT_EQ(number_of(table.get({1}, [] { return made(10); })), 10);
   EXPECT_EQ(number_of(table.get({3}, [] { return made(30); })), 3);
+}
+
+// A thread that records a graph may make no plan, so that one look has to be enough: it has the
+// plan, or knows that there is none, while others make the table begin anew all the time.
+TEST(PlanTable, WhatIsFoundIsThereWhateverTheTableForgets) {
+  PlanTable<Shared> table(1);
+  std::atomic<int> wrong{0};
+  on_all_threads([&](int thread) {
+    for (int64_t call = 0; call < kCalls; ++call) {
+      const int64_t key = (thread + call) % 3;
+      if (thread % 2 == 0) {
+        table.get({key}, [&] { return made(key); });
+      } else if (const auto plan = table.find({key}); plan && number_of(*plan) != key) {
+        ++wrong;
+      }
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  const Shared last = table.get({7}, [] { return made(7); });
+  const auto kept = table.find({7});
+  table.get({8}, [] { return made(8); });
+  EXPECT_FALSE(table.find({7}));
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(*kept, last);
 }
 
 // --- what a convolution's plan is kept under

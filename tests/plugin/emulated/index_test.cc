@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "op/run/read_back.h"
+#include "storage/storage.h"
 #include "tests/plugin/emulated/both_devices.h"
 
 namespace mxnet {
@@ -206,6 +207,20 @@ TEST(GpuIndex, DistinctElementsAndSlices) {
     expect_unique({{}, Shape{0, 3}, dtype}, {{"axis", "0"}});
     expect_unique({{5}, Shape{1}, dtype}, {});
   }
+}
+
+// Columns are sorted one after the other in the memory of the first: wide slices, a picture each
+// say, would take more than the device has.
+TEST(GpuIndex, DistinctSlicesTakeMemoryOfOneColumn) {
+  constexpr int64_t kRows = 1000, kColumns = 60;
+  NDArray x = array_of(random_values(kRows * kColumns, 0, 0.5f), Shape{kRows, kColumns}, kGpu);
+  x.wait_to_read();
+  Storage::get().reset_peak(kGpu);
+  const std::size_t before = Storage::get().stats(kGpu).in_use;
+  values_of(call("_npi_unique", {&x}, {{"axis", "0"}}));
+  // Each row is distinct. A column has keys, places and these in order, of at most 8 bytes.
+  EXPECT_LT(Storage::get().stats(kGpu).peak_in_use - before,
+            static_cast<std::size_t>(kRows) * (kColumns * sizeof(float) + 24 * sizeof(int64_t)));
 }
 
 // What finds its shape while it runs has it found on the GPU, and gives errors as other operators.

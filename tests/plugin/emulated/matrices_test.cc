@@ -121,6 +121,18 @@ TEST(GpuMatrices, SolutionsOfEquationsAreTheCpus) {
   }
 }
 
+// Where there is nothing to solve the gradient of the matrix is zero, whatever its memory held.
+TEST(GpuMatrices, NoSolutionDependsOnTheMatrixOfNone) {
+  for (const Device device : {Device::cpu(), kGpu}) {
+    values_of(array_of(Values(9, 7.0f), {}, device));
+    NDArray a = array_of({4, 1, 0, 1, 5, 2, 0, 2, 7}, Shape{3, 3}, device);
+    NDArray none = array_of({}, Shape{3, 0}, device);
+    NDArray* const inputs[] = {&none, &a, &none, &none};
+    const NDArray slope = call_op("_backward_npi_solve", inputs, {})[0];
+    EXPECT_EQ(values_of(slope), Values(9, 0.0f)) << to_string(device);
+  }
+}
+
 TEST(GpuMatrices, EquationsOfTwoTypesAreSolvedInTheWider) {
   const Values sides = {1, 2, 3};
   const Input single{{4, 1, 0, 1, 5, 2, 0, 2, 7}, Shape{3, 3}, "float32"};

@@ -379,6 +379,22 @@ TEST(GpuOperators, DropoutKeepsThePartThatItSays) {
   EXPECT_NEAR(kept, 15000, 400);
 }
 
+// A view may begin at any of its elements: the widest load that all of these allow is 16 bytes.
+TEST(GpuOperators, DropoutTakesViewsOfAnyType) {
+  for (const char* dtype : {"float16", "bfloat16", "float32", "float64"}) {
+    for (const int64_t behind : {1, 2, 4, 8}) {
+      const Input input{Values(101, 3.0f), Shape{101}, dtype, behind};
+      NDArray x = input.on(kGpu);
+      int kept = 0;
+      for (const float value : values_as_float(call("Dropout", {&x}, {{"mode", "always"}}))) {
+        ASSERT_TRUE(value == 0.0f || value == 6.0f) << dtype << " " << behind << ": " << value;
+        kept += value != 0.0f;
+      }
+      EXPECT_NEAR(kept, 50, 25) << dtype << " " << behind;
+    }
+  }
+}
+
 // Test vectors that the generator's authors publish.
 TEST(GpuOperators, PhiloxIsThePublishedOne) {
   const auto block = [](cuda::PhiloxWords counter, uint32_t key0, uint32_t key1) {

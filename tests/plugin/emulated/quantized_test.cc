@@ -48,6 +48,13 @@ TEST(GpuQuantized, WideIntegersBecomeBytes) {
                       {{"min_calib_range", "-2"}, {"max_calib_range", "1.5"}});
 }
 
+// The range of a result follows from those of the arguments, whatever is in these.
+TEST(GpuQuantized, ProductsOfNothingHaveARange) {
+  const Input none{{}, Shape{0}, "int8"};
+  expect_same_outputs("_contrib_quantized_elemwise_mul",
+                      {none, none, end(-1), end(2), end(-0.5f), end(0.75f)});
+}
+
 TEST(GpuQuantized, ElementByElement) {
   for (const char* left : kBytes) {
     const Input a = bytes(Shape{2, 3, 20}, left);

@@ -56,11 +56,11 @@ class Attender {
     thread_local PlanKey key;
     attention.set_key(&key);
     key.insert(key.end(), {policy.tensor_core, policy.reduced_precision_reduction});
-    // The host may not wait while a graph is being recorded.
-    if (CudaStream::records() && !plans_.has(key)) return apart();
     TrialMemory memory;
     const Call call{attention, arrays, apart, context, stream, memory};
-    const Plan plan = plans_.get(key, [&] { return make(policy, call); });
+    // The host may not wait while a graph is being recorded: no times are taken then.
+    const Plan plan = CudaStream::records() ? plans_.find(key).value_or(nullptr)
+                                            : plans_.get(key, [&] { return make(policy, call); });
     if (plan == nullptr) return apart();
     CudaStream::use(plan);
     const CudnnHandles::Lent handle(handles_, stream);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -58,9 +59,12 @@ class PlanTable {
     return at->second;
   }
 
-  bool has(const PlanKey& key) {
+  // The plan under this key if there is one: it is the caller's, whatever the table forgets then.
+  std::optional<Plan> find(const PlanKey& key) {
     MutexLock lock(mutex_);
-    return plans_.find(key) != plans_.end();
+    const auto at = plans_.find(key);
+    if (at == plans_.end()) return std::nullopt;
+    return at->second;
   }
 
  private:
