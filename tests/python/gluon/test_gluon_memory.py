@@ -2,21 +2,15 @@
 """Long training keeps the process's memory flat, and blocks that are gone leave nothing behind."""
 
 import gc
-import os
 import weakref
 
 import numpy as np
 import pytest
+from process_memory import resident
 
 import mxnet as mx
 from mxnet import gluon
 from mxnet.gluon import nn
-
-
-def resident() -> int:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
 
 STEPS = 2_000
 SIZES = np.random.RandomState(1).randint(1, 33, STEPS)
