@@ -14,8 +14,8 @@ namespace {
 constexpr int kCalls = 200;
 
 // What so many calls into `out` allocate. First the pools are filled with more than any
-// interleaving can need: as many are held in flight together, by an operation that ends when they
-// are pushed.
+// interleaving can need: a few times as many are held in flight together, by an operation that ends
+// when they are pushed.
 template <class Call>
 uint64_t allocations_of(const NDArray& out, const Call& call) {
   Var* const writes[] = {out.var()};
@@ -24,7 +24,7 @@ uint64_t allocations_of(const NDArray& out, const Call& call) {
       [&](const RunContext&, OnComplete done) { started.set_value(done); },
       {.device = Device::cpu(), .reads = {}, .writes = writes, .name = "hold"});
   const OnComplete release = started.get_future().get();
-  for (int i = 0; i < kCalls; ++i) call();
+  for (int i = 0; i < 4 * kCalls; ++i) call();
   release();
   Engine::get().wait_for_all();
   const uint64_t before = g_allocations;
