@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kCalls = 200;
 
-// What so many calls into `out` allocate. First the pools are filled with more than any
-// interleaving can need: a few times as many are held in flight together, by an operation that ends
-// when they are pushed.
+// What so many calls into `out` allocate, once as many have been made. First the pools are filled
+// with more than any interleaving can need: a few times as many are held in flight together, by an
+// operation that ends when they are pushed.
 template <class Call>
 uint64_t allocations_of(const NDArray& out, const Call& call) {
   Var* const writes[] = {out.var()};
@@ -27,9 +27,9 @@ uint64_t allocations_of(const NDArray& out, const Call& call) {
   for (int i = 0; i < 4 * kCalls; ++i) call();
   release();
   Engine::get().wait_for_all();
+  for (int i = 0; i < kCalls; ++i) call();
   const uint64_t before = g_allocations;
   for (int i = 0; i < kCalls; ++i) call();
-  Engine::get().wait_for_all();
   return g_allocations - before;
 }
 
