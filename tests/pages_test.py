@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Pages name what is there: every link of README.md and docs/ leads to a file and a heading, every file, folder and test
-program in `backquotes` is in the repository, and every `MXNET_*` is a variable, an option of the build or a name in a
-header. So do comments of the sources, where they name a file by its folder; and the page about operators has every
-statement that a block may make, and nothing that its example has not. The index names each page. Prose is wrapped.
+program in `backquotes` is in the repository, every `MXNET_*` is a variable, an option of the build or a name in a
+header, and every `name_of_a_function`, `function()` or `Class::member` stands somewhere in the sources. So do comments of
+the sources, where they name a file by its folder; and the page about operators has every statement that a block may make,
+and nothing that its example has not. The index names each page. Prose is wrapped.
 Run without arguments on this repository, or with another root."""
 
 import os
@@ -28,8 +29,12 @@ WIDTH = 120
 FOLDERS = ("src", "include", "tests", "docs", "scripts", "tools", "benchmarks", "examples", "cmake", "python")
 PROGRAM = re.compile(r"(?:build/\w+/)?(?P<folder>tests|tools)/(?:[\w/]+/)?(?P<name>\w+)")
 VARIABLE = re.compile(r"MXNET_[A-Z]\w*")
-# What pages speak of though it is not here: headers of C and of the release, and what only the wheel has there.
-ELSEWHERE = {"stdint.h", "stdbool.h", "mxnet/ndarray.h", "mxnet/operator.h", "mxnet/tools/im2rec.py"}
+NAME = re.compile(r"[a-z]\w*_\w*[^\W_]|(?:\w+::)*\w+\(\)|(?:\w+::)+\w+")
+SOURCE = re.compile(r"(?:^|/)CMakeLists\.txt$|^scripts/|\.(?:cc|h|hpp|cu|cuh|inc|c|py|pyi|cmake|sh|map|supp|json|toml)$")
+OF_THE_RELEASE = "docs/deviations/"  # these pages name what is not here
+# What pages speak of though it is not here: headers of C and of the release, what only the wheel has there, and what
+# oneDNN has.
+ELSEWHERE = {"stdint.h", "stdbool.h", "mxnet/ndarray.h", "mxnet/operator.h", "mxnet/tools/im2rec.py", "fuse_norm_add_relu"}
 
 
 class Tree:
@@ -44,11 +49,14 @@ class Tree:
             self.folders.add(here)
             self.files.update(os.path.join(here, name) for name in names)
         self.tails = {tail for file in self.files for tail in tails(file)}
-        self.programs, self.variables = set(), set()
+        self.programs, self.variables, self.names = set(), set(), set()
         for file in self.files:
+            if SOURCE.search(file):
+                self.names.update(re.findall(r"[A-Za-z_]\w*", self.read(file)))
             if os.path.basename(file) == "CMakeLists.txt":
                 text = self.read(file)
                 self.programs.update(name + "_test" for name in re.findall(r"mx_test\((\w+)", text))
+                self.names.update("bench_" + name for name in re.findall(r"mx_benchmark\((\w+)", text))
                 self.programs.update(re.findall(r"(?:mx_tool|add_executable)\((\w+)", text))
             # env_vars.md is written by the table of variables, and CI compares the two.
             readers = ("include/", "cmake/", "CMakeLists", "tests/python/", "tests/plugin/emulated/")
@@ -97,6 +105,13 @@ def check_word(tree: Tree, word: str) -> str:
     return ""
 
 
+def check_name(tree: Tree, quoted: str) -> str:
+    """What is quoted as a whole, and looks like nothing else than a name of a program's."""
+    if not NAME.fullmatch(quoted) or quoted in ELSEWHERE or all(part in tree.names for part in re.findall(r"\w+", quoted)):
+        return ""
+    return f"names {quoted}, which is nowhere in the sources"
+
+
 def check_width(line: str) -> str:
     """Prose alone: a row of a table is one line, and a command or a long name cannot be broken."""
     prose = re.match(r"(\s*(?:[-*] |\d+\. )?)(?=\S)(?!\|)", line)
@@ -113,6 +128,8 @@ def check_page(tree: Tree, page: str) -> list:
             problems.append(f"{page}:{number}: {check_width(line)}")
         found = [check_link(tree, page, link) for link in LINK.findall(line)]
         for quoted in QUOTED.findall(line):
+            if not page.startswith(OF_THE_RELEASE):
+                found.append(check_name(tree, quoted))
             # One word of many (`name_*.cc`, `{a,b}.h`) names a family; what stands behind a slash is a path.
             if not re.search(r"[*{<]|\.\.\.", quoted):
                 found += [check_word(tree, word.rstrip(".-")) for word in WORD.findall(quoted)]
@@ -210,6 +227,13 @@ class BadPages(unittest.TestCase):
         self.assert_found("op/lost.h", "see `op/lost.h`")
         self.assert_found("src/lost", "see `src/lost/`")
         self.assert_found("tests/op/lost_test", "run `tests/op/lost_test`")
+
+    def test_names_stand_somewhere_in_the_sources(self):
+        self.FILES = {**self.FILES, "src/op/a.h": "class A { void run_all(); };\nvoid f();\n", "docs/deviations/b.md": "`their_name`\n"}
+        self.assertEqual(self.problems("`run_all` `A::run_all` `f()` `a lost_name in more` `lost_*`"), [])
+        self.assert_found("lost_name", "`lost_name`")
+        self.assert_found("A::lost", "`A::lost`")
+        self.assert_found("lost()", "`lost()`")
 
     def test_comments_name_files_that_are_there(self):
         self.FILES = {**self.FILES, "src/op/a.h": "// See op/a.h, docs/other.md and x/*_a.h.\nint x = a/lost.h;\n// As lost.h says.\n"}

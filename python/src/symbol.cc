@@ -40,13 +40,21 @@ std::unique_ptr<SymbolBase> derived(const SymbolBase& symbol) {
   return handle == nullptr ? nullptr : owned_symbol(handle);
 }
 
+// What a function of the ABI makes.
+template <class Make>
+std::unique_ptr<SymbolBase> made(const Make& make) {
+  SymbolHandle handle = nullptr;
+  check(make(&handle));
+  return owned_symbol(handle);
+}
+
 std::unique_ptr<SymbolBase> atomic(const std::string& op, const Texts& keys, const Texts& values) {
   OpHandle operator_handle = nullptr;
   check(NNGetOpHandle(op.c_str(), &operator_handle));
-  SymbolHandle handle = nullptr;
-  check(MXSymbolCreateAtomicSymbol(operator_handle, static_cast<uint32_t>(keys.size()),
-                                   pointers(keys).data(), pointers(values).data(), &handle));
-  return owned_symbol(handle);
+  return made([&](SymbolHandle* handle) {
+    return MXSymbolCreateAtomicSymbol(operator_handle, static_cast<uint32_t>(keys.size()),
+                                      pointers(keys).data(), pointers(values).data(), handle);
+  });
 }
 
 void compose(const SymbolBase& symbol, const std::string& name, const Texts& keys,
@@ -63,9 +71,9 @@ std::unique_ptr<SymbolBase> group(const std::vector<const SymbolBase*>& symbols)
   std::vector<SymbolHandle> handles;
   handles.reserve(symbols.size());
   for (const SymbolBase* symbol : symbols) handles.push_back(symbol->handle());
-  SymbolHandle handle = nullptr;
-  check(MXSymbolCreateGroup(static_cast<uint32_t>(handles.size()), handles.data(), &handle));
-  return owned_symbol(handle);
+  return made([&](SymbolHandle* handle) {
+    return MXSymbolCreateGroup(static_cast<uint32_t>(handles.size()), handles.data(), handle);
+  });
 }
 
 std::map<std::string, std::string> attributes(const SymbolBase& symbol, bool all) {
@@ -147,9 +155,47 @@ py::list cut_subgraph(const SymbolBase& symbol) {
   return cut;
 }
 
-}  // namespace
+std::unique_ptr<SymbolBase> gradient(const SymbolBase& symbol, const Texts& wrt) {
+  return made([&](SymbolHandle* handle) {
+    return MXSymbolGrad(symbol.handle(), static_cast<uint32_t>(wrt.size()), pointers(wrt).data(),
+                        handle);
+  });
+}
 
-void register_symbol(py::module_& module) {
+std::unique_ptr<SymbolBase> output(const SymbolBase& symbol, uint32_t index) {
+  return made(
+      [&](SymbolHandle* handle) { return MXSymbolGetOutput(symbol.handle(), index, handle); });
+}
+
+uint32_t num_outputs(const SymbolBase& symbol) {
+  uint32_t count = 0;
+  check(MXSymbolGetNumOutputs(symbol.handle(), &count));
+  return count;
+}
+
+py::object name_of(const SymbolBase& symbol) {
+  return optional_text(
+      [&](const char** text, int* found) { return MXSymbolGetName(symbol.handle(), text, found); });
+}
+
+py::object attribute(const SymbolBase& symbol, const std::string& key) {
+  return optional_text([&](const char** text, int* found) {
+    return MXSymbolGetAttr(symbol.handle(), key.c_str(), text, found);
+  });
+}
+
+void set_attribute(const SymbolBase& symbol, const std::string& key, const std::string& value) {
+  check(MXSymbolSetAttr(symbol.handle(), key.c_str(), value.c_str()));
+}
+
+template <int (*kWrite)(SymbolHandle, const char**)>
+py::str written(const SymbolBase& symbol) {
+  const char* text = nullptr;
+  check(kWrite(symbol.handle(), &text));
+  return text;
+}
+
+void register_class(py::module_& module) {
   py::class_<SymbolBase>(module, "SymbolBase", "Owns a symbol of the library.")
       .def(py::init<>())
       .def_property_readonly(
@@ -168,71 +214,35 @@ void register_symbol(py::module_& module) {
       .def("_internals", &derived<MXSymbolGetInternals>)
       .def("_children", &derived<MXSymbolGetChildren>)
       .def("_cut_subgraph", &cut_subgraph)
-      .def("_gradient",
-           [](const SymbolBase& symbol, const Texts& wrt) {
-             SymbolHandle handle = nullptr;
-             check(MXSymbolGrad(symbol.handle(), static_cast<uint32_t>(wrt.size()),
-                                pointers(wrt).data(), &handle));
-             return owned_symbol(handle);
-           })
+      .def("_gradient", &gradient)
       .def("list_inputs", &list_inputs, "Names of all variables in order.")
-      .def("_output",
-           [](const SymbolBase& symbol, uint32_t index) {
-             SymbolHandle handle = nullptr;
-             check(MXSymbolGetOutput(symbol.handle(), index, &handle));
-             return owned_symbol(handle);
-           })
-      .def("_num_outputs",
-           [](const SymbolBase& symbol) {
-             uint32_t count = 0;
-             check(MXSymbolGetNumOutputs(symbol.handle(), &count));
-             return count;
-           })
+      .def("_output", &output)
+      .def("_num_outputs", &num_outputs)
       .def("list_arguments", &listed<MXSymbolListArguments>, "Names of all arguments in order.")
       .def("list_outputs", &listed<MXSymbolListOutputs>, "Names of all outputs.")
       .def("list_auxiliary_states", &listed<MXSymbolListAuxiliaryStates>,
            "Names of all states that operators keep.")
-      .def("_name",
-           [](const SymbolBase& symbol) {
-             return optional_text([&](const char** text, int* found) {
-               return MXSymbolGetName(symbol.handle(), text, found);
-             });
-           })
-      .def("attr",
-           [](const SymbolBase& symbol, const std::string& key) {
-             return optional_text([&](const char** text, int* found) {
-               return MXSymbolGetAttr(symbol.handle(), key.c_str(), text, found);
-             });
-           })
-      .def("_set_attr",
-           [](const SymbolBase& symbol, const std::string& key, const std::string& value) {
-             check(MXSymbolSetAttr(symbol.handle(), key.c_str(), value.c_str()));
-           })
+      .def("_name", &name_of)
+      .def("attr", &attribute)
+      .def("_set_attr", &set_attribute)
       .def("_attributes", &attributes)
       .def("_infer_shape", &infer_shape)
       .def("_infer_type", &infer_type)
-      .def("_json",
-           [](const SymbolBase& symbol) {
-             const char* text = nullptr;
-             check(MXSymbolSaveToJSON(symbol.handle(), &text));
-             return py::str(text);
-           })
-      .def("debug_str", [](const SymbolBase& symbol) {
-        const char* text = nullptr;
-        check(MXSymbolPrint(symbol.handle(), &text));
-        return py::str(text);
-      });
+      .def("_json", &written<MXSymbolSaveToJSON>)
+      .def("debug_str", &written<MXSymbolPrint>);
+}
+
+}  // namespace
+
+void register_symbol(py::module_& module) {
+  register_class(module);
   module.def("symbol_atomic", &atomic);
   module.def("symbol_group", &group);
   module.def("symbol_variable", [](const std::string& name) {
-    SymbolHandle handle = nullptr;
-    check(MXSymbolCreateVariable(name.c_str(), &handle));
-    return owned_symbol(handle);
+    return made([&](SymbolHandle* handle) { return MXSymbolCreateVariable(name.c_str(), handle); });
   });
   module.def("symbol_from_json", [](const std::string& json) {
-    SymbolHandle handle = nullptr;
-    check(MXSymbolCreateFromJSON(json.c_str(), &handle));
-    return owned_symbol(handle);
+    return made([&](SymbolHandle* handle) { return MXSymbolCreateFromJSON(json.c_str(), handle); });
   });
 }
 

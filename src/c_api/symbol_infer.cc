@@ -100,21 +100,39 @@ Shape known_shape(const char* function, const Dim* dims, int64_t ndim, bool nump
   return numpy ? shape : zero_as_unknown(std::move(shape));
 }
 
-// `partial`: whoever asks takes what there is, hence nothing is missing.
-template <class Dim, class Rank, class Size, class Index>
-int infer_shapes(const char* function, bool partial, SymbolHandle symbol, uint32_t num_args,
-                 const char** keys, const Index* arg_ind_ptr, const Dim* arg_shape_data,
-                 ShapeTarget<Dim, Rank, Size> arguments, ShapeTarget<Dim, Rank, Size> outputs,
-                 ShapeTarget<Dim, Rank, Size> auxiliary, int* complete) {
-  return guarded(function, [&] {
-    for (const auto& target : {arguments, outputs, auxiliary}) target.require_all(function);
+// What all these functions are asked: of which symbol, and how the types that are known are named.
+struct Question {
+  const char* function;
+  bool partial;  // whoever asks takes what there is, hence nothing is missing
+  SymbolHandle symbol;
+  uint32_t num_args;
+  const char** keys;  // none: by position
+  int* complete;
+
+  const Symbol& checked_symbol() const {
     require(complete, function, "complete");
-    const Symbol& of = symbol_of(symbol, function);
-    const bool numpy = is_numpy_shape();
+    return symbol_of(symbol, function);
+  }
+  KnownTypes names() const {
     KnownTypes known;
     if (keys != nullptr) known.names = checked_names(function, num_args, keys);
-    if (num_args > 0) require(arg_ind_ptr, function, "arg_ind_ptr");
-    for (uint32_t i = 0; i < num_args; ++i) {
+    return known;
+  }
+  void answer(bool is_complete) const { *complete = partial || is_complete ? 1 : 0; }
+};
+
+template <class Dim, class Rank, class Size, class Index>
+int infer_shapes(const Question& asked, const Index* arg_ind_ptr, const Dim* arg_shape_data,
+                 ShapeTarget<Dim, Rank, Size> arguments, ShapeTarget<Dim, Rank, Size> outputs,
+                 ShapeTarget<Dim, Rank, Size> auxiliary) {
+  const char* const function = asked.function;
+  return guarded(function, [&] {
+    for (const auto& target : {arguments, outputs, auxiliary}) target.require_all(function);
+    const Symbol& of = asked.checked_symbol();
+    const bool numpy = is_numpy_shape();
+    KnownTypes known = asked.names();
+    if (asked.num_args > 0) require(arg_ind_ptr, function, "arg_ind_ptr");
+    for (uint32_t i = 0; i < asked.num_args; ++i) {
       const auto first = static_cast<int64_t>(arg_ind_ptr[i]);
       const int64_t ndim = static_cast<int64_t>(arg_ind_ptr[i + 1]) - first;
       if (ndim > 0) require(arg_shape_data, function, "arg_shape_data");
@@ -128,7 +146,7 @@ int infer_shapes(const char* function, bool partial, SymbolHandle symbol, uint32
     arguments.give(returns.arguments);
     outputs.give(returns.outputs);
     auxiliary.give(returns.auxiliary);
-    *complete = partial || types.shapes_complete ? 1 : 0;
+    asked.answer(types.shapes_complete);
   });
 }
 
@@ -154,23 +172,21 @@ DType known_dtype(const char* function, int number) {
               fmt::format("given type {}, expected the number of a type or -1", number));
 }
 
-int infer_dtypes(const char* function, bool partial, SymbolHandle symbol, uint32_t num_args,
-                 const char** keys, const int* arg_type_data, TypeTarget arguments,
-                 TypeTarget outputs, TypeTarget auxiliary, int* complete) {
+int infer_dtypes(const Question& asked, const int* arg_type_data, TypeTarget arguments,
+                 TypeTarget outputs, TypeTarget auxiliary) {
+  const char* const function = asked.function;
   return guarded(function, [&] {
-    require(complete, function, "complete");
-    const Symbol& of = symbol_of(symbol, function);
-    KnownTypes known;
-    if (keys != nullptr) known.names = checked_names(function, num_args, keys);
-    if (num_args > 0) require(arg_type_data, function, "arg_type_data");
-    for (uint32_t i = 0; i < num_args; ++i)
+    const Symbol& of = asked.checked_symbol();
+    KnownTypes known = asked.names();
+    if (asked.num_args > 0) require(arg_type_data, function, "arg_type_data");
+    for (uint32_t i = 0; i < asked.num_args; ++i)
       known.types.push_back({Shape(), known_dtype(function, arg_type_data[i])});
     const SymbolTypes types = infer_symbol(of, known, is_numpy_shape());
     auto& kept = of_thread<std::array<std::vector<int>, 3>>();
     arguments.give(function, types.arguments, &kept[0]);
     outputs.give(function, types.outputs, &kept[1]);
     auxiliary.give(function, types.auxiliary, &kept[2]);
-    *complete = partial || types.dtypes_complete ? 1 : 0;
+    asked.answer(types.dtypes_complete);
   });
 }
 
@@ -184,10 +200,10 @@ int infer_dtypes(const char* function, bool partial, SymbolHandle symbol, uint32
                const Dim*** out_shape_data, Size* aux_shape_size, const Rank** aux_shape_ndim,   \
                const Dim*** aux_shape_data, int* complete) {                                     \
     return infer_shapes<Dim, Rank, Size, Index>(                                                 \
-        #function, partial, sym, num_args, keys, arg_ind_ptr, arg_shape_data,                    \
+        {#function, partial, sym, num_args, keys, complete}, arg_ind_ptr, arg_shape_data,        \
         {in_shape_size, in_shape_ndim, in_shape_data},                                           \
         {out_shape_size, out_shape_ndim, out_shape_data},                                        \
-        {aux_shape_size, aux_shape_ndim, aux_shape_data}, complete);                             \
+        {aux_shape_size, aux_shape_ndim, aux_shape_data});                                       \
   }
 
 MX_INFER_SHAPE(MXSymbolInferShape, false, uint32_t, uint32_t, uint32_t, uint32_t)
@@ -202,9 +218,9 @@ int MXSymbolInferType(SymbolHandle sym, uint32_t num_args, const char** keys,
                       const int* arg_type_data, uint32_t* in_type_size, const int** in_type_data,
                       uint32_t* out_type_size, const int** out_type_data, uint32_t* aux_type_size,
                       const int** aux_type_data, int* complete) {
-  return infer_dtypes("MXSymbolInferType", /*partial=*/false, sym, num_args, keys, arg_type_data,
-                      {in_type_size, in_type_data}, {out_type_size, out_type_data},
-                      {aux_type_size, aux_type_data}, complete);
+  return infer_dtypes({"MXSymbolInferType", /*partial=*/false, sym, num_args, keys, complete},
+                      arg_type_data, {in_type_size, in_type_data}, {out_type_size, out_type_data},
+                      {aux_type_size, aux_type_data});
 }
 
 int MXSymbolInferTypePartial(SymbolHandle sym, uint32_t num_args, const char** keys,
@@ -212,7 +228,7 @@ int MXSymbolInferTypePartial(SymbolHandle sym, uint32_t num_args, const char** k
                              const int** in_type_data, uint32_t* out_type_size,
                              const int** out_type_data, uint32_t* aux_type_size,
                              const int** aux_type_data, int* complete) {
-  return infer_dtypes("MXSymbolInferTypePartial", /*partial=*/true, sym, num_args, keys,
+  return infer_dtypes({"MXSymbolInferTypePartial", /*partial=*/true, sym, num_args, keys, complete},
                       arg_type_data, {in_type_size, in_type_data}, {out_type_size, out_type_data},
-                      {aux_type_size, aux_type_data}, complete);
+                      {aux_type_size, aux_type_data});
 }

@@ -12,6 +12,7 @@
 
 #include "base/config_table.h"
 #include "fork_under_load.h"
+#include "hang.h"
 
 namespace mxnet {
 namespace {
@@ -239,7 +240,7 @@ TEST(ConfigProcess, AForkedChildCanSet) {
   for (int i = 0; i < 50; ++i) {
     const pid_t child = load.fork();
     if (child == 0) {
-      ::alarm(20);  // a child that hangs dies by a signal
+      end_if_it_hangs();
       config_set("MXNET_MEM_PLAN_VERBOSE_LOGGING", "1");
       ::_exit(config().memory_plan.verbose_logging ? 0 : 1);
     }

@@ -3,6 +3,7 @@
 #include "base/crowd_watch.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -101,13 +102,31 @@ TEST(Crowd, LastsLongerEachTimeThatItEndsTooEarly) {
   EXPECT_LT(seconds_until_calm(crowd), 0.2);
 }
 
+// Of this thread: how long it has had a processor, and how often it has waited for anything.
+struct Spent {
+  Spent() {
+    rusage use = {};
+    EXPECT_EQ(::getrusage(RUSAGE_THREAD, &use), 0);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    processor = seconds(use.ru_utime) + seconds(use.ru_stime);
+    waits = use.ru_nvcsw;
+  }
+  double processor;
+  long waits;
+};
+
 // Workers look before each operation: most looks ask the system nothing, and none waits for it.
 TEST(CrowdWatch, LooksCostNextToNothingWhateverTheMachineDoes) {
   CrowdWatch watch;
   int looks = 0;
   const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
-  for (; std::chrono::steady_clock::now() < last; ++looks) watch.look();
-  EXPECT_GT(looks, 10'000);
+  const Spent before;
+  for (; looks < 10'000 || std::chrono::steady_clock::now() < last; ++looks) watch.look();
+  const Spent after;
+  EXPECT_LT(after.processor - before.processor, 20e-6 * looks);
+  EXPECT_LT(after.waits - before.waits, looks / 1000);
 }
 
 // In a process of its own, where no other test's threads come to their end.

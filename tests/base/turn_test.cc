@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "hang.h"
 
 namespace mxnet {
 namespace {
@@ -94,7 +95,7 @@ TEST(Turn, IsPromisedToNoThreadOfAParent) {
   while (!turn.is_awaited()) std::this_thread::yield();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20);
+    end_if_it_hangs();
     bool well = !turn.is_awaited();
     for (int i = 0; i < 3; ++i) {
       turn.give();
@@ -123,7 +124,7 @@ int errors_of(Turn& turn, int takes) {
 }
 
 // The second look at it and all later ones are short, those of a grandchild too: so many long ones,
-// of a second each, would meet the alarm.
+// of a second each, would count as a hang.
 TEST(Turn, OfALostThreadIsWaitedForOnce) {
   Turn turn = new_turn();
   std::promise<void> taken, end;
@@ -136,12 +137,12 @@ TEST(Turn, OfALostThreadIsWaitedForOnce) {
   taken.get_future().wait();
   const pid_t child = ::fork();
   if (child == 0) {
-    constexpr int kTakes = 100;
-    ::alarm(60);
+    constexpr int kTakes = 300;
+    end_if_it_hangs();
     const bool lost = errors_of(turn, kTakes) == kTakes && !turn.take_if_free();
     const pid_t grandchild = ::fork();
     if (grandchild == 0) {
-      ::alarm(60);
+      end_if_it_hangs();
       ::_exit(errors_of(turn, kTakes) == kTakes && !turn.take_if_free() ? 0 : 1);
     }
     int status = -1;

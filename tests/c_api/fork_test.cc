@@ -16,6 +16,7 @@
 
 #include "fork_under_load.h"
 #include "handles.h"
+#include "hang.h"
 #include "mxnet/c_api_ext.h"
 
 namespace mxnet::c_test {
@@ -34,10 +35,9 @@ void work() {
 
 // The status of a child that works as its parent does.
 int status_of_child(const std::function<pid_t()>& fork = ::fork) {
-  constexpr unsigned kSeconds = 20;  // after which a child hangs
   const pid_t child = fork();
   if (child == 0) {
-    ::alarm(kSeconds);
+    end_if_it_hangs();
     work();
     ::_exit(testing::Test::HasFailure() ? 1 : 0);
   }
@@ -97,7 +97,7 @@ TEST(ForkDeathTest, AnOperationMakesTheFirstHandleOfAKindDuringAFork) {
   };
   EXPECT_EXIT(
       {
-        ::alarm(20);
+        end_if_it_hangs();
         ::pthread_atfork([] { forks = true; }, nullptr, nullptr);
         bool made = false;
         MXEnginePushSync(make, &made, nullptr, &cpu, nullptr, 0, nullptr, 0);
@@ -156,7 +156,7 @@ TEST(Fork, AHandleInTheTurnOfAnotherThreadIsAnErrorOfTheChild) {
   turn.begun.get_future().wait();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20);
+    end_if_it_hangs();
     const auto expect_error = [&] {
       EXPECT_EQ(MXKVStorePush(store, 1, &key, &array, 0), -1);
       EXPECT_TRUE(error_has("when this process was forked")) << MXGetLastError();
@@ -188,7 +188,7 @@ TEST(Fork, ACallThatForkedKeepsItsTurnInTheChild) {
     const Array from(pushed), to(stored);
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(20);
+      end_if_it_hangs();
       std::atomic<bool> begun{false};
       std::thread other([&] {
         int number = 0;

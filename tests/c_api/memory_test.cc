@@ -75,6 +75,7 @@ TEST(Storage, UnknownKindOfDeviceIsAnError) {
 }
 
 TEST(Storage, StatisticsFollowAnAllocation) {
+  ASSERT_EQ(MXNDArrayWaitAll(), 0) << MXGetLastError();  // what other tests have let go is gone
   MXStorageStatistics before{}, during{}, after{};
   ASSERT_EQ(MXStorageGetStatistics(kCpu, 0, &before, sizeof(before)), 0) << MXGetLastError();
   mxnet::Storage& storage = mxnet::Storage::get();
@@ -90,6 +91,7 @@ TEST(Storage, StatisticsFollowAnAllocation) {
 
 TEST(Storage, PeakIsReset) {
   mxnet::Storage& storage = mxnet::Storage::get();
+  ASSERT_EQ(MXNDArrayWaitAll(), 0) << MXGetLastError();
   storage.release(storage.allocate(1 << 20, mxnet::Device::cpu(), "test"));
   ASSERT_EQ(MXStorageResetPeak(kCpu, 0), 0) << MXGetLastError();
   MXStorageStatistics now{};

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order on and between streams of the simulator, and when their threads exist.
+#include <unistd.h>
+
+#include <chrono>
 #include <filesystem>
 #include <random>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,28 +26,42 @@ class SimStreams : public ::testing::Test {
   }
 };
 
-int threads_of_this_process() {
-  int count = 0;
-  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    ++count;
+// By their numbers: one that has been joined is listed until the system has done with it.
+using Threads = std::set<pid_t>;
+Threads threads_of_this_process() {
+  Threads threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    threads.insert(std::stoi(task.path().filename()));
+  return threads;
+}
+Threads started_since(const Threads& before) {
+  Threads started = threads_of_this_process();
+  for (const pid_t thread : before) started.erase(thread);
+  return started;
+}
+bool all_end_that_started_since(const Threads& before) {
+  const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!started_since(before).empty()) {
+    if (std::chrono::steady_clock::now() > last) return false;
+    std::this_thread::yield();
   }
-  return count;
+  return true;
 }
 
 TEST_F(SimStreams, ThreadsStartWithTheFirstWorkAndEndWithTheStream) {
   std::thread([] {}).join();  // a sanitizer's own thread starts with the first
-  const int before = threads_of_this_process();
+  const Threads before = threads_of_this_process();
   {
     Stream idle(api_, 0), used(api_, 0);
-    EXPECT_EQ(threads_of_this_process(), before);
-    call(used, [] {});
-    used.synchronize();
-    EXPECT_EQ(threads_of_this_process(), before + 1);
-    call(used, [] {});
-    used.synchronize();
-    EXPECT_EQ(threads_of_this_process(), before + 1);
+    EXPECT_EQ(started_since(before), Threads());
+    for (int i = 0; i < 2; ++i) {
+      pid_t of_the_stream = 0;
+      call(used, [&] { of_the_stream = ::gettid(); });
+      used.synchronize();
+      EXPECT_EQ(started_since(before), Threads{of_the_stream});
+    }
   }
-  EXPECT_EQ(threads_of_this_process(), before);
+  EXPECT_TRUE(all_end_that_started_since(before));
 }
 
 TEST_F(SimStreams, RunAtTheSameTime) {

@@ -13,6 +13,7 @@
 #include "device/device_registry.h"
 #include "device/sim/sim_device_api.h"
 #include "fixture.h"
+#include "hang.h"
 
 namespace mxnet::engine_test {
 namespace {
@@ -132,8 +133,8 @@ TEST_F(EngineConfigGpu, GpuCopyThreadsRunAtOnce) {
   const pid_t child = fork();
   if (child == 0) {
     engine->resume(true);
-    std::barrier<> meeting(3);  // three operations at once, or the alarm
-    alarm(60);
+    std::barrier<> meeting(3);  // three operations at once, or a hang
+    end_if_it_hangs();
     for (int i = 0; i < 3; ++i)
       engine->push([&](const RunContext&) { meeting.arrive_and_wait(); }, {});
     engine->wait_for_all();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "hang.h"
 
 namespace {
 
@@ -162,7 +163,7 @@ constexpr Way kWays[] = {
 }  // namespace
 
 int main(int, char** argv) {
-  alarm(60);  // a hang ends by signal
+  mxnet::end_if_it_hangs();
   for (const Way& way : kWays) {
     if (way.name != argv[1]) continue;
     way.end();

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <latch>
 #include <thread>
 
@@ -87,12 +88,14 @@ TEST_F(Interrupt, AWaiterThatHelpsLeavesTheRestToOthers) {
   bool helped = false;
   for (int i = 0; i < kTries && !helped; ++i) {  // a worker that wakes soon is there first
     ran = 0;
+    std::promise<void> left;  // without it the worker may be done before a slow waiter asks
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     for (int step = 0; step < kSteps; ++step) {
       engine.push(
           [&, step, waiter = std::this_thread::get_id()](const RunContext&) {
             if (step == 0) helped = std::this_thread::get_id() == waiter;
             std::this_thread::sleep_for(kInterruptSlice);
+            if (step == kSteps - 1) left.get_future().wait_for(std::chrono::seconds(60));
             ++ran;
           },
           {.device = {}, .reads = {}, .writes = std::span<Var* const>(&var, 1), .computes = true});
@@ -100,6 +103,7 @@ TEST_F(Interrupt, AWaiterThatHelpsLeavesTheRestToOthers) {
     set_interrupt_check(&ask_twice);
     wait_ends();
     set_interrupt_check(nullptr);
+    left.set_value();
     engine.wait_for_all();
     EXPECT_EQ(ran, kSteps);
   }

@@ -61,7 +61,7 @@ TEST_P(EngineOrder, ReadsThatQueuedBeforeAndAfterAHandOverRunTogether) {
     push(
         [&](const RunContext&) {
           ++reading;
-          const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+          const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
           while (reading < 2 && std::chrono::steady_clock::now() < deadline)
             std::this_thread::yield();
           met += reading == 2;

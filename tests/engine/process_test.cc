@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "fork_under_load.h"
+#include "hang.h"
 
 extern char** environ;
 
@@ -22,7 +23,7 @@ constexpr int kExits = ENGINE_EXITS;
 
 // Child: the engine works with variables from before the fork and with new ones.
 int work_in_child(Var* inherited) {
-  alarm(60);
+  end_if_it_hangs();
   Engine& engine = Engine::get();
   int count = 0;
   const std::array<Var*, 1> old{inherited}, fresh{engine.new_variable()};

@@ -45,7 +45,7 @@ def compare_program(title, source, compiler, language, wheel_library, library, b
         place.mkdir()
         environment = {key: text for key, text in os.environ.items() if not key.startswith("MXNET_")}
         environment["LD_LIBRARY_PATH"] = str(chosen.resolve().parent)
-        done = subprocess.run([str(program), str(place)], env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([str(program), str(place)], env=environment, capture_output=True, text=True, timeout=300)
         if done.returncode != 0:
             print(f"{title} that was linked with the release ends with {done.returncode} on {chosen}: {done.stderr[-1000:]}")
             return 1

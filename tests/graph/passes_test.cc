@@ -145,7 +145,8 @@ TEST(Partition, ADetourThroughOthersSplitsAPart) {
 }
 
 TEST(Partition, UnknownOperatorsAreErrors) {
-  message_of([] { select_operators({"nosuch"}); });
+  const std::string message = message_of([] { select_operators({"nosuch"}); });
+  EXPECT_NE(message.find("nosuch"), message.npos) << message;
 }
 
 // Random networks: no cycle, nothing lost, and taking the parts out again gives the network back.

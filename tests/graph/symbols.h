@@ -20,7 +20,7 @@ Symbol call_by_name(std::string_view op, std::string name,
 std::string read_symbol_file(const std::string& name);  // of tests/data/symbols
 // The message of the error that `body` throws; fails the test if there is none.
 template <class Body>
-std::string message_of(const Body& body);
+[[nodiscard]] std::string message_of(const Body& body);
 
 }  // namespace mxnet::graph_test
 

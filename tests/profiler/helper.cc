@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "hang.h"
 #include "mxnet/c_api.h"
 
 namespace {
@@ -85,7 +86,7 @@ void await_trace() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::alarm(100);
+  mxnet::end_if_it_hangs();
   const std::string ending = argv[1];
   const std::string more = argc > 2 ? argv[2] : "";
   if (more == "run") check(MXSetProfilerState(1));

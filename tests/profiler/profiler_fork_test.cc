@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/hooks.h"
 #include "fork_under_load.h"
+#include "hang.h"
 #include "profiler/profiler.h"
 #include "trace.h"
 
@@ -16,7 +17,7 @@ using namespace mxnet::profiler;
 
 // The process's profiler in a child: stopped, empty, with a file of its own. 0 = as expected.
 int look_around_in_child(const std::string& parents_file) {
-  alarm(60);
+  end_if_it_hangs();
   Profiler& mine = Profiler::get();
   if (mine.recording() || observer() != nullptr) return 1;
   try {

@@ -2,6 +2,7 @@
 """What tests are given: a fresh interpreter, the operators of a library through its C ABI, random numbers."""
 
 import ctypes
+import gc
 import os
 import signal
 import subprocess
@@ -60,6 +61,15 @@ def leaves_nothing(request):
     # A module's own `mx` may be the package, in which a wheel has a folder of that name.
     with package_state.kept(library if isinstance(library, ctypes.CDLL) else None):
         yield
+
+
+@pytest.fixture
+def collector_off():
+    """What earlier tests have left in cycles is gone, and nothing else is collected: a test may count bytes and arrays."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture

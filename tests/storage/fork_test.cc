@@ -14,6 +14,7 @@
 #include "device/sim/sim_device_api.h"
 #include "fake_memory.h"
 #include "fork_under_load.h"
+#include "hang.h"
 
 namespace mxnet::testing {
 namespace {
@@ -25,7 +26,7 @@ template <class Body, class Fork>
 bool in_child(const Body& body, const Fork& fork) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);  // a deadlock ends the child and is seen as a failure
+    end_if_it_hangs();
     _exit(body() ? 0 : 1);
   }
   int status = 0;

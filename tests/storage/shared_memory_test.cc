@@ -13,10 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
-#include <fstream>
-#include <thread>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include "fake_memory.h"
 
@@ -55,22 +56,31 @@ class Maker {
   SharedHandle handle_;
 };
 
-// Names in the file system by which others could open a file that this process of ours has open.
-nlink_t names_of(const SharedHandle& handle) {
+// The file that a process of ours has open.
+struct stat file_of(const SharedHandle& handle) {
   struct stat file = {};
   const std::string path = fmt::format("/proc/{}/fd/{}", handle.pid, handle.fd);
   EXPECT_EQ(stat(path.c_str(), &file), 0) << path;
-  return file.st_nlink;
+  return file;
 }
 
-// Bytes of shared memory that the machine holds; 0 where the kernel does not tell.
-std::size_t shared_bytes_of_the_machine() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string word; file >> word;) {
-    std::size_t kib;
-    if (word == "Shmem:" && file >> kib) return kib << 10;
+// How many descriptors of all processes are of this file, or mappings, which root alone sees: with
+// the last one the memory of a file without a name goes.
+int uses_of(const struct stat& file) {
+  namespace fs = std::filesystem;
+  int uses = 0;
+  std::error_code unseen;  // others' processes, and those that end meanwhile
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    for (const char* what : {"fd", "map_files"}) {
+      for (fs::directory_iterator use(process.path() / what, unseen), end; use != end;
+           use.increment(unseen)) {
+        struct stat used = {};
+        uses += stat(use->path().c_str(), &used) == 0 && used.st_dev == file.st_dev &&
+                used.st_ino == file.st_ino;
+      }
+    }
   }
-  return 0;
+  return uses;
 }
 
 struct SharedMemory : ::testing::Test {
@@ -101,25 +111,16 @@ TEST_F(SharedMemory, IsWrittenByOneProcessAndReadByTheOther) {
   EXPECT_EQ(storage.stats(Device::cpu_shared()).cached, 0u);
 }
 
-// Looks at the segment, and not at /dev/shm as a whole, where other processes come and go
-// meanwhile.
+// Looks at the segment, and not at what the machine as a whole holds: other processes take and free
+// memory meanwhile.
 TEST_F(SharedMemory, VanishesWhenItsProcessIsKilled) {
-  constexpr std::size_t kBig =
-      256 * kMiB;  // well above what others on the machine may do meanwhile
-  Maker maker([&] { return make(kBig, "big"); });
-  EXPECT_EQ(names_of(maker.handle()), 0u) << "a segment has a name, which outlives its process";
-  const std::size_t during = shared_bytes_of_the_machine();
+  Maker maker([&] { return make(kMiB, "gone"); });
+  const struct stat segment = file_of(maker.handle());
+  EXPECT_EQ(segment.st_nlink, 0u) << "a segment has a name, which outlives its process";
+  storage.release(storage.attach_shared(maker.handle(), kMiB));
+  EXPECT_GE(uses_of(segment), 1) << "the maker's";
   maker.end();
-  if (during != 0) {
-    EXPECT_GE(during, kBig);
-    const auto is_freed = [&] { return shared_bytes_of_the_machine() + kBig / 2 <= during; };
-    // The kernel frees it at once; the tries are for what others take at that very moment.
-    bool freed = is_freed();
-    for (int tries = 0; !freed && tries < 1000; ++tries, freed = is_freed()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    EXPECT_TRUE(freed);
-  }
+  EXPECT_EQ(uses_of(segment), 0);
   EXPECT_NE(attach_error(maker.handle()).find("that process is gone"), std::string::npos);
 }
 

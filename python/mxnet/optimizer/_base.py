@@ -334,6 +334,21 @@ class ByOperator(Optimizer):
         update_weights(_op(self._operator(first)), 0, columns, self._rates(index), self._parameters(first))
 
 
+class AtOnce(Optimizer):
+    """For optimizers that update one weight or a list of them by the same method."""
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        self._update_impl(index, weight, grad, state)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        first = weight[0] if isinstance(weight, (list, tuple)) else weight
+        self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
+
+    def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
+        """What both updates do; optimizers derived from these override it by this name."""
+        raise NotImplementedError(f"{type(self).__name__} has no _update_impl(index, weight, grad, state, multi_precision)")
+
+
 register = Optimizer.register
 
 

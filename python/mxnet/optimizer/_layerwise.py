@@ -9,12 +9,12 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from .._core import all_dense
-from ._base import Optimizer, _op, aggregation_size, has_master, interleaved, register, zeros_like
+from ._base import AtOnce, Optimizer, _op, aggregation_size, interleaved, register, zeros_like
 from ._sgd import _WithMaster
 
 
 @register
-class LARS(_WithMaster):
+class LARS(_WithMaster, AtOnce):
     """SGD whose rate for a layer is `eta` * |weight| / (|grad| + wd * |weight| + eps).
 
     gamma, beta and bias keep the plain rate. `momentum_correction` scales the momentum when a schedule
@@ -77,13 +77,6 @@ class LARS(_WithMaster):
             return self.momentum * (self.cur_lr / self.last_lr)
         return self.momentum
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        self._update_impl(index, weight, grad, state)
-
-    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        first = weight[0] if isinstance(weight, (list, tuple)) else weight
-        self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
-
     def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
         master = multi_precision
         if not isinstance(index, (list, tuple)):
@@ -138,7 +131,7 @@ class LARS(_WithMaster):
 
 
 @register
-class LAMB(Optimizer):
+class LAMB(AtOnce):
     """Adam's step, scaled to the size of each layer's weight."""
 
     def __init__(
@@ -163,13 +156,6 @@ class LAMB(Optimizer):
 
     def create_state(self, index: Any, weight: Any) -> Any:
         return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
-
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        self._update_impl(index, weight, grad, state)
-
-    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        first = weight[0] if isinstance(weight, (list, tuple)) else weight
-        self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
 
     def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
         master = multi_precision

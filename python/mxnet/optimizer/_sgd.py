@@ -9,7 +9,7 @@ from typing import Any, Dict, Optional
 import numpy as np
 
 from .._core import all_dense, update_weights
-from ._base import ByOperator, Optimizer, _op, aggregation_size, has_master, register, zeros_like
+from ._base import AtOnce, ByOperator, Optimizer, _op, aggregation_size, has_master, register, zeros_like
 
 
 class _WithMaster(Optimizer):
@@ -23,7 +23,7 @@ class _WithMaster(Optimizer):
 
 
 @register
-class SGD(_WithMaster):
+class SGD(_WithMaster, AtOnce):
     """weight -= lr * (grad + wd * weight), or with momentum.
 
     `lazy_update` leaves rows of the weight alone for which a row_sparse gradient has no row. One operator
@@ -41,17 +41,9 @@ class SGD(_WithMaster):
             return None
         return zeros_like(weight, stype=weight.stype if self.lazy_update else "default")
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        self._update_impl(index, weight, grad, state)
-
-    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        first = weight[0] if isinstance(weight, (list, tuple)) else weight
-        self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
-
-    _update_all = update_multi_precision
+    _update_all = AtOnce.update_multi_precision
 
     def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
-        """What both updates do; optimizers derived from this one override it by this name."""
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)

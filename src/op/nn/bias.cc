@@ -11,8 +11,60 @@
 namespace mxnet {
 namespace {
 
-// Rows that are added up in the element type before they go to the sum in double.
-constexpr int64_t kBlockRows = 64;
+// Elements of a plane, and rows, that are added up in the element type before they go to the sum in
+// double.
+constexpr int64_t kBlockElements = 1024, kBlockRows = 64;
+
+template <class T>
+void add_up(const T* values, int64_t size, double* sum) {
+  using Sum = ComputeType<T>;
+  for (int64_t i = 0; i < size; i += kBlockElements) {
+    const int64_t end = std::min(size, i + kBlockElements);
+    Sum part{0};
+    for (int64_t j = i; j < end; ++j) part += convert<Sum>(values[j]);
+    *sum += static_cast<double>(part);
+  }
+}
+
+// Channels first: each has a plane in each image.
+template <class T>
+void sum_planes(const Tensor& array, const Tensor& sums) {
+  const T* from = array.as<const T>();
+  T* to = sums.as<T>();
+  const int64_t channels = sums.size(), batch = array.dim(0);
+  const int64_t size = array.shape().size(2, array.ndim());
+  parallel_for(
+      channels, static_cast<double>(batch * size),
+      [&](int64_t first, int64_t last) {
+        for (int64_t c = first; c < last; ++c) {
+          double sum = 0;
+          for (int64_t b = 0; b < batch; ++b) add_up(from + (b * channels + c) * size, size, &sum);
+          to[c] = convert<T>(sum);
+        }
+      },
+      1);
+}
+
+// Channels last: a thread adds up rows of its channels.
+template <class T>
+void sum_columns(const Tensor& array, const Tensor& sums, KernelContext& context) {
+  using Sum = ComputeType<T>;
+  const T* from = array.as<const T>();
+  T* to = sums.as<T>();
+  const int64_t channels = sums.size(), rows = channels == 0 ? 0 : array.size() / channels;
+  Sum* parts = context.workspace_of<Sum>(std::max<int64_t>(channels, 1));
+  double* totals = context.workspace_of<double>(std::max<int64_t>(channels, 1));
+  parallel_for(channels, static_cast<double>(rows), [&](int64_t first, int64_t last) {
+    std::fill(totals + first, totals + last, 0.0);
+    for (int64_t row = 0; row < rows; row += kBlockRows) {
+      std::fill(parts + first, parts + last, Sum{0});
+      for (int64_t r = row; r < std::min(rows, row + kBlockRows); ++r)
+        for (int64_t c = first; c < last; ++c) parts[c] += convert<Sum>(from[r * channels + c]);
+      for (int64_t c = first; c < last; ++c) totals[c] += static_cast<double>(parts[c]);
+    }
+    for (int64_t c = first; c < last; ++c) to[c] = convert<T>(totals[c]);
+  });
+}
 
 }  // namespace
 
@@ -43,46 +95,8 @@ void add_bias(const Tensor& bias, bool channels_last, const Tensor& array) {
 
 void sum_channels(const Tensor& array, bool channels_last, const Tensor& sums,
                   KernelContext& context) {
-  const int64_t channels = sums.size();
   dispatch_dtype<kFloating>(array.dtype, "bias", [&]<class T>(TypeTag<T>) {
-    using Sum = ComputeType<T>;
-    const T* from = array.as<const T>();
-    T* to = sums.as<T>();
-    if (!channels_last) {
-      const int64_t size = array.shape().size(2, array.ndim()), batch = array.dim(0);
-      parallel_for(
-          channels, static_cast<double>(batch * size),
-          [&](int64_t first, int64_t last) {
-            for (int64_t c = first; c < last; ++c) {
-              double sum = 0;
-              for (int64_t b = 0; b < batch; ++b) {
-                const T* row = from + (b * channels + c) * size;
-                for (int64_t i = 0; i < size; i += 1024) {
-                  const int64_t end = std::min(size, i + 1024);
-                  Sum part{0};
-                  for (int64_t j = i; j < end; ++j) part += convert<Sum>(row[j]);
-                  sum += static_cast<double>(part);
-                }
-              }
-              to[c] = convert<T>(sum);
-            }
-          },
-          1);
-      return;
-    }
-    const int64_t rows = channels == 0 ? 0 : array.size() / channels;
-    Sum* parts = context.workspace_of<Sum>(std::max<int64_t>(channels, 1));
-    double* totals = context.workspace_of<double>(std::max<int64_t>(channels, 1));
-    parallel_for(channels, static_cast<double>(rows), [&](int64_t first, int64_t last) {
-      std::fill(totals + first, totals + last, 0.0);
-      for (int64_t row = 0; row < rows; row += kBlockRows) {
-        std::fill(parts + first, parts + last, Sum{0});
-        for (int64_t r = row; r < std::min(rows, row + kBlockRows); ++r)
-          for (int64_t c = first; c < last; ++c) parts[c] += convert<Sum>(from[r * channels + c]);
-        for (int64_t c = first; c < last; ++c) totals[c] += static_cast<double>(parts[c]);
-      }
-      for (int64_t c = first; c < last; ++c) to[c] = convert<T>(totals[c]);
-    });
+    channels_last ? sum_columns<T>(array, sums, context) : sum_planes<T>(array, sums);
   });
 }
 

@@ -39,25 +39,84 @@ void move_plain_rows(const char* from, int64_t from_step, char* to, int64_t to_s
     std::memcpy(to, from, static_cast<std::size_t>(width));
 }
 
-int64_t row_bytes(const Tensor& tensor, int64_t rows) {
-  return tensor.size() / rows * static_cast<int64_t>(dtype_size(tensor.dtype));
-}
+// A whole, and the parts that stand side by side in each of its rows.
+struct Parted {
+  const Tensor& whole;
+  std::span<const Tensor> parts;
+  PartsCopy direction;
+  int64_t rows;
 
-// Rows [first, last) of `rows`, without the plan for each part that takes as long as moving 4 KiB.
-void copy_plain_rows(const Tensor& whole, std::span<const Tensor> parts, PartsCopy direction,
-                     int64_t rows, int64_t first, int64_t last) {
-  const int64_t step = row_bytes(whole, rows);
-  char* here = whole.as<char>() + first * step;
-  for (const Tensor& part : parts) {
-    const int64_t width = row_bytes(part, rows);
+  bool joins() const { return direction == PartsCopy::kJoin; }
+  int64_t row_bytes(const Tensor& tensor) const {
+    return tensor.size() / rows * static_cast<int64_t>(dtype_size(tensor.dtype));
+  }
+  template <class Holds>
+  bool each_part(const Holds& holds) const {
+    return std::all_of(parts.begin(), parts.end(), holds);
+  }
+};
+
+// Rows [first, last), without the plan for each part that takes as long as moving 4 KiB.
+void copy_plain_rows(const Parted& p, int64_t first, int64_t last) {
+  const int64_t step = p.row_bytes(p.whole);
+  char* here = p.whole.as<char>() + first * step;
+  for (const Tensor& part : p.parts) {
+    const int64_t width = p.row_bytes(part);
     char* const there = part.as<char>() + first * width;
-    if (direction == PartsCopy::kJoin) {
+    if (p.joins()) {
       move_plain_rows(there, width, here, step, width, last - first);
     } else {
       move_plain_rows(here, step, there, width, width, last - first);
     }
     here += width;
   }
+}
+
+// The same for rows of any width. `streams`: past the caches.
+void copy_by_plans(const Parted& p, int64_t first, int64_t last, bool streams,
+                   KernelContext& context) {
+  const int64_t row = p.whole.size() / p.rows;
+  const std::size_t element = dtype_size(p.whole.dtype);
+  int64_t at = 0;
+  for (const Tensor& part : p.parts) {
+    const int64_t length = part.size() / p.rows;
+    StridedPlan plan;
+    plan.in_offset = first * length;
+    plan.out_offset = first * row + at;
+    if (streams) plan.whole_bytes = p.rows * p.row_bytes(p.whole);
+    plan.add(last - first, length, row);
+    plan.add(length, 1, 1);
+    if (p.joins()) {
+      copy_strided(context, plan, part.data, p.whole.data, element);
+    } else {
+      copy_strided(context, plan.reversed(), p.whole.data, part.data, element);
+    }
+    at += length;
+  }
+}
+
+// Whether parts are columns that turning pays for.
+bool are_columns(const Parted& p) {
+  constexpr std::size_t kFewestJoined = 2, kFewestSplit = 4, kMost = 64;
+  const std::size_t fewest = p.joins() ? kFewestJoined : kFewestSplit;
+  return p.parts.size() >= fewest && p.parts.size() <= kMost &&
+         p.each_part([&](const Tensor& part) { return part.size() == p.rows; });
+}
+
+// Whether all of it is larger than the caches, and each part worth streaming.
+bool is_past_caches(const Parted& p) {
+  return p.rows * p.row_bytes(p.whole) >= kPastCaches && p.each_part([&](const Tensor& part) {
+    const int64_t width = p.row_bytes(part);
+    return worth_streaming(width, p.joins(), width);
+  });
+}
+
+// Rows that are worked on at a time. Wide ones that need no plan are written one after the other.
+int64_t rows_of_a_block(const Parted& p, bool plain) {
+  const int64_t bytes = p.row_bytes(p.whole);
+  const bool wide = bytes / static_cast<int64_t>(p.parts.size()) >= kWideRow;
+  const int64_t close = !wide ? kBlockBytes : plain ? bytes : kCloseBytes;
+  return std::max<int64_t>(1, close / bytes);
 }
 
 // Each part gives one element to each row of the whole.
@@ -106,60 +165,24 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
                 KernelContext& context) {
   if (whole.size() == 0) return;
   const int64_t rows = whole.shape().size(0, axis);
-  const int64_t row = whole.size() / rows;
-  const std::size_t element = dtype_size(whole.dtype);
-  // Columns that turning pays for.
-  constexpr std::size_t kFewestJoined = 2, kFewestSplit = 4, kMost = 64;
-  const std::size_t fewest = direction == PartsCopy::kJoin ? kFewestJoined : kFewestSplit;
-  if (gpu_table(context) == nullptr && parts.size() >= fewest && parts.size() <= kMost &&
-      std::all_of(parts.begin(), parts.end(),
-                  [&](const Tensor& part) { return part.size() == rows; })) {
-    return direction == PartsCopy::kJoin ? join_columns(whole, parts, rows)
-                                         : split_columns(whole, parts, rows);
-  }
-  const int64_t bytes = row_bytes(whole, rows);
-  const bool plain = std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) {
-    return is_plain_row(row_bytes(part, rows));
-  });
-  const bool wide = bytes / static_cast<int64_t>(parts.size()) >= kWideRow;
-  // Wide rows that need no plan are written one after the other.
-  const int64_t close = !wide ? kBlockBytes : plain ? bytes : kCloseBytes;
-  const int64_t block = std::max<int64_t>(1, close / bytes);
+  const Parted p{whole, parts, direction, rows};
+  const bool on_gpu = gpu_table(context) != nullptr;
+  if (!on_gpu && are_columns(p))
+    return p.joins() ? join_columns(whole, parts, rows) : split_columns(whole, parts, rows);
+  const bool plain =
+      p.each_part([&](const Tensor& part) { return is_plain_row(p.row_bytes(part)); });
+  const int64_t block = rows_of_a_block(p, plain);
   const int64_t blocks = (rows + block - 1) / block;
   // Past the caches parts need not take turns, and the fewer they are at a time, the better is
   // memory used. Long rows: each part is split over threads. A GPU splits everything by itself.
-  const bool past_caches = rows * bytes >= kPastCaches &&
-                           std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) {
-                             const int64_t width = row_bytes(part, rows);
-                             return worth_streaming(width, direction == PartsCopy::kJoin, width);
-                           });
-  const auto copy_by_plans = [&](int64_t first, int64_t last) {
-    int64_t at = 0;
-    for (const Tensor& part : parts) {
-      const int64_t length = part.size() / rows;
-      StridedPlan plan;
-      plan.in_offset = first * length;
-      plan.out_offset = first * row + at;
-      if (past_caches) plan.whole_bytes = rows * bytes;
-      plan.add(last - first, length, row);
-      plan.add(length, 1, 1);
-      if (direction == PartsCopy::kJoin) {
-        copy_strided(context, plan, part.data, whole.data, element);
-      } else {
-        copy_strided(context, plan.reversed(), whole.data, part.data, element);
-      }
-      at += length;
-    }
-  };
-  if (blocks < 4 || past_caches || gpu_table(context) != nullptr) return copy_by_plans(0, rows);
-  const double cost = static_cast<double>(block * row);
+  const bool past_caches = is_past_caches(p);
+  if (blocks < 4 || past_caches || on_gpu) return copy_by_plans(p, 0, rows, past_caches, context);
   parallel_for(
-      blocks, cost,
+      blocks, static_cast<double>(block * (whole.size() / rows)),
       [&](int64_t first, int64_t last) {
         for (int64_t b = first; b < last; ++b) {
           const int64_t begin = b * block, end = std::min(rows, begin + block);
-          plain ? copy_plain_rows(whole, parts, direction, rows, begin, end)
-                : copy_by_plans(begin, end);
+          plain ? copy_plain_rows(p, begin, end) : copy_by_plans(p, begin, end, false, context);
         }
       },
       1);

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Things of each kind are made, used and freed a thousand times through the C ABI: the process does not grow."""
 import ctypes as C
-import os
 
 import pytest
 from c_library import CPU, ROOT, Library, library_path
 from extension_examples import COMPILER, example
+from process_memory import resident
 
 MODEL = ROOT / "tests" / "data" / "models"
 ROUNDS = 1000
 # What is lost in each round grows every thousand of them; a thread that wakes for the first time grows one.
 THOUSANDS = 4
 ALLOWED_BYTES = 64 * ROUNDS
-
-
-def resident() -> int:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def texts(*values):

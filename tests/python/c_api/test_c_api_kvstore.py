@@ -207,7 +207,7 @@ def test_a_role_may_be_given_by_the_program():
                "lib.MXKVStoreIsServerNode(C.byref(result)); print(result.value);"
                "lib.MXKVStoreIsWorkerNode(C.byref(result)); print(result.value)")
     here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run([sys.executable, "-c", program, library_path()], cwd=here, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program, library_path()], cwd=here, capture_output=True, text=True, timeout=300)
     assert done.stdout.split() == ["1", "0"], done.stderr
 
 

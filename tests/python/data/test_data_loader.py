@@ -323,7 +323,7 @@ def test_batches_of_processes_are_arrays_of_np_where_nobody_has_asked_for_mx_np(
         "    kinds = {type(x) for x in data.DataLoader(np.ones((6, 2), 'float32'), 3, num_workers=1)}\n"
         "assert kinds == {mx.np.ndarray}, kinds\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Row_sparse gradients of hybridized blocks: the rows and numbers of the same block run call by call, without a dense copy."""
 
-import gc
 import json
 
 import numpy as np
@@ -126,22 +125,17 @@ def test_gradients_of_a_graph_that_is_kept(network):
 
 def swing(step, file):
     """By how many bytes the memory in use differs while `step` runs."""
-    gc.collect()  # the arrays of other tests that wait for the collector are not the step's
-    gc.disable()
-    try:
-        mx.nd.waitall()
-        mx.profiler.set_config(profile_memory=True, aggregate_stats=True, filename=str(file))
-        mx.profiler.set_state("run")
-        step()
-        mx.nd.waitall()
-        told = json.loads(mx.profiler.dumps(reset=True, format="json"))["Memory"]["Device Storage"]
-        mx.profiler.set_state("stop")
-    finally:
-        gc.enable()
+    mx.nd.waitall()
+    mx.profiler.set_config(profile_memory=True, aggregate_stats=True, filename=str(file))
+    mx.profiler.set_state("run")
+    step()
+    mx.nd.waitall()
+    told = json.loads(mx.profiler.dumps(reset=True, format="json"))["Memory"]["Device Storage"]
+    mx.profiler.set_state("stop")
     return max(of_device["Max"] - of_device["Min"] for of_device in told.values()) * 1000
 
 
-def test_a_dense_gradient_of_one_table_leaves_those_of_others_sparse(tmp_path):
+def test_a_dense_gradient_of_one_table_leaves_those_of_others_sparse(tmp_path, collector_off):
     rows = 200_000
 
     class Both(Tied):
@@ -167,7 +161,7 @@ def test_a_dense_gradient_of_one_table_leaves_those_of_others_sparse(tmp_path):
     assert net.large.weight.grad().indices.asnumpy().tolist() == [1, 3, 7]
 
 
-def test_no_array_as_large_as_the_table_is_made(tmp_path):
+def test_no_array_as_large_as_the_table_is_made(tmp_path, collector_off):
     rows = 200_000
     net = nn.HybridSequential()
     net.add(nn.Embedding(rows, 64, sparse_grad=True), nn.Dense(3, in_units=2 * 64), nn.Activation("tanh"))

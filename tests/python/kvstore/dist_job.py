@@ -25,6 +25,7 @@ needs_mpi = pytest.mark.skipif(not has_plugin() or shutil.which("mpirun") is Non
 # Seconds after which a rank counts as lost: short, so that tests of that are; and long where nobody is to be lost,
 # whatever else the machine does.
 SHORT, LONG = "4", "60"
+AMPLE = 240  # seconds, for what only a hang takes longer than on the busiest machine
 
 PRELUDE = """
 import os, signal, sys, time
@@ -55,7 +56,7 @@ def run(workers, body, servers=0, launch=(), **variables):
         command = [sys.executable, "-c", program]
         if workers is not None:
             command = [sys.executable, LAUNCH, "-n", str(workers), "-s", str(servers), "--env", f"SAID:{folder}", *launch, *command]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=AMPLE)
         lines = {}
         for rank in os.listdir(folder):
             with open(os.path.join(folder, rank)) as file:

@@ -53,7 +53,7 @@ def test_a_thread_pushes_what_other_ranks_need_to_come_to_the_barrier_where_anot
             say(pulled("w", (3,)).tolist())
         pusher = threading.Thread(target=push, daemon=True)
         pusher.start()
-        pusher.join(timeout=20)
+        pusher.join(timeout=120)
         if pusher.is_alive():
             os._exit(1)
         barrier.join() if rank == 0 else store._barrier()

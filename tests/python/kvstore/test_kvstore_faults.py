@@ -10,8 +10,7 @@ import time
 
 import pytest
 
-from dist_job import LAUNCH, SHORT, needs_mpi, run
-
+from dist_job import AMPLE, LAUNCH, SHORT, needs_mpi, run
 
 # Rank 1 ends in the middle of a call; the others go on calling.
 WORKER_ENDS = """
@@ -153,17 +152,17 @@ def test_ending_the_launcher_ends_all_processes(tmp_path):
     # A file each: a terminal hands over a number and the end of its line one by one, and mpirun mixes what ranks print.
     program = (
         "import os, time, mxnet as mx; s = mx.kv.create('dist_sync'); s._barrier();"
-        f"os.mkdir(os.path.join({str(tmp_path)!r}, str(os.getpid()))); time.sleep(100)"
+        f"os.mkdir(os.path.join({str(tmp_path)!r}, str(os.getpid()))); time.sleep(1000)"
     )
     job = subprocess.Popen([sys.executable, LAUNCH, "-n", "2", sys.executable, "-c", program])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + AMPLE
     while len(os.listdir(tmp_path)) < 2 and job.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     started = [int(process) for process in os.listdir(tmp_path)]
     job.send_signal(signal.SIGTERM)
-    assert job.wait(timeout=60) != 0
+    assert job.wait(timeout=AMPLE) != 0
     assert len(started) == 2
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + AMPLE
     while any(os.path.exists(f"/proc/{process}") for process in started) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(os.path.exists(f"/proc/{process}") for process in started)

@@ -211,7 +211,7 @@ def test_a_job_over_secure_shell(hosts, tmp_path):
     ],
 )
 def test_each_launcher_gets_its_own_command(arguments, expected):
-    done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, LAUNCH, "--dry-run", *arguments], capture_output=True, text=True, timeout=300)
     for part in expected:
         assert part in done.stdout
 
@@ -220,16 +220,16 @@ def test_hosts_are_given_to_slurm_by_name(tmp_path):
     hostfile = tmp_path / "hosts"
     command = [sys.executable, LAUNCH, "--dry-run", "-n", "4", "--launcher", "slurm", "-H", str(hostfile), "a.out"]
     hostfile.write_text("# two of them\nnode1 slots=2\n\nnode2 slots=2  # the other\n")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert "--ntasks 4 --nodelist node1,node2 " in done.stdout
     hostfile.write_text("# none\n")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1
     assert "no host in" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["-n", "0", "a.out"], ["-n", "2"], ["-n", "2", "--launcher", "ssh", "a.out"]])
 def test_launcher_refuses_what_makes_no_sense(arguments):
-    done = subprocess.run([sys.executable, LAUNCH, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, LAUNCH, *arguments], capture_output=True, text=True, timeout=300)
     assert done.returncode == 2
     assert "error" in done.stderr

@@ -158,7 +158,7 @@ def test_a_thread_pushes_while_another_one_waits_for_the_answer_of_a_server(tmp_
             time.sleep(0.01)
         pusher = threading.Thread(target=lambda: store.push("w", mx.nd.ones((2,))), daemon=True)
         pusher.start()
-        pusher.join(timeout=20)
+        pusher.join(timeout=120)
         say("pushed", not pusher.is_alive(), "while it waits", asker.is_alive())
         open(os.environ["WAITED_FOR"], "w").close()
         asker.join()

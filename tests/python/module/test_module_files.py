@@ -93,7 +93,7 @@ def ours(run_python, *arguments):
 def theirs(*arguments):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "MXNET_", "LD_"))}
     command = [REFERENCE, "-c", PROGRAM, *map(str, arguments)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return np.array(json.loads(done.stdout.splitlines()[-1]))
 

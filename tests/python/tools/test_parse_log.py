@@ -24,7 +24,7 @@ def table(tmp_path, *options):
     path = tmp_path / "log"
     path.write_text(LOG)
     tool = os.path.join(os.path.dirname(mx.test_utils.get_im2rec_path("NO_SUCH_VARIABLE")), "parse_log.py")
-    return subprocess.run([sys.executable, tool, str(path), *options], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run([sys.executable, tool, str(path), *options], capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def test_epochs_are_rows_and_what_was_not_logged_is_nan(tmp_path):
