@@ -345,3 +345,25 @@ def test_samples_below_a_transformation():
     doubled_ones = samples.transform(lambda sample: 2 * sample)
     assert isinstance(doubled_ones, mx.gluon.data.dataset._LazyTransformDataset)
     assert doubled_ones[1] == 4 and doubled_ones._data is samples
+
+
+@pytest.mark.parametrize(
+    "module, some",
+    [
+        ("mxnet", "nd sym gluon autograd mod io init kv metric np npx MXNetError cpu test_utils"),
+        ("mxnet.ndarray", "array zeros NDArray Convolution softmax sgd_update relu contrib linalg random sparse save waitall"),
+        ("mxnet.symbol", "var Variable Group FullyConnected SoftmaxOutput Symbol load contrib linalg"),
+        ("mxnet.ndarray.contrib", "MultiBoxPrior box_nms foreach"),
+        ("mxnet.symbol.contrib", "MultiBoxPrior ROIAlign while_loop"),
+        ("mxnet.ndarray.linalg", "gemm2 potrf"),
+        ("mxnet.ndarray.random", "uniform randn normal_like"),
+        ("mxnet.test_utils", "mx np os rnd default_context assert_almost_equal check_numeric_gradient use_np"),
+    ],
+)
+def test_a_star_brings_what_it_brings_in_1_x(module, some):
+    """Operators that nobody has asked for yet are among it, as are modules that are not loaded."""
+    found = {}
+    exec(f"from {module} import *", found)
+    assert [name for name in some.split() if name not in found] == []
+    unwanted = {"Any", "annotations", "multiprocessing", "config", "diagnose", *(() if module in ("mxnet", "mxnet.test_utils") else ("np",))}
+    assert unwanted.isdisjoint(found)
