@@ -45,10 +45,9 @@ class Folder {
       const bool draws =
           !node.is_variable() && node.op->uses_random(node.params.get(), options_.training);
       if (draws) last_draw_ = n;
-      const auto is_drawn = [&](int e) {
-        return drawn_[static_cast<std::size_t>(graph_.node_of(e))];
-      };
-      drawn_.push_back(draws || std::ranges::any_of(graph_.inputs(n), is_drawn));
+      bool drawn = draws;
+      for (int e : graph_.inputs(n)) drawn |= drawn_[static_cast<std::size_t>(graph_.node_of(e))];
+      drawn_.push_back(drawn);
     }
   }
 

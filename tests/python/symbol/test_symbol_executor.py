@@ -516,3 +516,17 @@ def test_masks_are_drawn_in_the_order_of_the_graph():
     mx.random.seed(5)
     for earlier, later in (drawn[:2], drawn[2:]):
         assert executor.forward(is_train=True)[0].asnumpy().tolist() == (later + 4 * earlier).tolist()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_gradients_of_sums_of_squares_of_rows_are_row_sparse(axis, capfd):
+    """As the weights of factorization machines are: updates are lazy then."""
+    x = mx.sym.var("x", stype="row_sparse")
+    executor = mx.sym._internal._square_sum(x, axis=axis).simple_bind(mx.cpu(), x=(4, 2))
+    executor.arg_dict["x"][:] = mx.nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [0, 2]), shape=(4, 2))
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(4 if axis else 2))
+    grad = executor.grad_dict["x"]
+    assert grad.stype == "row_sparse" and grad.indices.asnumpy().tolist() == [0, 2]
+    assert grad.data.asnumpy().tolist() == [[2, 4], [6, 8]]
+    assert "fallback" not in capfd.readouterr().err
