@@ -3,6 +3,7 @@
 
 import multiprocessing
 import multiprocessing.pool
+import os
 import pickle
 import subprocess
 import sys
@@ -367,3 +368,13 @@ def test_a_star_brings_what_it_brings_in_1_x(module, some):
     assert [name for name in some.split() if name not in found] == []
     unwanted = {"Any", "annotations", "multiprocessing", "config", "diagnose", *(() if module in ("mxnet", "mxnet.test_utils") else ("np",))}
     assert unwanted.isdisjoint(found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_loaders_that_programs_have_copied_hand_arrays_over(dtype):
+    sent = mx.nd.arange(6, dtype=dtype).reshape((2, 3)).as_in_context(mx.Context("cpu_shared", 0))
+    process, descriptor, shape, kind = sent._to_shared_mem()
+    made = mx.nd.NDArray(mx.nd.ndarray._new_from_shared_mem(process, os.dup(descriptor), shape, kind))
+    assert made.dtype == sent.dtype and made.asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+    made[0] = 7
+    assert sent.asnumpy().tolist() == [[7, 7, 7], [3, 4, 5]]
