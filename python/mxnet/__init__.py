@@ -50,6 +50,46 @@ _ALIASES = {
     "sym": "symbol",
     "viz": "visualization",
 }
+_MODULES = [
+    "attribute",
+    "autograd",
+    "callback",
+    "contrib",
+    "engine",
+    "error",
+    "executor",
+    "executor_manager",
+    "gluon",
+    "image",
+    "initializer",
+    "io",
+    "kvstore",
+    "libinfo",
+    "library",
+    "log",
+    "lr_scheduler",
+    "metric",
+    "model",
+    "module",
+    "monitor",
+    "name",
+    "ndarray",
+    "numpy",
+    "numpy_extension",
+    "onnx",
+    "operator",
+    "optimizer",
+    "profiler",
+    "random",
+    "recordio",
+    "registry",
+    "rnn",
+    "rtc",
+    "runtime",
+    "symbol",
+    "test_utils",
+    "visualization",
+]
 
 __all__ = [
     "Context",
@@ -65,6 +105,10 @@ __all__ = [
     "gpu_memory_info",
     "num_gpus",
     "util",
+    # What `from mxnet import *` brings besides, as it does in 1.x: all of these are loaded then.
+    *_ALIASES,
+    *_FROM_MODULES,
+    *_MODULES,
 ]
 
 

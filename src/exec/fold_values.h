@@ -11,6 +11,7 @@ namespace mxnet {
 
 // `types` (one per entry) are complete; values are computed on the CPU and lie on `device`, where
 // the graph is to run. Blocks for as long as that takes.
-ir::Graph fold_graph(const IndexedGraph& graph, const std::vector<ArrayType>& types, Device device);
+ir::Graph fold_graph(const IndexedGraph& graph, const std::vector<ArrayType>& types, Device device,
+                     bool training);
 
 }  // namespace mxnet

@@ -200,12 +200,14 @@ TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<con
 
 namespace {
 
-TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known, Device device,
-                const PassOptions& passes) {
-  return infer_all(
-      run_pass("fold_constants", typed.graph.graph(), passes,
-               [&](const ir::Graph&) { return fold_graph(typed.graph, typed.types, device); }),
-      known);
+TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known,
+                const PlanOptions& options, const PassOptions& passes) {
+  return infer_all(run_pass("fold_constants", typed.graph.graph(), passes,
+                            [&](const ir::Graph&) {
+                              return fold_graph(typed.graph, typed.types, options.device,
+                                                options.training);
+                            }),
+                   known);
 }
 
 // What is to run, of a pure graph: fused or mirrored, and laid out.
@@ -237,7 +239,7 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
   const PassOptions passes = configured_passes();
   if (options.forward_outputs < static_cast<int>(graph.outputs.size()))
     graph = run_joint_passes(graph, passes);
-  TypedGraph folded = fold(infer_all(std::move(graph), known), known, options.device, passes);
+  TypedGraph folded = fold(infer_all(std::move(graph), known), known, options, passes);
   // What is fused or computed again would see values as they are later.
   if (!is_pure(folded.graph)) return folded;
   TypedGraph typed = transformed(std::move(folded), known, options, passes);

@@ -23,6 +23,7 @@ class Folder {
         written_.push_back(graph.node_of(graph.inputs(n)[static_cast<std::size_t>(i)]));
     }
     std::sort(written_.begin(), written_.end());
+    find_draws();
     for (int n = 0; n < graph.num_nodes(); ++n)
       if (follows_from_types(n) && fits(n)) compute(n);
   }
@@ -38,6 +39,18 @@ class Folder {
   }
 
  private:
+  void find_draws() {
+    for (int n = 0; n < graph_.num_nodes(); ++n) {
+      const ir::Node& node = graph_.node(n);
+      const bool draws =
+          !node.is_variable() && node.op->uses_random(node.params.get(), options_.training);
+      if (draws) last_draw_ = n;
+      bool drawn = draws;
+      for (int e : graph_.inputs(n)) drawn |= drawn_[static_cast<std::size_t>(graph_.node_of(e))];
+      drawn_.push_back(drawn);
+    }
+  }
+
   const NDArray& value(int entry) const { return values_[static_cast<std::size_t>(entry)]; }
   NDArray placed(int entry) const {
     return options_.place ? options_.place(value(entry)) : value(entry);
@@ -52,7 +65,8 @@ class Folder {
     const ir::Node& node = graph_.node(n);
     if (node.is_variable() || is_constant(node) || node.extras || node.op->mutates_inputs() ||
         node.op->clobbers_inputs() || node.op->uses_random(node.params.get(), /*training=*/true) ||
-        std::binary_search(written_.begin(), written_.end(), n))
+        std::binary_search(written_.begin(), written_.end(), n) ||
+        (n < last_draw_ && drawn_[static_cast<std::size_t>(n)]))
       return false;
     const std::span<const int> inputs = graph_.inputs(n);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -96,6 +110,8 @@ class Folder {
   const FoldOptions& options_;
   std::vector<NDArray> values_;  // per entry; none = not known
   std::vector<int> written_;     // nodes whose results another one writes, sorted
+  std::vector<bool> drawn_;      // per node: random numbers have a part in it
+  int last_draw_ = -1;           // the last node that draws some
   std::size_t bytes_ = 0;
 };
 

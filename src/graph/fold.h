@@ -24,14 +24,16 @@ struct FoldOptions {
       const ir::Node& node, std::span<const NDArray> inputs, std::span<const ArrayType> in_types,
       std::span<const ArrayType> out_types)>
       evaluate;
+  bool training = false;  // whether what is random only then draws
   // Where a value lies for those who run the graph; null = where it was computed.
   std::function<NDArray(const NDArray&)> place;
 };
 
 // The graph with constants (op/create/constant.h) for whatever depends on no variable's value: what
 // makes arrays (_arange, _zeros, ...), asks for types (shape_array, ones_like, ...) or computes
-// with constants. What draws random numbers or writes states stays. `types` (one per entry) are
-// complete.
+// with constants. What draws random numbers or writes states stays, and so does what only asks for
+// the type of something drawn before the last draw: without it the draws could change places.
+// `types` (one per entry) are complete.
 ir::Graph fold_constants(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                          const FoldOptions& options);
 

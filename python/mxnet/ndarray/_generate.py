@@ -7,10 +7,14 @@ An operator's prefix says which module it is found in: `_contrib_box_nms` is `co
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any, Callable, Dict, List, Tuple
 
 from .. import _lazy
 from .._core import Operator, op_info, op_names
+
+# Modules that `from mxnet.ndarray import *` brings, as it does in 1.x; mx.np and mx.npx are not among them.
+_STARRED_MODULES = ("contrib", "image", "linalg", "random", "sparse")
 
 # Prefixes of names and the module below mxnet.ndarray that holds them.
 _PREFIXES = {
@@ -128,11 +132,24 @@ def names_in(prefix: str) -> List[str]:
     return sorted(name[len(prefix) :] for name in _names() if name.startswith(prefix))
 
 
+def _starred(module: Any, prefix: str) -> List[str]:
+    """What `from module import *` brings: all operators, made or not, and what else was written here for programs."""
+    package = ".".join(module.__name__.split(".")[:2])
+    names = {*names_in(prefix)}
+    for name, value in vars(module).items():
+        home = str(getattr(value, "__module__", None))
+        if name in _STARRED_MODULES if isinstance(value, ModuleType) else home.startswith(package) and not home.endswith("._dtypes"):
+            names.add(name)
+    return sorted(name for name in names if not name.startswith("_"))
+
+
 def fill(module_name: str, prefix: str, make: Callable[[str, str, str], Any] = placed_operator) -> Callable[[str], Any]:
     """The __getattr__ of a module: makes its operators when they are asked for, by make(operator, module, name)."""
     module = sys.modules[module_name]
 
     def __getattr__(name: str) -> Any:
+        if name == "__all__":
+            return _starred(module, prefix)
         full = name if prefix in ("", "_") else prefix + name
         if full in _names():
             made = make(full, module_name, name)

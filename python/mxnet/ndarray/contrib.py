@@ -11,11 +11,6 @@ from ..context import current_context
 from . import _generate
 from ._control_flow import cond, foreach, while_loop
 
-__all__ = [
-    "adamw_update", "cond", "foreach", "isfinite", "isinf", "isnan", "mp_adamw_update", "multi_adamw_update",
-    "multi_lamb_update", "multi_mp_adamw_update", "multi_mp_lamb_update", "rand_zipfian", "while_loop",
-]
-
 _operators = _generate.fill(__name__, "_contrib_")
 _op = _generate.operator
 

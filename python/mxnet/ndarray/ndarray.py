@@ -247,6 +247,10 @@ class NDArray(NDArrayBase):
     as_in_ctx = as_in_context
     to_device = as_in_context
 
+    def _to_shared_mem(self) -> Any:
+        """Process, descriptor, shape and type of an array in shared memory: loaders that programs have copied send them."""
+        return (*_core.shared_handle(self), self.shape, self.dtype)
+
     def as_nd_ndarray(self) -> NDArray:
         """The same memory as an mx.nd array."""
         return self
@@ -388,6 +392,11 @@ _plain.set_methods(NDArray)
 for _name in METHODS:
     if not hasattr(NDArray, _name):
         setattr(NDArray, _name, _op(_name))
+
+
+def _new_from_shared_mem(shared_pid: int, shared_id: int, shape: Any, dtype: Any) -> Any:
+    """What NDArray() makes an array of, from what _to_shared_mem says; the descriptor is taken over."""
+    return _core.array_from_shared(shared_pid, shared_id, list(shape), dtype_number(dtype), False)
 
 
 def _new_empty_handle() -> Any:

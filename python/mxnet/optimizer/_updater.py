@@ -18,16 +18,16 @@ def _are(those: Sequence[Any], others: Sequence[Any]) -> bool:
 
 
 class _Plan:
-    """How the weights of one call are updated: their order, by type, and which of them go to the optimizer together."""
+    """How the weights of one call are updated: their order, by type and device, and which of them go to the optimizer together."""
 
     def __init__(self, size: int, indices: Sequence[Any], weights: Sequence[Any]) -> None:
         self.size, self.indices, self.weights = size, indices, weights
         self.device = weights[0].context.device_id
-        by_type: Dict[Any, List[int]] = {}
+        by_kind: Dict[Any, List[int]] = {}  # weights of a module may lie on several devices: group2ctxs
         for place, weight in enumerate(weights):
-            by_type.setdefault(weight.dtype, []).append(place)
-        self.order = None if len(by_type) == 1 else [place for places in by_type.values() for place in places]
-        ends = list(accumulate(map(len, by_type.values())))
+            by_kind.setdefault((weight.dtype, weight.context), []).append(place)
+        self.order = None if len(by_kind) == 1 else [place for places in by_kind.values() for place in places]
+        ends = list(accumulate(map(len, by_kind.values())))
         self.parts = [
             slice(first, min(first + size, end)) for start, end in zip([0, *ends], ends) for first in range(start, end, size)
         ]

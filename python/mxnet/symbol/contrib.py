@@ -10,8 +10,6 @@ from .._core import SymbolBase
 from . import _generate
 from ._control_flow import cond, foreach, while_loop
 
-__all__ = ["adamw_update", "cond", "foreach", "mp_adamw_update", "rand_zipfian", "while_loop"]
-
 _operators = _generate.fill(__name__, "_contrib_")
 _fn = _generate.function
 

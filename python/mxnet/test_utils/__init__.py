@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Helpers for tests of programs that use the library: comparisons, random data, checks of gradients."""
 
+import importlib as _importlib
+from typing import Any as _Any
+
+from .._lazy import missing as _missing
 from ._compare import (
     almost_equal,
     assert_allclose,
@@ -88,4 +92,31 @@ from ._symbolic import (
     simple_forward,
 )
 
-__all__ = [name for name in globals() if not name.startswith("_")]
+# Tests of programs begin with `from mxnet.test_utils import *` and name these without importing them.
+_ALSO = {
+    "mx": "mxnet",
+    "np": "numpy",
+    "npt": "numpy.testing",
+    "rnd": "numpy.random",
+    **{name: name for name in ("errno", "gzip", "json", "logging", "numbers", "os", "struct", "sys", "time", "traceback")},
+}
+_FROM_MODULES = {
+    "Context": "mxnet.context",
+    "OrderedDict": "collections",
+    "Symbol": "mxnet.symbol",
+    "array": "mxnet.ndarray",
+    "contextmanager": "contextlib",
+    "current_context": "mxnet.context",
+    "np_symbol": "mxnet",
+    "use_np": "mxnet.util",
+}
+
+__all__ = [*(name for name in globals() if not name.startswith("_")), *_ALSO, *_FROM_MODULES]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _ALSO:
+        return _importlib.import_module(_ALSO[name])
+    if name in _FROM_MODULES:
+        return getattr(_importlib.import_module(_FROM_MODULES[name]), name)
+    raise _missing(__name__, name)

@@ -4,6 +4,7 @@
 #include "op/grad.h"
 #include "op/kernel.h"
 #include "op/op_builder.h"
+#include "op/params/spread_params.h"
 #include "op/reduce/spread_rows.h"
 #include "op/reducing/axes.h"
 
@@ -19,17 +20,6 @@ void check_reduced(const AxisChoice& choice, InferArg small, InferArg large);
 void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, AxisSet axes,
             const Tensor& dx, KernelContext& context, int64_t ddof = 0);
 
-// Parameters of the operators below; readable from the attributes of every reduction.
-struct SpreadParams {
-  std::optional<Shape> axis;
-  bool exclude;
-  bool numpy;
-  int32_t ddof = 0;  // of spread means: they divide by n - ddof
-  AxisChoice choice() const {
-    return {axis, false, exclude, numpy ? AxisStyle::kNumpy : AxisStyle::kArray};
-  }
-  AxisSet axes(int ndim, const char* tag) const { return choice().axes(ndim, tag); }
-};
 Attrs spread_attrs(const AxisChoice& choice);
 // Nodes that spread `value`, an output of a reduction of `data`.
 Value spread_value(const AxisChoice& choice, const Value& value, const Value& data);

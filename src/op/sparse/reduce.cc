@@ -2,12 +2,15 @@
 // Sums over what is stored. Of row_sparse arrays the dense kernel reduces the stored rows, whose
 // zeros contribute nothing; of csr matrices rows and columns are summed here.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/error.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/params/spread_params.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
+#include "op/sparse/align.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {
@@ -41,18 +44,17 @@ void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean
   const auto finish = [mean](S sum, int64_t count) {
     return static_cast<T>(mean ? sum / static_cast<S>(count) : sum);
   };
-  if (axes.rows && axes.columns) {
-    S sum = 0;
-    for (int64_t k = 0; k < csr.stored; ++k) sum += static_cast<S>(values[k]);
-    out[0] = finish(sum, csr.rows * csr.columns);
-  } else if (axes.rows) {
-    parallel_for(csr.rows, static_cast<double>(csr.stored) / static_cast<double>(csr.rows),
+  if (axes.rows) {
+    const int64_t together = axes.columns ? csr.rows : 1;  // rows that make one sum
+    const int64_t sums = axes.columns ? 1 : csr.rows;
+    parallel_for(sums, static_cast<double>(csr.stored) / static_cast<double>(sums),
                  [&](int64_t first, int64_t last) {
                    for (int64_t row = first; row < last; ++row) {
                      S sum = 0;
-                     for (int64_t k = csr.begin(row); k < csr.end(row); ++k)
+                     const int64_t end = csr.indptr[(row + 1) * together];
+                     for (int64_t k = csr.begin(row * together); k < end; ++k)
                        sum += static_cast<S>(values[k]);
-                     out[row] = finish(sum, csr.columns);
+                     out[row] = finish(sum, together * csr.columns);
                    }
                  });
   } else {
@@ -128,6 +130,31 @@ bool square_sum_layout(const ReduceParams& params, const StorageTypes& types) {
   return types.give(column ? kRowSparse : kDense);
 }
 
+// Where nothing is stored the gradient is zero: it has the rows of the array that was reduced.
+bool square_sum_gradient_layout(const SpreadParams&, const StorageTypes& types) {
+  return types.in[2] == kRowSparse && types.in[0] != kCSR && types.give(kRowSparse);
+}
+
+// Inputs: gradient of the sums, the sums, which nobody reads, and the array. The dense kernel on
+// the stored rows.
+void square_sum_gradient(const SpreadParams& params, SparseContext& context) {
+  const RowsView x = context.rows(2);
+  const RowsView to = context.make_rows(0, x.stored);
+  std::copy_n(x.index, x.stored, to.index);
+  if (x.stored == 0) return;
+  const std::span<const int64_t> rows(x.index, static_cast<std::size_t>(x.stored));
+  const bool sparse = context.in(0).storage_type() == kRowSparse;
+  if ((params.axes(x.values.ndim(), "_backward_square_sum") & 1) != 0) {  // one for all rows
+    const Tensor head = sparse ? context.rows(0).values : context.dense(0);
+    const Tensor in[] = {head, head, x.values};
+    return context.run_dense(in, {&to.values, 1});
+  }
+  const RowSource in[] = {
+      sparse ? RowSource::stored(context.rows(0), rows) : RowSource::dense(context.dense(0)),
+      RowSource::packed(x.values), RowSource::packed(x.values)};
+  run_rows(context, rows, in, std::array{RowSource::packed(to.values)});
+}
+
 bool norm_layout(const NormParams& params, const StorageTypes& types) {
   return types.in[0] != kDense && reduces_all(params.axis) && types.give(kDense);
 }
@@ -142,6 +169,7 @@ void norm(const NormParams&, SparseContext& context) {
   add_sparse<ReduceParams>("sum", sum_layout, sum<false>, IndexCheck::kInside);
   add_sparse<ReduceParams>("mean", mean_layout, sum<true>, IndexCheck::kInside);
   add_sparse<ReduceParams>("_square_sum", square_sum_layout, reduce_rows);
+  add_sparse<SpreadParams>("_backward_square_sum", square_sum_gradient_layout, square_sum_gradient);
   add_sparse<NormParams>("norm", norm_layout, norm, IndexCheck::kNone);
   return true;
 }();

@@ -2,6 +2,7 @@
 // Operators that map zero to zero, or touch only what is stored: the dense kernel runs on the
 // stored values, the indices stay.
 #include <algorithm>
+#include <numeric>
 
 #include "op/params/dense_and_sparse.h"
 #include "op/sparse_op.h"
@@ -94,6 +95,14 @@ bool like_second(const AnyParams&, const StorageTypes& types) {
 // Constants into a sparse array that the caller gives.
 bool fills_given(const AnyParams&, const StorageTypes& types) { return is_sparse(types.out[0]); }
 
+// Weights are drawn as those of dense arrays are: all rows are stored, zeros among them too.
+bool fills_rows(const AnyParams&, const StorageTypes& types) { return types.out[0] == kRowSparse; }
+void all_rows(const AnyParams&, SparseContext& context) {
+  const RowsView to = context.make_rows(0, context.out(0).shape()[0]);
+  std::iota(to.index, to.index + to.stored, int64_t{0});
+  context.run_dense({}, {&to.values, 1});
+}
+
 [[maybe_unused]] const bool defined = [] {
   for (const char* op : {"abs",
                          "arcsin",
@@ -138,6 +147,9 @@ bool fills_given(const AnyParams&, const StorageTypes& types) { return is_sparse
   add_sparse<AnyParams>("_identity_with_attr_like_rhs", like_second, on_values, IndexCheck::kNone);
   add_sparse<ClipParams>("clip", keeps_if_around_zero, on_values, IndexCheck::kNone);
   add_sparse<AnyParams>("zeros_like", keeps_layout, nothing_stored, IndexCheck::kNone);
+  for (const char* op : {"_random_exponential", "_random_gamma", "_random_normal",
+                         "_random_poisson", "_random_uniform"})
+    add_sparse<AnyParams>(op, fills_rows, all_rows, IndexCheck::kNone);
   add_sparse<AnyParams>("_zeros", fills_given, nothing_stored, IndexCheck::kNone);
   return true;
 }();

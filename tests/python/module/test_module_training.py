@@ -383,3 +383,30 @@ def test_parameters_of_a_larger_network_may_be_given():
 def test_what_is_no_network_is_named():
     with pytest.raises(TypeError, match="given int, expected a Symbol"):
         mx.mod.Module(3)
+
+
+PLACED = """
+import mxnet as mx, numpy as np
+rng = np.random.RandomState(1)
+batches = mx.io.NDArrayIter(rng.rand(32, 6).astype("f"), rng.randint(0, 2, 32), 8)
+hidden = mx.sym.var("data")
+for group, width in (("first", 5), ("second", 2)):
+    with mx.AttrScope(ctx_group=group):
+        hidden = mx.sym.FullyConnected(hidden, num_hidden=width, name=group)
+network = mx.sym.SoftmaxOutput(hidden, name="softmax")
+for optimizer in ("sgd", "nag", "adam", "lamb", "lars"):
+    found = []
+    for groups in (None, {"first": mx.gpu(0), "second": mx.gpu(1)}):
+        mx.random.seed(1)
+        module = mx.mod.Module(network, context=mx.gpu(0), group2ctxs=groups)
+        module.fit(batches, num_epoch=2, optimizer=optimizer, initializer=mx.init.Xavier())
+        batches.reset()
+        found.append([array.asnumpy() for _, array in sorted(module.get_params()[0].items())])
+    print(optimizer, all(np.array_equal(*pair) for pair in zip(*found)))
+"""
+
+
+def test_layers_on_two_devices_are_trained_as_on_one(run_python):
+    """One operator updates several weights, but those of one device only."""
+    lines = run_python(PLACED, env={"MXNET_SIM_GPUS": "2"}).stdout.splitlines()
+    assert lines == [f"{optimizer} True" for optimizer in ("sgd", "nag", "adam", "lamb", "lars")]

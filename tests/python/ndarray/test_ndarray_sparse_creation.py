@@ -88,3 +88,15 @@ def test_csr_rows_in_any_order_of_columns_are_merged(operator):
     twice = mx.nd.sparse.csr_matrix((np.array([1, 2, 3], "float32"), [0, 0, 1], [0, 2, 3]), shape=(2, 3))
     with pytest.raises(ValueError, match="index 0 is there twice"):
         getattr(mx.nd.sparse, operator)(twice, second).wait_to_read()
+
+
+@pytest.mark.parametrize("draw", ["exponential", "gamma", "normal", "poisson", "uniform"])
+def test_drawn_rows_are_those_of_a_dense_array_and_all_stored(draw, capfd):
+    """No word about dense copies: rows of embeddings are initialized like this."""
+    made, dense = sparse.zeros("row_sparse", (9, 2)), mx.nd.zeros((9, 2))
+    for out in (made, dense):
+        mx.random.seed(3)
+        getattr(mx.nd.random, draw)(out=out)
+    assert made.indices.asnumpy().tolist() == list(range(9))
+    assert made.asnumpy().tolist() == dense.asnumpy().tolist()
+    assert capfd.readouterr().err == ""

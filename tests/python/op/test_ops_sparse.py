@@ -215,6 +215,20 @@ def test_parts_of_matrices(mx, seed):
         check(mx, mx.run("_contrib_getnnz", csr(x), axis=axis)[0], (x != 0).sum(axis))
 
 
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradients_of_sums_of_squares_have_the_rows_of_the_array(mx, seed, axis):
+    rng = np.random.default_rng(seed)
+    x = draw_rows(rng, draw_shape(rng))
+    for keepdims in (False, True):
+        small = np_shape((x * x).sum(axis, keepdims=keepdims)).shape
+        head = draw_rows(rng, small) if keepdims and axis == 1 else draw(rng, small, density=1)
+        want = 2 * x * (head if axis != 1 else head.reshape(-1, 1))
+        for laid in (head, row_sparse(head)) if keepdims and axis == 1 else (head,):
+            got = mx.gradient("_square_sum", [row_sparse(x)], laid, 0, "row_sparse", axis=axis, keepdims=keepdims)
+            check(mx, got, want, "row_sparse")
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_retained_rows_and_their_gradient(mx, seed):
     rng = np.random.default_rng(seed)

@@ -502,3 +502,31 @@ def test_more_outputs_than_anything_has_are_an_error(count):
         mx.sym.split(mx.sym.var("x"), num_outputs=count)
     with pytest.raises(mx.base.MXNetError, match="output"):
         mx.nd.split(mx.nd.ones((2, 2)), num_outputs=count)
+
+
+def test_masks_are_drawn_in_the_order_of_the_graph():
+    """The second mask asks for the type of the first only, which is known: the first is drawn before it all the same."""
+    x = mx.sym.var("x")
+    first = mx.sym.Dropout(x, p=0.5)
+    second = mx.sym.Dropout(mx.sym.ones_like(first), p=0.5)
+    executor = mx.sym.broadcast_add(second, 4 * first).simple_bind(mx.cpu(), x=(16,))
+    executor.arg_dict["x"][:] = 1
+    mx.random.seed(5)
+    drawn = [2 * (mx.nd.random.uniform(shape=16).asnumpy() < 0.5) for _ in range(4)]
+    mx.random.seed(5)
+    for earlier, later in (drawn[:2], drawn[2:]):
+        assert executor.forward(is_train=True)[0].asnumpy().tolist() == (later + 4 * earlier).tolist()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_gradients_of_sums_of_squares_of_rows_are_row_sparse(axis, capfd):
+    """As the weights of factorization machines are: updates are lazy then."""
+    x = mx.sym.var("x", stype="row_sparse")
+    executor = mx.sym._internal._square_sum(x, axis=axis).simple_bind(mx.cpu(), x=(4, 2))
+    executor.arg_dict["x"][:] = mx.nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [0, 2]), shape=(4, 2))
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(4 if axis else 2))
+    grad = executor.grad_dict["x"]
+    assert grad.stype == "row_sparse" and grad.indices.asnumpy().tolist() == [0, 2]
+    assert grad.data.asnumpy().tolist() == [[2, 4], [6, 8]]
+    assert "fallback" not in capfd.readouterr().err
