@@ -57,7 +57,9 @@ TEST(Shape, CopiesAndMovesKeepEveryNumberOfDimensions) {
     assigned = many(Shape::kMaxDims - ndim);
     EXPECT_EQ(assigned, many(Shape::kMaxDims - ndim));
     for (int i = 0; i < ndim; ++i) EXPECT_EQ(copy[i], i + 1);
-    if (ndim > 0) EXPECT_EQ(copy.back(), ndim);
+    if (ndim > 0) {
+      EXPECT_EQ(copy.back(), ndim);
+    }
   }
 }
 

@@ -63,7 +63,9 @@ TEST(PointwisePlaces, OneAfterAnotherTakeOne) {
   const PointwiseChain chain = chain_of({{0}, {-1}, {-2}, {-3}, {-4}}, 1);
   EXPECT_EQ(chain.num_slots, 1);
   for (const PointwiseStep& step : chain.steps) {
-    if (step.output < 0) EXPECT_EQ(step.lent, 0) << "the output's place is free until the end";
+    if (step.output < 0) {
+      EXPECT_EQ(step.lent, 0) << "the output's place is free until the end";
+    }
   }
 }
 

@@ -102,7 +102,9 @@ class Halves {
   void find(int entry, int first, int last, const std::string& who) {
     for (int half = first; half < last; ++half)
       for (int i = 0; i < kLines / 2; ++i)
-        if (const int* at = line(entry, half)) EXPECT_EQ(at[i], 2 * entry + half) << who;
+        if (const int* at = line(entry, half)) {
+          EXPECT_EQ(at[i], 2 * entry + half) << who;
+        }
   }
   void run(int step, int first, int last) {
     const int n = schedule_[static_cast<std::size_t>(step)];
@@ -137,7 +139,9 @@ TEST(GraphMemory, ValuesOfTurnsAreHalfAsLargeAndSurvive) {
         const GraphMemory memory = plan_memory(graph, types_of(graph, kShape), schedule, options);
         SCOPED_TRACE(testing::Message() << first << " to " << last);
         Halves(graph, memory, schedule, options.turns[0]).run();
-        if (last - first > 3) EXPECT_LT(memory.unshared_bytes, plan(graph).unshared_bytes);
+        if (last - first > 3) {
+          EXPECT_LT(memory.unshared_bytes, plan(graph).unshared_bytes);
+        }
       }
 }
 

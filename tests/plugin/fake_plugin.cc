@@ -64,7 +64,11 @@ const GpuTable& kernels() {
                                                 y[i] = -x[i];
                                             },
                                             nullptr}};
-  static const GpuTable table{.kernels = kRows};
+  static const GpuTable table = [] {
+    GpuTable made{};
+    made.kernels = kRows;
+    return made;
+  }();
   return table;
 }
 

@@ -20,7 +20,7 @@ void with_streams(F fn) {
   RandomStreams& streams = RandomStreams::of(Device::cpu());
   Var* const var = streams.var();
   Engine::get().push([&](const RunContext&) { fn(streams); },
-                     {.writes = {&var, 1}, .name = "draw"});
+                     {.device = {}, .reads = {}, .writes = {&var, 1}, .name = "draw"});
   Engine::get().wait_for_var(var);
 }
 
