@@ -33,6 +33,17 @@ CsrAxes axes_of(const ReduceParams& params, const char* tag) {
 template <class T>
 using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
 
+// Four sums hide the latency of additions.
+template <class T>
+[[gnu::noinline]] Sum<T> sum_of(const T* values, int64_t count) {
+  Sum<T> sums[4] = {};
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (int i = 0; i < 4; ++i) sums[i] += static_cast<Sum<T>>(values[k + i]);
+  for (; k < count; ++k) sums[0] += static_cast<Sum<T>>(values[k]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 template <class T>
 void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean) {
   using S = Sum<T>;
@@ -42,18 +53,14 @@ void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean
     return static_cast<T>(mean ? sum / static_cast<S>(count) : sum);
   };
   if (axes.rows && axes.columns) {
-    S sum = 0;
-    for (int64_t k = 0; k < csr.stored; ++k) sum += static_cast<S>(values[k]);
-    out[0] = finish(sum, csr.rows * csr.columns);
+    out[0] = finish(sum_of(values, csr.stored), csr.rows * csr.columns);
   } else if (axes.rows) {
     parallel_for(csr.rows, static_cast<double>(csr.stored) / static_cast<double>(csr.rows),
                  [&](int64_t first, int64_t last) {
-                   for (int64_t row = first; row < last; ++row) {
-                     S sum = 0;
-                     for (int64_t k = csr.begin(row); k < csr.end(row); ++k)
-                       sum += static_cast<S>(values[k]);
-                     out[row] = finish(sum, csr.columns);
-                   }
+                   for (int64_t row = first; row < last; ++row)
+                     out[row] =
+                         finish(sum_of(values + csr.begin(row), csr.end(row) - csr.begin(row)),
+                                csr.columns);
                  });
   } else {
     std::vector<S> sums(static_cast<std::size_t>(csr.columns));
