@@ -47,6 +47,9 @@ void check_indices(const SparseOp& sparse, const KernelCall& call) {
       case IndexCheck::kInside:
         require_safe_format(array);
         break;
+      case IndexCheck::kRows:
+        require_rows_format(array);
+        break;
       case IndexCheck::kDistinct:
         require_distinct_format(array);
         break;

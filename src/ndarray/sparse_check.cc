@@ -103,7 +103,7 @@ void check_distinct(const NDArray& array, const IndexReader& indices, int64_t be
     complain(array, fmt::format("index {} is there twice in one row, expected once", *twice));
 }
 
-enum class Order : unsigned char { kAny, kDistinct, kAscending };
+enum class Order : unsigned char { kUnseen, kAny, kDistinct, kAscending };
 
 // Entry by entry, to say which one is wrong.
 void check_rows(const NDArray& array, Order order) {
@@ -130,17 +130,18 @@ void check_indices(const NDArray& array, Order order) {
     return;
   }
   const IndexReader indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
-  const Overview overview = look_over(indices, array.shape()[1]);
+  const Overview overview =
+      order == Order::kUnseen ? Overview{true, 0} : look_over(indices, array.shape()[1]);
   // Where a row begins they may descend.
   bool sound = overview.inside;
   int64_t descents = overview.descents;
   for (int64_t row = 0; row + 1 < indptr.size(); ++row) {
     const int64_t begin = indptr[row], end = indptr[row + 1];
     sound = sound && begin <= end && end <= indices.size();
-    if (sound && order != Order::kAny && begin > 0 && begin < end)
+    if (sound && order > Order::kAny && begin > 0 && begin < end)
       descents -= static_cast<int64_t>(indices[begin] <= indices[begin - 1]);
   }
-  if (!sound || (order != Order::kAny && descents > 0)) check_rows(array, order);
+  if (!sound || (order > Order::kAny && descents > 0)) check_rows(array, order);
 }
 
 }  // namespace
@@ -157,6 +158,13 @@ void require_distinct_format(const NDArray& array) {
   check_sizes(array);
   check_ends(array);
   check_indices(array, Order::kDistinct);
+}
+
+void require_rows_format(const NDArray& array) {
+  if (!array.is_sparse()) return;
+  check_sizes(array);
+  check_ends(array);
+  check_indices(array, Order::kUnseen);
 }
 
 void check_format(const NDArray& array, bool full) {

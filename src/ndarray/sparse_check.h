@@ -13,6 +13,9 @@ void require_safe_format(const NDArray& array);
 // And what merging needs: that rows ascend strictly, and that no column is twice in a row of csr.
 void require_distinct_format(const NDArray& array);
 
+// The same but for the columns of csr, which the caller looks at while it follows them.
+void require_rows_format(const NDArray& array);
+
 // Waits and checks, on any device: sizes and ends only, or with `full` also what
 // require_safe_format looks at and that indices ascend strictly within their row.
 void check_format(const NDArray& array, bool full);

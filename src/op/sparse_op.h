@@ -32,6 +32,7 @@ struct StorageTypes {
 enum class IndexCheck : uint8_t {
   kNone,      // looks at values only, or copies indices
   kInside,    // every index lies inside the array
+  kRows,      // as kDistinct, but the kernel looks at columns of csr itself
   kDistinct,  // and rows ascend; those of a row of csr are different ones, in any order
 };
 

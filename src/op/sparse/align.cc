@@ -17,10 +17,25 @@ std::vector<int64_t> all_rows(int64_t count) {
 std::vector<int64_t> rows_of_any(std::span<const RowsView> operands) {
   std::vector<int64_t> rows, merged;
   for (const RowsView& view : operands) {
-    merged.clear();
-    merged.reserve(rows.size() + static_cast<std::size_t>(view.stored));
-    std::set_union(rows.begin(), rows.end(), view.index, view.index + view.stored,
-                   std::back_inserter(merged));
+    const auto stored = static_cast<std::size_t>(view.stored);
+    if (rows.empty()) {
+      rows.assign(view.index, view.index + stored);
+      continue;
+    }
+    // Without a branch a row: whose comes next is anybody's guess.
+    merged.resize(rows.size() + stored);
+    std::size_t i = 0, j = 0, n = 0;
+    while (i < rows.size() && j < stored) {
+      const int64_t a = rows[i], b = view.index[j];
+      merged[n++] = std::min(a, b);
+      i += a <= b ? 1 : 0;
+      j += b <= a ? 1 : 0;
+    }
+    const auto at = merged.begin() + static_cast<std::ptrdiff_t>(n);
+    const auto end =
+        std::copy(view.index + j, view.index + stored,
+                  std::copy(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(), at));
+    merged.erase(end, merged.end());
     rows.swap(merged);
   }
   return rows;

@@ -32,17 +32,11 @@ class RowSource {
   bool is_updated() const { return updated_; }
   int64_t row_elements() const { return row_elements_; }
   std::size_t row_bytes() const { return row_bytes_; }
-  // Where the k-th row of the list lies; negative for a row of zeros.
-  int64_t position(std::span<const int64_t> rows, int64_t k) const {
-    switch (kind_) {
-      case Kind::kDense:
-        return rows[static_cast<std::size_t>(k)];
-      case Kind::kStored:
-        return positions_[static_cast<std::size_t>(k)];
-      case Kind::kPacked:
-        break;
-    }
-    return k;
+  // Where each row of the list lies; negative for a row of zeros. Null where row k is the k-th.
+  const int64_t* positions(std::span<const int64_t> rows) const {
+    return kind_ == Kind::kPacked  ? nullptr
+           : kind_ == Kind::kDense ? rows.data()
+                                   : positions_.data();
   }
   char* row(int64_t position) const {
     return values_.as<char>() + static_cast<std::size_t>(position) * row_bytes_;

@@ -37,7 +37,6 @@ class Result {
       data_ = context.workspace_of<float>(tensor.size());
   }
   Arithmetic<T>* data() const { return data_; }
-  void zero() const { std::fill_n(data_, tensor_.size(), Arithmetic<T>{0}); }
   void round() const {
     if constexpr (!std::is_same_v<T, Arithmetic<T>>)
       convert_array(data_, tensor_.as<T>(), tensor_.size());

@@ -12,6 +12,19 @@ struct MatrixRows {
   int64_t width;
 };
 
+// Entries of a csr matrix and where they add to: entry e of row i adds values[e] times row
+// sources[i] of a dense matrix (row i, if there are no sources; none, where it is negative) to row
+// slots[e] of the result, if that is in [first, last).
+template <class T>
+struct Scattered {
+  int64_t rows;
+  const int64_t *begins, *ends;
+  const int64_t* slots;
+  const T* values;
+  const int64_t* sources;
+  int64_t first, last;
+};
+
 // T: float or double.
 template <class T>
 struct CsrLoops {
@@ -22,6 +35,7 @@ struct CsrLoops {
   T (*gathered_dot)(const T* values, const int64_t* indices, int64_t count, const T* x);
   // out[slots[k]] += factor * values[k].
   void (*scatter_add)(T factor, const T* values, const int64_t* slots, int64_t count, T* out);
+  void (*scatter_rows)(const Scattered<T>& entries, const MatrixRows<T>& rows, T* out);
 };
 template <class T>
 CsrLoops<T> csr_loops();

@@ -7,42 +7,44 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "ndarray/sparse_check.h"
 #include "op/run/element_size.h"
 #include "op/run/parallel.h"
 #include "op/sparse/align.h"
+#include "op/sparse/csr_merge.h"
 
 namespace mxnet {
 namespace {
 
 // Elements that the dense kernel gets at once: its operands stay in the first-level cache, and the
 // call itself does not count.
-constexpr int64_t kPieceElements = 2048;
+constexpr int64_t kPieceElements = 512;
 // Elementary operations of merging an element, for the decision about threads.
 constexpr double kMergeCost = 8.0;
 
-// A row of one operand, by ascending columns.
-struct Line {
-  const int64_t* columns;
-  const char* values;
-  int64_t count;
-};
+// Whether columns ascend strictly from 0 on to below `limit`.
+bool ascend(const int64_t* columns, int64_t count, int64_t limit) {
+  bool ascending = true;
+  for (int64_t k = 1; k < count; ++k) ascending &= columns[k - 1] < columns[k];
+  return count == 0 || (ascending && columns[0] >= 0 && columns[count - 1] < limit);
+}
 
-// Rows of one operand, each sorted into memory of its own where nobody has sorted it.
+// Rows of one operand as they are, or sorted into memory of its own.
 class Lines {
  public:
   explicit Lines(const CsrView& csr) : csr_(csr), item_(dtype_size(csr.values.dtype)) {}
 
-  Line line(int64_t row) {
+  Line line(int64_t row) const {
+    const int64_t begin = csr_.begin(row);
+    return {csr_.indices + begin, csr_.values.as<char>() + static_cast<std::size_t>(begin) * item_,
+            csr_.end(row) - begin};
+  }
+  Line sorted(int64_t row) {
     const int64_t begin = csr_.begin(row), count = csr_.end(row) - begin;
     const int64_t* columns = csr_.indices + begin;
-    if (!std::is_sorted(columns, columns + count)) return sorted(columns, begin, count);
-    return {columns, csr_.values.as<char>() + static_cast<std::size_t>(begin) * item_, count};
-  }
-
- private:
-  Line sorted(const int64_t* columns, int64_t begin, int64_t count) {
     positions_.resize(static_cast<std::size_t>(count));
     std::iota(positions_.begin(), positions_.end(), int64_t{0});
     std::sort(positions_.begin(), positions_.end(),
@@ -57,53 +59,12 @@ class Lines {
     return {columns_.data(), values_.data(), count};
   }
 
+ private:
   const CsrView& csr_;
   const std::size_t item_;
   std::vector<int64_t> positions_, columns_;
   std::vector<char> values_;
 };
-
-// Where merged elements go.
-struct Merged {
-  int64_t* columns;
-  char *left, *right;
-};
-
-// The number of elements. Without a branch an element: which operand comes next is anybody's guess.
-// Places are counted up to zero, so that one question tells whether both have elements left; a
-// function of its own, so that all it needs is in registers.
-template <class Item, Align align>
-[[gnu::noinline]] int64_t merge(const Line& left, const Line& right, const Merged& to) {
-  const int64_t *const left_end = left.columns + left.count, *const right_end =
-                                                                 right.columns + right.count;
-  const auto* left_values = reinterpret_cast<const Item*>(left.values) + left.count;
-  const auto* right_values = reinterpret_cast<const Item*>(right.values) + right.count;
-  int64_t* const columns = to.columns;
-  auto *to_left = reinterpret_cast<Item*>(to.left), *to_right = reinterpret_cast<Item*>(to.right);
-  int64_t i = -left.count, j = -right.count, n = 0;
-  while ((i & j) < 0) {
-    const int64_t a = left_end[i], b = right_end[j];
-    const auto of_left = static_cast<int64_t>(a <= b), of_right = static_cast<int64_t>(b <= a);
-    columns[n] = b ^ ((a ^ b) & -of_left);
-    to_left[n] = static_cast<Item>(left_values[i] & static_cast<Item>(-of_left));
-    to_right[n] = static_cast<Item>(right_values[j] & static_cast<Item>(-of_right));
-    i += of_left;
-    j += of_right;
-    n += align == Align::kAny ? 1 : of_left & of_right;
-  }
-  if (align == Align::kBoth) return n;
-  // One of them has some left.
-  const bool of_left = i < 0;
-  const int64_t* const rest = of_left ? left_end : right_end;
-  const Item* const values = of_left ? left_values : right_values;
-  Item *const taken = of_left ? to_left : to_right, *const lacking = of_left ? to_right : to_left;
-  for (i |= j; i < 0; ++i, ++n) {
-    columns[n] = rest[i];
-    taken[n] = values[i];
-    lacking[n] = 0;
-  }
-  return n;
-}
 
 // The merge of two matrices into an output with room for all.
 class Merge {
@@ -149,7 +110,8 @@ class Merge {
         !std::equal(left_.indices, left_.indices + left_.stored, right_.indices))
       return false;
     for (int64_t row = 0; row < left_.rows; ++row)
-      if (!std::is_sorted(left_.indices + left_.begin(row), left_.indices + left_.end(row)))
+      if (!ascend(left_.indices + left_.begin(row), left_.end(row) - left_.begin(row),
+                  left_.columns))
         return false;
     return true;
   }
@@ -175,6 +137,8 @@ class Merge {
   void merge_rows(int64_t first, int64_t last) const {
     Lines left(left_), right(right_);
     std::vector<char> values;
+    const MergeLines merge_lines = merge_of(item_, align_);
+    bool checked = false;
     int64_t at = most_before(first);
     for (int64_t row = first; row < last;) {
       int64_t end = row + 1;
@@ -186,11 +150,12 @@ class Merge {
         const auto done = static_cast<std::size_t>(count) * item_;
         const Merged to{out_.indices + at + count, values.data() + done,
                         values.data() + most + done};
-        dispatch_bytes(item_, [&]<class Item>(Item) {
-          const auto merges =
-              align_ == Align::kAny ? merge<Item, Align::kAny> : merge<Item, Align::kBoth>;
-          count += merges(left.line(row), right.line(row), to);
-        });
+        int64_t merged = merge_lines(left.line(row), right.line(row), to, left_.columns);
+        if (merged < 0) {
+          if (!std::exchange(checked, true)) check_columns(context_);
+          merged = merge_lines(left.sorted(row), right.sorted(row), to, left_.columns);
+        }
+        count += merged;
         out_.indptr[row + 1] = at + count;
       }
       compute(values.data(), values.data() + most, at, count);
@@ -239,6 +204,10 @@ class Merge {
 };
 
 }  // namespace
+
+void check_columns(const SparseContext& context) {
+  for (int i = 0; i < 2; ++i) require_distinct_format(context.in(i));
+}
 
 void combine_csr(SparseContext& context, Align align) { Merge(context, align).run(); }
 

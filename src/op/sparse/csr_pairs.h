@@ -12,6 +12,10 @@ enum class Align : uint8_t { kAny, kBoth };
 
 // Output 0 from inputs 0 and 1 by the operator's dense kernel, zeros where one has no element. The
 // columns of a row may lie in any order, each once; those of the result ascend.
+// Nobody needs to have looked at the columns.
 void combine_csr(SparseContext& context, Align align);
+
+// Throws what require_distinct_format() does for inputs 0 and 1.
+void check_columns(const SparseContext& context);
 
 }  // namespace mxnet

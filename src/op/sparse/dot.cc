@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/sparse/align.h"
 #include "op/sparse/arithmetic.h"
 #include "op/sparse/products.h"
 #include "op/sparse_op.h"
@@ -91,7 +92,7 @@ template <class T>
 void sparse_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
   const Result<T> out(context, context.dense_out(0));
   Coefficients<Arithmetic<T>> coefficients{csr.rows, csr.indptr, csr.indices,
-                                           operand<T>(context, csr.values), nullptr};
+                                           operand<T>(context, csr.values)};
   const auto rows = refer_to<T>(context, rhs, csr.stored, &coefficients);
   combine_rows(coefficients, rows, out.data());
   out.round();
@@ -101,28 +102,34 @@ void sparse_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
 // zero, which is all that a row_sparse result stores.
 template <class T>
 void transposed_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
-  using C = Arithmetic<T>;
-  const Transposed turned = transpose(csr);
-  const auto count = static_cast<int64_t>(turned.columns.size());
-  const C* values = operand<T>(context, csr.values);
-  auto* sorted = context.workspace_of<C>(csr.stored);
-  for (int64_t k = 0; k < csr.stored; ++k)
-    sorted[k] = values[turned.order[static_cast<std::size_t>(k)]];
-  const bool packed = context.out(0).is_sparse();
+  const int64_t* slots = csr.indices;
+  int64_t height = csr.columns;
   Tensor tensor;
-  if (packed) {
-    const RowsView rows = context.make_rows(0, count);
-    std::copy(turned.columns.begin(), turned.columns.end(), rows.index);
+  if (context.out(0).is_sparse()) {
+    const StoredColumns stored = stored_columns(context, csr);
+    slots = stored.slots;
+    height = static_cast<int64_t>(stored.columns.size());
+    const RowsView rows = context.make_rows(0, height);
+    std::copy(stored.columns.begin(), stored.columns.end(), rows.index);
     tensor = rows.values;
   } else {
     tensor = context.dense_out(0);
   }
+  if (tensor.size() == 0) return;
+  const NDArray& array = context.in(rhs);
+  const int64_t width = array.shape().size(1, array.shape().ndim());
+  const int64_t* sources = nullptr;
+  Tensor dense;
+  if (array.is_sparse()) {
+    const RowsView rows = context.rows(rhs);
+    sources = positions_in(context, rows, all_rows(csr.rows).data(), csr.rows);
+    dense = rows.values;
+  } else {
+    dense = context.dense(rhs);
+  }
   const Result<T> out(context, tensor);
-  if (!packed) out.zero();
-  Coefficients<C> coefficients{count, turned.begins.data(), turned.rows.data(), sorted,
-                               packed ? nullptr : turned.columns.data()};
-  const auto rows = refer_to<T>(context, rhs, csr.stored, &coefficients);
-  combine_rows(coefficients, rows, out.data());
+  transposed_times_rows(csr, operand<T>(context, csr.values), slots, height, sources,
+                        {operand<T>(context, dense), width}, out.data());
   out.round();
 }
 
@@ -147,26 +154,19 @@ template <class T>
 void dense_by_sparse(SparseContext& context, int lhs, const CsrView& csr) {
   const Tensor dense = context.dense(lhs);
   const int64_t m = rows_of(dense, csr.rows);
-  std::vector<int64_t> slots;
-  const int64_t* slot_of = csr.indices;
+  const int64_t* slots = csr.indices;
   Tensor tensor;
   int64_t width = csr.columns;
   if (context.out(0).is_sparse()) {
-    const Transposed turned = transpose(csr);
-    width = static_cast<int64_t>(turned.columns.size());
-    slots.resize(static_cast<std::size_t>(csr.stored));
-    for (int64_t c = 0; c < width; ++c) {
-      for (int64_t k = turned.begins[static_cast<std::size_t>(c)];
-           k < turned.begins[static_cast<std::size_t>(c) + 1]; ++k)
-        slots[static_cast<std::size_t>(turned.order[static_cast<std::size_t>(k)])] = c;
-    }
-    slot_of = slots.data();
-    tensor = make_regular(context, turned.columns);
+    const StoredColumns stored = stored_columns(context, csr);
+    slots = stored.slots;
+    width = static_cast<int64_t>(stored.columns.size());
+    tensor = make_regular(context, stored.columns);
   } else {
     tensor = context.dense_out(0);
   }
   const Result<T> out(context, tensor);
-  dense_times_csr(operand<T>(context, dense), m, csr, operand<T>(context, csr.values), slot_of,
+  dense_times_csr(operand<T>(context, dense), m, csr, operand<T>(context, csr.values), slots,
                   out.data(), width);
   out.round();
 }

@@ -178,7 +178,9 @@ bool sum_layout(const AnyParams&, const StorageTypes& types) {
 void sum(const AnyParams&, SparseContext& context) {
   const bool csr = context.in(0).storage_type() == kCSR || context.in(1).storage_type() == kCSR;
   if (!csr) return union_rows(context);
-  context.out(0).is_sparse() ? combine_csr(context, Align::kAny) : through_dense(context);
+  if (context.out(0).is_sparse()) return combine_csr(context, Align::kAny);
+  check_columns(context);
+  through_dense(context);
 }
 
 // maximum, minimum, hypot: of two sparse ones only.
@@ -195,6 +197,7 @@ void product(const AnyParams&, SparseContext& context) {
   if (context.out(0).storage_type() == kRowSparse) return common_rows(context);
   if (context.in(0).storage_type() == context.in(1).storage_type())
     return combine_csr(context, Align::kBoth);
+  check_columns(context);
   const int at = context.in(0).is_sparse() ? 0 : 1;
   csr_pattern(context, context.csr(at), at);
 }
@@ -243,10 +246,10 @@ void slope_rows(const AnyParams&, SparseContext& context) {
 
 [[maybe_unused]] const bool defined = [] {
   for (const char* op : {"elemwise_add", "elemwise_sub", "_grad_add"})
-    add_sparse<AnyParams>(op, sum_layout, sum);
+    add_sparse<AnyParams>(op, sum_layout, sum, IndexCheck::kRows);
   for (const char* op : {"_maximum", "_minimum", "_hypot"})
-    add_sparse<AnyParams>(op, extremum_layout, sum);
-  add_sparse<AnyParams>("elemwise_mul", product_layout, product);
+    add_sparse<AnyParams>(op, extremum_layout, sum, IndexCheck::kRows);
+  add_sparse<AnyParams>("elemwise_mul", product_layout, product, IndexCheck::kRows);
   add_sparse<AnyParams>("_scatter_elemwise_div", dividend_layout, dividend_rows);
   for (const char* op : {"broadcast_mul", "broadcast_div"})
     add_sparse<AnyParams>(op, csr_scaled_layout, csr_scaled, IndexCheck::kInside);

@@ -67,17 +67,17 @@ void gradient(const EmbeddingParams&, SparseContext& context) {
   const auto count = static_cast<int64_t>(ids.size());
   std::vector<int64_t> indptr(ids.size() + 1);
   for (std::size_t i = 0; i < indptr.size(); ++i) indptr[i] = static_cast<int64_t>(i);
-  const Transposed turned = transpose({count, rows, count, indptr.data(), ids.data(), {}});
-  const auto used = static_cast<int64_t>(turned.columns.size());
-  const RowsView out = context.make_rows(0, used);
-  std::copy(turned.columns.begin(), turned.columns.end(), out.index);
-  if (out.width == 0) return;
+  const CsrView chosen{count, rows, count, indptr.data(), ids.data(), {}};
+  const StoredColumns used = stored_columns(context, chosen);
+  const RowsView out = context.make_rows(0, static_cast<int64_t>(used.columns.size()));
+  std::copy(used.columns.begin(), used.columns.end(), out.index);
+  if (out.values.size() == 0) return;
   dispatch_dtype<kFloating>(dout.dtype, "Embedding", [&]<class T>(TypeTag<T>) {
     using C = Arithmetic<T>;
     const std::vector<C> ones(ids.size(), C{1});
     const Result<T> result(context, out.values);
-    combine_rows<C>({used, turned.begins.data(), turned.rows.data(), ones.data(), nullptr},
-                    {operand<T>(context, dout), out.width}, result.data());
+    transposed_times_rows<C>(chosen, ones.data(), used.slots, out.stored, nullptr,
+                             {operand<T>(context, dout), out.width}, result.data());
     result.round();
   });
 }

@@ -2,7 +2,7 @@
 // Splits sparse products over threads by their work. Each element of a result is summed by one
 // thread in the order of the entries: the same bits for any number of threads.
 #include <algorithm>
-#include <numeric>
+#include <vector>
 
 #include "op/run/parallel.h"
 #include "op/sparse/products.h"
@@ -12,6 +12,10 @@ namespace {
 
 // Up to this many columns for each entry, counting them all is cheaper than sorting entries.
 constexpr int64_t kColumnsPerEntry = 8;
+// So many bytes of a result stay in the caches while entries add to its rows here and there.
+constexpr int64_t kCachedBytes = 1 << 19;
+// From so many on, entries of a row that fall into such a block are worth being looked for.
+constexpr int64_t kEntriesToFind = 8;
 
 // fn(first, last) on rows, in parts of about equal numbers of entries.
 template <class F>
@@ -31,43 +35,70 @@ void parallel_rows(int64_t rows, const int64_t* begins, double cost, const F& fn
   });
 }
 
+bool have_sorted_rows(const CsrView& csr) {
+  for (int64_t row = 0; row < csr.rows; ++row)
+    if (!std::is_sorted(csr.indices + csr.begin(row), csr.indices + csr.end(row))) return false;
+  return true;
+}
+
+// Rows [first, last) of the result, so many at a time. Where each row of entries has those of a
+// block together, they are found by bisection.
+template <class T>
+void scatter_blocks(Scattered<T> entries, int64_t last, int64_t block, const MatrixRows<T>& dense,
+                    T* out) {
+  const CsrLoops<T> loops = csr_loops<T>();
+  const int64_t* const bounds = entries.begins;
+  const auto rows = static_cast<std::size_t>(entries.rows);
+  const auto find = [&](std::size_t i, int64_t from, int64_t slot) {
+    return std::lower_bound(entries.slots + from, entries.slots + bounds[i + 1], slot) -
+           entries.slots;
+  };
+  std::vector<int64_t> begins(rows), ends(rows);
+  for (std::size_t i = 0; i < rows; ++i) ends[i] = find(i, bounds[i], entries.first);
+  for (; entries.first < last; entries.first = entries.last) {
+    entries.last = std::min(entries.first + block, last);
+    begins.swap(ends);
+    entries.begins = begins.data();
+    entries.ends = ends.data();
+    for (std::size_t i = 0; i < rows; ++i) ends[i] = find(i, begins[i], entries.last);
+    std::fill(out + entries.first * dense.width, out + entries.last * dense.width, T{0});
+    loops.scatter_rows(entries, dense, out);
+  }
+}
+
 }  // namespace
 
-Transposed transpose(const CsrView& csr) {
-  Transposed result;
-  const auto count = static_cast<std::size_t>(csr.stored);
-  result.rows.resize(count);
-  result.order.resize(count);
-  std::vector<int64_t> row_of(count);
-  for (int64_t row = 0; row < csr.rows; ++row)
-    std::fill(row_of.begin() + csr.begin(row), row_of.begin() + csr.end(row), row);
+StoredColumns stored_columns(const SparseContext& context, const CsrView& csr) {
+  StoredColumns result{{}, csr.indices};
+  std::vector<int64_t>& columns = result.columns;
+  const int64_t *const begin = csr.indices, *const end = begin + csr.stored;
   if (csr.columns <= kColumnsPerEntry * csr.stored) {
-    std::vector<int64_t> next(static_cast<std::size_t>(csr.columns) + 1);
-    for (int64_t k = 0; k < csr.stored; ++k) ++next[static_cast<std::size_t>(csr.indices[k]) + 1];
-    for (int64_t c = 0; c < csr.columns; ++c) {
-      const auto at = static_cast<std::size_t>(c);
-      if (next[at + 1] > 0) {
-        result.columns.push_back(c);
-        result.begins.push_back(next[at]);
-      }
-      next[at + 1] += next[at];
+    std::vector<char> used(static_cast<std::size_t>(csr.columns));
+    for (const int64_t* k = begin; k < end; ++k) used[static_cast<std::size_t>(*k)] = 1;
+    const auto count = static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
+    columns.resize(count + 1);
+    std::vector<int64_t> slot_of(used.size());
+    std::size_t slot = 0;
+    for (std::size_t c = 0; c < used.size(); ++c) {  // a column that is not used is written over
+      slot_of[c] = static_cast<int64_t>(slot);
+      columns[slot] = static_cast<int64_t>(c);
+      slot += used[c] > 0 ? 1 : 0;
     }
-    for (int64_t k = 0; k < csr.stored; ++k)
-      result.order[static_cast<std::size_t>(next[static_cast<std::size_t>(csr.indices[k])]++)] = k;
-  } else {
-    std::iota(result.order.begin(), result.order.end(), int64_t{0});
-    std::stable_sort(result.order.begin(), result.order.end(),
-                     [&](int64_t a, int64_t b) { return csr.indices[a] < csr.indices[b]; });
-    for (std::size_t k = 0; k < count; ++k) {
-      const int64_t column = csr.indices[result.order[k]];
-      if (!result.columns.empty() && result.columns.back() == column) continue;
-      result.columns.push_back(column);
-      result.begins.push_back(static_cast<int64_t>(k));
-    }
+    columns.pop_back();
+    if (count == used.size()) return result;
+    auto* const slots = context.workspace_of<int64_t>(csr.stored);
+    std::transform(begin, end, slots, [all = slot_of.data()](int64_t c) { return all[c]; });
+    result.slots = slots;
+    return result;
   }
-  result.begins.push_back(csr.stored);
-  for (std::size_t k = 0; k < count; ++k)
-    result.rows[k] = row_of[static_cast<std::size_t>(result.order[k])];
+  columns.assign(begin, end);
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  auto* const slots = context.workspace_of<int64_t>(csr.stored);
+  std::transform(begin, end, slots, [&](int64_t c) {
+    return std::lower_bound(columns.begin(), columns.end(), c) - columns.begin();
+  });
+  result.slots = slots;
   return result;
 }
 
@@ -79,7 +110,7 @@ void combine_rows(const Coefficients<T>& c, const MatrixRows<T>& dense, T* out) 
       c.rows, c.begins, static_cast<double>(dense.width), [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
           const int64_t begin = c.begins[i], count = c.begins[i + 1] - begin;
-          T* row = out + (c.targets == nullptr ? i : c.targets[i]) * dense.width;
+          T* row = out + i * dense.width;
           if (vector) {
             *row = loops.gathered_dot(c.values + begin, c.indices + begin, count, dense.data);
           } else {
@@ -87,6 +118,26 @@ void combine_rows(const Coefficients<T>& c, const MatrixRows<T>& dense, T* out) 
           }
         }
       });
+}
+
+template <class T>
+void transposed_times_rows(const CsrView& csr, const T* values, const int64_t* slots,
+                           int64_t height, const int64_t* sources, const MatrixRows<T>& dense,
+                           T* out) {
+  const int64_t width = dense.width;
+  const int64_t block =
+      std::max<int64_t>(1, kCachedBytes / (width * static_cast<int64_t>(sizeof(T))));
+  const bool blocks = block < height &&
+                      csr.stored >= kEntriesToFind * csr.rows * (height / block) &&
+                      have_sorted_rows(csr);
+  const double work = static_cast<double>(csr.stored + height) * static_cast<double>(width);
+  parallel_for(height, work / static_cast<double>(height), [&](int64_t first, int64_t last) {
+    const Scattered<T> part{csr.rows, csr.indptr, csr.indptr + 1, slots,
+                            values,   sources,    first,          last};
+    if (blocks) return scatter_blocks(part, last, block, dense, out);
+    std::fill(out + first * width, out + last * width, T{0});
+    csr_loops<T>().scatter_rows(part, dense, out);
+  });
 }
 
 template <class T>
@@ -131,6 +182,8 @@ void dense_times_csr_rows(const T* dense, int64_t m, const CsrView& csr, const T
 
 #define MX_CSR_PRODUCTS(T)                                                                       \
   template void combine_rows(const Coefficients<T>&, const MatrixRows<T>&, T*);                  \
+  template void transposed_times_rows(const CsrView&, const T*, const int64_t*, int64_t,         \
+                                      const int64_t*, const MatrixRows<T>&, T*);                 \
   template void dense_times_csr(const T*, int64_t, const CsrView&, const T*, const int64_t*, T*, \
                                 int64_t);                                                        \
   template void dense_times_csr_rows(const T*, int64_t, const CsrView&, const T*,                \

@@ -8,28 +8,33 @@
 
 namespace mxnet {
 
-// Rows of sparse coefficients: row i has entries [begins[i], begins[i + 1]) and makes row
-// targets[i] of the result (row i, if there are no targets).
+// Rows of sparse coefficients: row i has entries [begins[i], begins[i + 1]).
 template <class T>
 struct Coefficients {
   int64_t rows;
   const int64_t* begins;
   const int64_t* indices;
   const T* values;
-  const int64_t* targets;
 };
 
-// The transpose of a csr matrix, without its empty rows: those of `columns` remain, ascending.
-struct Transposed {
-  std::vector<int64_t> columns;  // of the matrix that have entries
-  std::vector<int64_t> begins, rows;
-  std::vector<int64_t> order;  // where each entry lies in the matrix
+// The columns of a csr matrix that have entries, ascending, and for each entry the place of its
+// column among them.
+struct StoredColumns {
+  std::vector<int64_t> columns;
+  const int64_t* slots;  // in scratch memory, or the matrix's own indices
 };
-Transposed transpose(const CsrView& csr);
+StoredColumns stored_columns(const SparseContext& context, const CsrView& csr);
 
 // Sparse times dense: rows of `out` are combinations of rows of the dense matrix.
 template <class T>
 void combine_rows(const Coefficients<T>& coefficients, const MatrixRows<T>& dense, T* out);
+
+// Transposed csr times dense: a row of `out` for each of `height` slots. Row i of the matrix meets
+// row sources[i] of the dense one, none where that is negative (row i, if there are no sources).
+template <class T>
+void transposed_times_rows(const CsrView& csr, const T* values, const int64_t* slots,
+                           int64_t height, const int64_t* sources, const MatrixRows<T>& dense,
+                           T* out);
 
 // Dense (m, k) times csr (k, n): slots[e] is the column of `out` that entry e adds to.
 template <class T>

@@ -36,6 +36,17 @@ CsrAxes axes_of(const ReduceParams& params, const char* tag) {
 template <class T>
 using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
 
+// Four sums hide the latency of additions.
+template <class T>
+[[gnu::noinline]] Sum<T> sum_of(const T* values, int64_t count) {
+  Sum<T> sums[4] = {};
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (int i = 0; i < 4; ++i) sums[i] += static_cast<Sum<T>>(values[k + i]);
+  for (; k < count; ++k) sums[0] += static_cast<Sum<T>>(values[k]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 template <class T>
 void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean) {
   using S = Sum<T>;
@@ -50,11 +61,9 @@ void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean
     parallel_for(sums, static_cast<double>(csr.stored) / static_cast<double>(sums),
                  [&](int64_t first, int64_t last) {
                    for (int64_t row = first; row < last; ++row) {
-                     S sum = 0;
+                     const int64_t begin = csr.begin(row * together);
                      const int64_t end = csr.indptr[(row + 1) * together];
-                     for (int64_t k = csr.begin(row * together); k < end; ++k)
-                       sum += static_cast<S>(values[k]);
-                     out[row] = finish(sum, together * csr.columns);
+                     out[row] = finish(sum_of(values + begin, end - begin), together * csr.columns);
                    }
                  });
   } else {

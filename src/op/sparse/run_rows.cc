@@ -21,69 +21,72 @@ constexpr double kElementCost = 4.0;
 
 constexpr int64_t kMissing = -1;
 
+// fn(move) with a move(to, from) of so many bytes, a constant where rows are narrow and often so.
+template <class F>
+void dispatch_row(std::size_t bytes, const F& fn) {
+  if (bytes == 4) return fn([](char* to, const char* from) { std::memcpy(to, from, 4); });
+  fn([bytes](char* to, const char* from) { std::memcpy(to, from, bytes); });
+}
+
 // One operand during a thread's part of the list: shows the kernel some rows as a tensor.
 class RowWindow {
  public:
-  RowWindow(const RowSource& source, int64_t block)
-      : source_(source), shape_(source.values().shape()), block_(block) {}
+  RowWindow(const RowSource& source, std::span<const int64_t> rows, int64_t block)
+      : source_(source),
+        positions_(source.positions(rows)),
+        shape_(source.values().shape()),
+        block_(block) {}
 
   // Rows [first, first + count) of the list, where they are if they lie together.
-  Tensor show(std::span<const int64_t> rows, int64_t first, int64_t count) {
+  Tensor show(int64_t first, int64_t count) {
     first_ = first;
     shape_[0] = count;
-    start_ = source_.position(rows, first);
-    gathered_ = !together(rows, count);
-    if (gathered_) gather(rows, count);
-    void* data = gathered_ ? buffer_.get() : source_.row(start_);
+    const int64_t start = positions_ == nullptr ? first : positions_[first];
+    gathered_ = stretch(first, first + count) < count || start < 0;
+    if (gathered_) gather();
+    void* data = gathered_ ? buffer_.get() : source_.row(start);
     return {data, &shape_, source_.values().dtype};
   }
   // Brings what the kernel has written to where it belongs.
-  void put_back(std::span<const int64_t> rows) const {
+  void put_back() const {
     if (!gathered_) return;
     const std::size_t bytes = source_.row_bytes();
-    for (int64_t k = 0; k < shape_[0]; ++k)
-      std::memcpy(source_.row(source_.position(rows, first_ + k)),
-                  buffer_.get() + static_cast<std::size_t>(k) * bytes, bytes);
+    dispatch_row(bytes, [&](const auto& move) {
+      for (int64_t k = 0; k < shape_[0]; ++k)
+        move(source_.row(positions_[first_ + k]),
+             buffer_.get() + static_cast<std::size_t>(k) * bytes);
+    });
+  }
+  // How many rows from `first` on lie together: at least one, even if it is missing.
+  int64_t stretch(int64_t first, int64_t limit) const {
+    if (positions_ == nullptr) return limit - first;
+    int64_t k = first + 1;
+    while (k < limit && positions_[k - 1] >= 0 && positions_[k] == positions_[k - 1] + 1) ++k;
+    return k - first;
   }
 
  private:
-  bool together(std::span<const int64_t> rows, int64_t count) const {
-    if (start_ < 0) return false;
-    for (int64_t k = 1; k < count; ++k)
-      if (source_.position(rows, first_ + k) != start_ + k) return false;
-    return true;
-  }
-  void gather(std::span<const int64_t> rows, int64_t count) {
+  void gather() {
     const std::size_t bytes = source_.row_bytes();
     if (!buffer_)
       buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(block_) * bytes);
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t at = source_.position(rows, first_ + k);
-      char* to = buffer_.get() + static_cast<std::size_t>(k) * bytes;
-      at < 0 ? std::memset(to, 0, bytes) : std::memcpy(to, source_.row(at), bytes);
-    }
+    dispatch_row(bytes, [&](const auto& move) {
+      for (int64_t k = 0; k < shape_[0]; ++k) {
+        const int64_t at = positions_[first_ + k];
+        char* to = buffer_.get() + static_cast<std::size_t>(k) * bytes;
+        at < 0 ? static_cast<void>(std::memset(to, 0, bytes)) : move(to, source_.row(at));
+      }
+    });
   }
 
   const RowSource& source_;
+  const int64_t* positions_;
   Shape shape_;
   const int64_t block_;
-  int64_t first_ = 0, start_ = 0;
+  int64_t first_ = 0;
   bool gathered_ = false;
   std::unique_ptr<char[]> buffer_;
 };
-
-// How many rows from `first` on lie together, or are missing alike, in all operands.
-int64_t common_stretch(std::span<const RowSource* const> sources, std::span<const int64_t> rows,
-                       int64_t first, int64_t limit) {
-  int64_t count = 1;
-  for (; first + count < limit; ++count) {
-    for (const RowSource* source : sources) {
-      const int64_t start = source->position(rows, first);
-      if (start < 0 || source->position(rows, first + count) != start + count) return count;
-    }
-  }
-  return count;
-}
 
 }  // namespace
 
@@ -100,11 +103,14 @@ RowSource RowSource::packed(const Tensor& values) { return {Kind::kPacked, value
 
 RowSource RowSource::stored(const RowsView& view, std::span<const int64_t> rows) {
   RowSource source(Kind::kStored, view.values, false);
-  source.positions_.reserve(rows.size());
-  int64_t at = 0;
-  for (int64_t row : rows) {
-    while (at < view.stored && view.index[at] < row) ++at;
-    source.positions_.push_back(at < view.stored && view.index[at] == row ? at : kMissing);
+  source.positions_.assign(rows.size(), kMissing);
+  // Without a branch a step: which list goes on is anybody's guess.
+  const auto stored = static_cast<std::size_t>(view.stored);
+  for (std::size_t at = 0, k = 0; at < stored && k < rows.size();) {
+    const int64_t here = view.index[at], row = rows[k];
+    source.positions_[k] = here == row ? static_cast<int64_t>(at) : kMissing;
+    at += here <= row ? 1 : 0;
+    k += row <= here ? 1 : 0;
   }
   return source;
 }
@@ -126,17 +132,18 @@ void run_rows(const SparseContext& context, std::span<const int64_t> rows,
       static_cast<int64_t>(rows.size()), kElementCost * static_cast<double>(out[0].row_elements()),
       [&](int64_t first, int64_t last) {
         InlineVector<RowWindow, 8> windows;
-        for (const RowSource* source : sources) windows.emplace_back(*source, block);
+        for (const RowSource* source : sources) windows.emplace_back(*source, rows, block);
         InlineVector<Tensor, 8> tensors(sources.size());
         while (first < last) {
-          const int64_t count =
-              narrow ? std::min(block, last - first) : common_stretch(sources, rows, first, last);
+          int64_t count = narrow ? std::min(block, last - first) : last - first;
+          if (!narrow)
+            for (const RowWindow& window : windows) count = window.stretch(first, first + count);
           for (std::size_t s = 0; s < sources.size(); ++s)
-            tensors[s] = windows[s].show(rows, first, count);
+            tensors[s] = windows[s].show(first, count);
           const std::span<const Tensor> all = tensors.span();
           context.run_dense(all.first(in.size()), all.subspan(in.size()));
           for (std::size_t s = 0; s < sources.size(); ++s)
-            if (s >= in.size() || sources[s]->is_updated()) windows[s].put_back(rows);
+            if (s >= in.size() || sources[s]->is_updated()) windows[s].put_back();
           first += count;
         }
       },

@@ -119,3 +119,39 @@ def test_sums_and_products_of_csr_matrices_that_threads_share(mx, rng, dtype, sh
             same(mx.run(operator, csr(x), csr(y))[0], want)
             same(mx.run(operator, backwards(csr(x)), csr(y))[0], want)
             same(mx.run(operator, backwards(csr(x)), backwards(csr(y)))[0], want)
+
+
+@pytest.mark.parametrize("indices, message", [
+    ([0, 5, 1], "5"), ([0, -1, 1], "-1"), ([0, 2**40, 1], str(2**40)), ([0, -(2**63), 1], "indices"), ([3, 3, 1], "index 3 is there twice"),
+    ([3, 1, 2**40], str(2**40)), ([3, 1, -1], "-1"),
+])
+def test_sums_and_products_name_columns_that_no_array_has(mx, indices, message):
+    bad = Sparse("csr", (2, 5), np.ones(3, "float32"), [np.array([0, 2, 3], "int64"), np.array(indices, "int64")])
+    full = np.ones((2, 5), "float32")
+    for operator in ("elemwise_add", "elemwise_mul", "_maximum"):
+        for other in (csr(full), csr(np.eye(2, 5, dtype="float32")), csr(0 * full), bad, full):
+            if operator == "_maximum" and other is full:
+                continue
+            for operands in ((bad, other), (other, bad)):
+                with pytest.raises(Failure, match=message):
+                    mx.run(operator, *operands)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("rows, columns, width, density", [
+    (40, 30000, 9, 0.3), (40, 3000, 67, 0.3), (3000, 40, 1, 0.1), (3000, 40, 80, 0.1), (3, 70000, 5, 0.001), (300, 2, 3, 0.5)])
+def test_products_with_transposed_matrices_that_threads_share(mx, rng, rows, columns, width, density, dtype):
+    """Small integers, so that sums are exact; some results are larger than what is kept in a cache at a time."""
+    matrix = np.where(rng.random((rows, columns)) < density, rng.integers(1, 4, (rows, columns)), 0).astype(dtype)
+    dense = rng.integers(-2, 3, (rows, width)).astype(dtype)
+    dense[rows // 2 :: 3] = 0
+    want = matrix.T.astype("float64") @ dense.astype("float64")
+    stored = np.flatnonzero(np.any(matrix != 0, 0))
+    some = np.flatnonzero(np.any(dense != 0, 1))
+    sparse_rows = Sparse("row_sparse", dense.shape, dense[some], [some.astype("int64")])
+    for lhs in (csr(matrix), backwards(csr(matrix))):
+        for rhs in (dense, sparse_rows):
+            np.testing.assert_array_equal(mx.run("dot", lhs, rhs, transpose_a=True, forward_stype="default")[0], want)
+            got = mx.run("dot", lhs, rhs, transpose_a=True)[0]
+            np.testing.assert_array_equal(got.aux[0], stored)
+            np.testing.assert_array_equal(got.data, want[stored])
