@@ -191,7 +191,7 @@ int64_t largest(std::span<const ArrayType> types) {
 }
 
 // Runs a call on the caller's own arrays, and without a record that would hold on to them, where
-// they can be lent as they lie and nothing is to be waited for. False: nothing has happened.
+// nothing is to be waited for. False: nothing has happened.
 bool run_if_free(const KernelCall& call, const OpSpec& spec) {
   SyncFn body = [&call](const RunContext& context) {
     const OneThread narrow;
@@ -276,12 +276,12 @@ void push_settled(const SettledCall& call, Device device) {
                     .name = op.name().c_str(),
                     .cheap = cheap,
                     .computes = narrow};
-  if (cheap && sparse == nullptr && inputs.size() <= 1 && outputs.size() == 1 &&
+  if (cheap && sparse == nullptr &&
       run_if_free({.op = op,
                    .kernel = kernel,
                    .params = params.get(),
-                   .in = {inputs.empty() ? nullptr : inputs[0], inputs.size()},
-                   .out = {outputs[0], 1},
+                   .in = inputs,
+                   .out = outputs,
                    .requests = options.requests,
                    .training = options.training,
                    .hidden_unread = options.hidden_unread},
@@ -305,10 +305,10 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
   check_devices(op, params.get(), inputs, outputs, device);
 
   Types types;
-  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  for (const NDArray* array : inputs) types.emplace_back(array->shape(), array->dtype());
   // Given outputs take part in the inference: uniform(out=x) has the shape of x.
   for (const NDArray* array : outputs)
-    types.emplace_back(ArrayType{array->shape(), array->dtype()});
+    types.emplace_back(array->shape(), array->dtype());
   const std::span<ArrayType> in_types = types.span().first(inputs.size());
   const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
   Infer infer(op, params.get(), in_types, out_types);
