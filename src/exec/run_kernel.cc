@@ -210,10 +210,10 @@ void run_simulated(const KernelCall& call, const RunContext& context) {
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace
-
-const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
-                                 std::span<const ArrayType> out, Device device, bool training) {
+[[gnu::noinline]] const KernelEntry& first_that_accepts(const OpDef& op, const void* params,
+                                                        std::span<const ArrayType> in,
+                                                        std::span<const ArrayType> out,
+                                                        Device device, bool training) {
   Tensors tensors;  // filled when a kernel asks
   const auto accepts = [&](const KernelEntry& kernel) {
     if (!kernel.accepts) return true;
@@ -234,6 +234,17 @@ const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<
   throw Error(ErrorCode::kType, op.name(),
               fmt::format("given input types ({}), expected ones that a kernel on {} accepts",
                           type_list(in), to_string(device)));
+}
+
+}  // namespace
+
+const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
+                                 std::span<const ArrayType> out, Device device, bool training) {
+  if (!device.is_gpu() && !op.kernels().empty()) {
+    const KernelEntry& first = op.kernels().front();
+    if (first.device == DeviceType::kCPU && !first.accepts) return first;  // most have one, for all
+  }
+  return first_that_accepts(op, params, in, out, device, training);
 }
 
 void run_kernel(const KernelCall& call, const RunContext& context) {
