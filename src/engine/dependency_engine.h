@@ -94,6 +94,7 @@ class DependencyEngine final : public Engine {
   struct Call;  // what execute needs to know, from a spec or from a record
 
   // push.cc
+  bool fits_here(const ThreadState& thread, const OpSpec& spec, Role role) const;
   bool try_run_here(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk);
   void push_sync(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk);
   void push_record(ThreadState& thread, Operation* operation, const OpSpec& spec);

@@ -71,14 +71,14 @@ void Fences::give_event(DeviceApi* api, int device, std::unique_ptr<Event> event
   }
 }
 
-bool Fences::pending(std::span<Var* const> vars) const {
-  return any() && std::any_of(vars.begin(), vars.end(),
-                              [](const Var* var) { return var->fences() != nullptr; });
+bool Fences::pending_in(std::span<Var* const> vars) const {
+  return std::any_of(vars.begin(), vars.end(),
+                     [](const Var* var) { return var->fences() != nullptr; });
 }
 
-void Fences::order_behind(std::span<Var* const> reads, std::span<Var* const> writes,
-                          Stream* stream) {
-  if (!pending(reads) && !pending(writes)) return;
+void Fences::order_behind_pending(std::span<Var* const> reads, std::span<Var* const> writes,
+                                  Stream* stream) {
+  if (!pending_in(reads) && !pending_in(writes)) return;
   List list;
   {
     MutexLock lock(mutex_);
@@ -103,8 +103,8 @@ void Fences::leave(std::span<Var* const> reads, std::span<Var* const> writes, St
   }
 }
 
-void Fences::clear(std::span<Var* const> writes) {
-  if (!pending(writes)) return;
+void Fences::clear_pending(std::span<Var* const> writes) {
+  if (!pending_in(writes)) return;
   MutexLock lock(mutex_);
   for (Var* var : writes) var->drop_fences();
 }

@@ -70,14 +70,18 @@ class Fences {
   // whoever depends on such an operation has been granted a variable since, which acquires.
   bool any() const { return any_.load(std::memory_order_relaxed); }
   // Whether an operation on the CPU might have to wait for a device.
-  bool pending(std::span<Var* const> vars) const;
+  bool pending(std::span<Var* const> vars) const { return any() && pending_in(vars); }
 
   // Before an operation runs: behind what it must come after. Throws what the device throws.
-  void order_behind(std::span<Var* const> reads, std::span<Var* const> writes, Stream* stream);
+  void order_behind(std::span<Var* const> reads, std::span<Var* const> writes, Stream* stream) {
+    if (any()) order_behind_pending(reads, writes, stream);
+  }
   // After one that leaves its work: records the end of it.
   void leave(std::span<Var* const> reads, std::span<Var* const> writes, Stream& stream);
   // After one that does not: nothing before it is of interest any more.
-  void clear(std::span<Var* const> writes);
+  void clear(std::span<Var* const> writes) {
+    if (any()) clear_pending(writes);
+  }
 
   // Waits on the calling thread for the variable's writes, or for reads as well.
   void wait(Var* var, bool reads_too);
@@ -90,6 +94,12 @@ class Fences {
  private:
   friend class Fence;
   using List = std::vector<FenceRef>;
+
+  // The same once work was left.
+  bool pending_in(std::span<Var* const> vars) const;
+  void order_behind_pending(std::span<Var* const> reads, std::span<Var* const> writes,
+                            Stream* stream);
+  void clear_pending(std::span<Var* const> writes);
 
   struct Spare {
     DeviceApi* api;

@@ -7,7 +7,8 @@
 namespace mxnet::engine {
 
 // Runs `fn` as Engine::push would, if that would be here and now: `fn` may refer to the caller's
-// stack. False: nothing has happened, and the operation is to be pushed.
+// stack. REQUIRES: no variable is listed twice. False: nothing has happened, and the operation is
+// to be pushed.
 bool run_if_free(SyncFn& fn, const OpSpec& spec);
 
 // Ends a variable of the host that nobody uses, as an operation that nobody would see. False:

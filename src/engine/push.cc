@@ -82,31 +82,35 @@ bool DependencyEngine::waits_for_device(std::span<Var* const> reads,
 }
 
 bool DependencyEngine::try_take(const OpSpec& spec) {
-  std::size_t taken = 0;
-  const std::size_t reads = spec.reads.size(), count = reads + spec.writes.size();
-  const auto var = [&](std::size_t i) {
-    return i < reads ? spec.reads[i] : spec.writes[i - reads];
-  };
-  while (taken < count && var(taken)->try_take(taken >= reads)) ++taken;
+  std::size_t taken = 0, written = 0;
+  const std::size_t reads = spec.reads.size(), writes = spec.writes.size();
+  while (taken < reads && spec.reads[taken]->try_take(false)) ++taken;
+  if (taken == reads)
+    while (written < writes && spec.writes[written]->try_take(true)) ++written;
   // Asked only now: a worker may have left its work on a stream a moment ago.
-  if (taken == count && !waits_for_device(spec.reads, spec.writes)) [[likely]]
+  if (written == writes && taken == reads && !waits_for_device(spec.reads, spec.writes)) [[likely]]
     return true;
   // Another thread's operation may have queued behind what we took: give it back properly.
   Frame frame(*this, nullptr, nullptr);
   OperationList ready;
-  while (taken-- > 0) var(taken)->release(taken >= reads, ready);
+  while (written-- > 0) spec.writes[written]->release(true, ready);
+  while (taken-- > 0) spec.reads[taken]->release(false, ready);
   while (Operation* operation = ready.pop()) place(operation, frame);
   drain(frame);
   return false;
 }
 
-bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role,
-                                    BulkBody* bulk) {
+inline bool DependencyEngine::fits_here(const ThreadState& thread, const OpSpec& spec,
+                                        Role role) const {
   if (!may_run_here(spec, role) || spec.reads.size() + spec.writes.size() > kInlineVars)
     return false;
   const Frame* outer = inside_frame(thread);
-  if (outer != nullptr && !outer->may_nest()) return false;
-  check_few(spec);
+  return outer == nullptr || outer->may_nest();
+}
+
+// REQUIRES: fits_here(), and no variable is listed twice.
+bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role,
+                                    BulkBody* bulk) {
   if (role != Role::kBulk) reserve_memory(thread, spec.temp_bytes);
   const bool era = enter(thread);
   const bool taken = try_take(spec);
@@ -115,7 +119,7 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
     frame.era = era;
     run_here(fn, spec, role, bulk, frame);
     leave(thread, era, spec.temp_bytes);
-    drain(frame);
+    if (!frame.local.empty()) drain(frame);
   } else {
     leave(thread, era, role != Role::kBulk ? spec.temp_bytes : 0);
   }
@@ -125,7 +129,10 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
 
 void DependencyEngine::push_sync(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role,
                                  BulkBody* bulk) {
-  if (try_run_here(thread, fn, spec, role, bulk)) return;
+  if (fits_here(thread, spec, role)) {
+    if (role == Role::kUser) check_few(spec);
+    if (try_run_here(thread, fn, spec, role, bulk)) return;
+  }
   Operation* operation = Operation::make();
   operation->role = role;
   operation->bulk = bulk;
@@ -231,7 +238,8 @@ void DependencyEngine::push(SyncFn fn, const OpSpec& spec) {
 
 bool DependencyEngine::run_if_free(SyncFn& fn, const OpSpec& spec) {
   ThreadState& thread = this_thread();
-  return thread.bulks == nullptr && try_run_here(thread, fn, spec, Role::kUser, nullptr);
+  return thread.bulks == nullptr && fits_here(thread, spec, Role::kUser) &&
+         try_run_here(thread, fn, spec, Role::kUser, nullptr);
 }
 
 void DependencyEngine::push_async(AsyncFn fn, const OpSpec& spec) {
@@ -279,7 +287,9 @@ void DependencyEngine::push(const PreparedRef& prepared) {
   flush(thread);
   const OpSpec& spec = prepared->spec;
   auto* sync = std::get_if<SyncFn>(&prepared->body);
-  if (sync != nullptr && try_run_here(thread, *sync, spec, Role::kPrepared, nullptr)) return;
+  if (sync != nullptr && fits_here(thread, spec, Role::kPrepared) &&
+      try_run_here(thread, *sync, spec, Role::kPrepared, nullptr))
+    return;
   Operation* operation = Operation::make();
   operation->role = Role::kPrepared;
   operation->share_lists(prepared);

@@ -48,9 +48,11 @@ void log_once(const OpDef& op, InputRefs inputs, std::span<const StorageType> la
 }  // namespace
 
 bool any_sparse(InputRefs inputs, OutputRefs outputs) {
-  const auto sparse = [](const NDArray* array) { return array->is_sparse(); };
-  return std::any_of(inputs.begin(), inputs.end(), sparse) ||
-         std::any_of(outputs.begin(), outputs.end(), sparse);
+  for (const NDArray* array : inputs)
+    if (array->is_sparse()) return true;
+  for (const NDArray* array : outputs)
+    if (array->is_sparse()) return true;
+  return false;
 }
 
 void invoke_densified(const OpDef& op, const ParamsPtr& params, InputRefs inputs,

@@ -48,12 +48,12 @@ Pool* pool() noexcept { return t_pool != nullptr ? t_pool : first_pool(); }
 }  // namespace
 
 void Invocation::run(const RunContext& context) const {
-  const std::span<const NDArray> all = arrays.span();
+  const ArrayRefs all(arrays.span());
   const KernelCall call{*op,
                         *kernel,
                         params.get(),
                         all.first(num_inputs),
-                        all.subspan(num_inputs),
+                        all.from(num_inputs),
                         requests.span(),
                         training,
                         hidden_unread};

@@ -56,6 +56,19 @@ Device device_of(InputRefs inputs, OutputRefs outputs, Device fallback) {
   return fallback;
 }
 
+// Whether all arrays are dense and in ordinary memory of the host, as nearly always: nothing about
+// layouts and devices is to be asked then.
+bool all_usual(InputRefs inputs, OutputRefs outputs) {
+  const auto usual = [](const NDArray& array) {
+    return array.chunk()->device().type == DeviceType::kCPU && array.chunk()->sparse() == nullptr;
+  };
+  for (const NDArray* array : inputs)
+    if (!usual(*array)) return false;
+  for (const NDArray* array : outputs)
+    if (!array->is_none() && !usual(*array)) return false;
+  return !inputs.empty();
+}
+
 // All CPU ids and kinds are one memory; GPUs are not.
 bool reachable(Device array, Device device) {
   return array.is_gpu() == device.is_gpu() && (!device.is_gpu() || array == device);
@@ -94,13 +107,17 @@ Dispatch choose_layouts(const OpDef& op, const void* params, InputRefs inputs, O
 // there are any: nothing is made for a call that fails.
 void settle_outputs(const OpDef& op, InputRefs inputs, std::span<const ArrayType> types,
                     Device device, std::span<const StorageType> layouts, OutputRefs outputs) {
+  bool all_given = true;
   for (std::size_t o = 0; o < types.size(); ++o) {
     const ArrayType& type = types[o];
     const NDArray& out = *outputs[o];
     if (!type.complete()) throw_incomplete(op, !inputs.empty(), o, type);
-    if (!out.is_none() && (out.shape() != type.shape || out.dtype() != type.dtype))
+    if (out.is_none())
+      all_given = false;
+    else if (out.shape() != type.shape || out.dtype() != type.dtype)
       throw_wrong_output(op, o, out, type);
   }
+  if (all_given) return;
   for (std::size_t o = 0; o < types.size(); ++o) {
     if (!outputs[o]->is_none()) continue;
     const ArrayType& type = types[o];
@@ -135,7 +152,9 @@ void add_arrays(Invocation& call, std::span<const NDArray* const> arrays,
 }
 
 bool contains(const Vars& vars, Var* var) {
-  return std::find(vars.begin(), vars.end(), var) != vars.end();
+  for (const Var* other : vars)
+    if (other == var) return true;
+  return false;
 }
 
 // Sorts and drops repetitions.
@@ -186,12 +205,17 @@ void run(const Invocation& call, bool small, const RunContext& context) {
 
 int64_t largest(std::span<const ArrayType> types) {
   int64_t elements = 0;
-  for (const ArrayType& type : types) elements = std::max(elements, type.shape.size());
+  const Shape* before = nullptr;  // most calls have one shape for all
+  for (const ArrayType& type : types) {
+    if (before == nullptr || type.shape != *before)
+      elements = std::max(elements, type.shape.size());
+    before = &type.shape;
+  }
   return elements;
 }
 
 // Runs a call on the caller's own arrays, and without a record that would hold on to them, where
-// they can be lent as they lie and nothing is to be waited for. False: nothing has happened.
+// nothing is to be waited for. False: nothing has happened.
 bool run_if_free(const KernelCall& call, const OpSpec& spec) {
   SyncFn body = [&call](const RunContext& context) {
     const OneThread narrow;
@@ -235,7 +259,7 @@ struct SettledCall {
   const SparseOp* sparse;
   InputRefs inputs;
   OutputRefs outputs;
-  std::span<ArrayType> in_types, out_types;
+  std::span<ArrayType> types;  // of inputs, then of outputs
   const InvokeOptions& options;
 };
 
@@ -249,17 +273,17 @@ InvocationPtr record_of(const SettledCall& settled) {
   call->training = settled.options.training;
   call->hidden_unread = settled.options.hidden_unread;
   call->num_inputs = settled.inputs.size();
-  add_arrays(*call, settled.inputs, settled.in_types);
-  add_arrays(*call, InputRefs(settled.outputs), settled.out_types);
+  add_arrays(*call, settled.inputs, settled.types.first(settled.inputs.size()));
+  add_arrays(*call, InputRefs(settled.outputs), settled.types.subspan(settled.inputs.size()));
   for (Request request : settled.options.requests) call->requests.push_back(request);
   return call;
 }
 
 // Runs it here or makes an operation of the engine of it.
 void push_settled(const SettledCall& call, Device device) {
-  const auto& [op, params, kernel, sparse, inputs, outputs, in_types, out_types, options] = call;
+  const auto& [op, params, kernel, sparse, inputs, outputs, types, options] = call;
   const bool inline_op = op.may_run_inline() && !device.is_gpu();
-  const int64_t elements = std::max(largest(in_types), largest(out_types));
+  const int64_t elements = largest(types);
   const bool cheap = inline_op && elements <= kInlineElements;
   // What one thread computes as soon. An operator whose output may take the place of its input goes
   // from element to element; what a product or a convolution of so few takes is not known.
@@ -276,12 +300,12 @@ void push_settled(const SettledCall& call, Device device) {
                     .name = op.name().c_str(),
                     .cheap = cheap,
                     .computes = narrow};
-  if (cheap && sparse == nullptr && inputs.size() <= 1 && outputs.size() == 1 &&
+  if (cheap && sparse == nullptr &&
       run_if_free({.op = op,
                    .kernel = kernel,
                    .params = params.get(),
-                   .in = {inputs.empty() ? nullptr : inputs[0], inputs.size()},
-                   .out = {outputs[0], 1},
+                   .in = inputs,
+                   .out = outputs,
                    .requests = options.requests,
                    .training = options.training,
                    .hidden_unread = options.hidden_unread},
@@ -296,19 +320,20 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
                const InvokeOptions& options) {
   check_counts(op, params.get(), inputs, outputs);
   Storage storage;
-  if (!options.dense && (op.makes_sparse(params.get()) || any_sparse(inputs, outputs)) &&
+  const bool usual = all_usual(inputs, outputs);
+  if (!options.dense &&
+      (op.makes_sparse(params.get()) || (!usual && any_sparse(inputs, outputs))) &&
       run_otherwise(op, params, inputs, outputs, options, storage))
     return;
   if (op.shape_from_values(params.get(), static_cast<int>(inputs.size())))
     return invoke_at_once(op, params, inputs, outputs, options);
   const Device device = device_of(inputs, outputs, options.device);
-  check_devices(op, params.get(), inputs, outputs, device);
+  if (!usual) check_devices(op, params.get(), inputs, outputs, device);
 
   Types types;
-  for (const NDArray* array : inputs) types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  for (const NDArray* array : inputs) types.emplace_back(array->shape(), array->dtype());
   // Given outputs take part in the inference: uniform(out=x) has the shape of x.
-  for (const NDArray* array : outputs)
-    types.emplace_back(ArrayType{array->shape(), array->dtype()});
+  for (const NDArray* array : outputs) types.emplace_back(array->shape(), array->dtype());
   const std::span<ArrayType> in_types = types.span().first(inputs.size());
   const std::span<ArrayType> out_types = types.span().subspan(inputs.size());
   Infer infer(op, params.get(), in_types, out_types);
@@ -321,7 +346,7 @@ void push_call(const OpDef& op, const ParamsPtr& params, InputRefs inputs, Outpu
   std::span<const StorageType> out_layouts;
   if (!storage.layouts.empty()) out_layouts = storage.layouts.span().subspan(inputs.size());
   settle_outputs(op, inputs, out_types, device, out_layouts, outputs);
-  push_settled({op, params, kernel, storage.sparse, inputs, outputs, in_types, out_types, options},
+  push_settled({op, params, kernel, storage.sparse, inputs, outputs, types.span(), options},
                device);
 }
 

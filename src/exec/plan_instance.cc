@@ -285,13 +285,14 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
     kept_.forget(kept);  // it may fail half-way
   }
   const Request add = Request::kAdd;
+  const ArrayRefs refs(all);
   const Span span(SpanKind::kSymbolic, step.title);
   try {
     run_kernel({.op = *step.op,
                 .kernel = *step.kernel,
                 .params = step.params,
-                .in = all.first(step.num_in),
-                .out = all.subspan(step.num_in),
+                .in = refs.first(step.num_in),
+                .out = refs.from(step.num_in),
                 .requests = step.accumulate ? std::span(&add, 1) : std::span<const Request>(),
                 .training = plan_->options().training},
                context);

@@ -36,10 +36,10 @@ std::string type_list(std::span<const ArrayType> types) {
 }
 
 // Whether output `o` may be written while the kernel still reads its inputs.
-bool may_write_directly(const OpDef& op, std::span<const NDArray> in, const NDArray& out, int o) {
+bool may_write_directly(const OpDef& op, InputRefs in, const NDArray& out, int o) {
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!overlap(in[i], out) || op.type_only(static_cast<int>(i))) continue;
-    const bool same_window = in[i].offset() == out.offset() && in[i].bytes() == out.bytes();
+    if (!overlap(*in[i], out) || op.type_only(static_cast<int>(i))) continue;
+    const bool same_window = in[i]->offset() == out.offset() && in[i]->bytes() == out.bytes();
     if (!same_window || !op.may_share(static_cast<int>(i), o)) return false;
   }
   return true;
@@ -48,7 +48,7 @@ bool may_write_directly(const OpDef& op, std::span<const NDArray> in, const NDAr
 // The kernel that adds to the caller's array, if the one array is to be added to and there is one.
 const AddingKernel* kernel_that_adds(const KernelCall& call) {
   if (call.kernel.device != DeviceType::kCPU || call.out.size() != 1 || call.requests.empty() ||
-      call.requests[0] != Request::kAdd || !may_write_directly(call.op, call.in, call.out[0], 0))
+      call.requests[0] != Request::kAdd || !may_write_directly(call.op, call.in, *call.out[0], 0))
     return nullptr;
   return adding_kernel(call.op);
 }
@@ -70,7 +70,7 @@ class CallResources final : public PooledResources {
   CallResources(const KernelCall& call, Device device, Stream* stream)
       : PooledResources(device, stream), call_(call) {}
   MadeOfValues* made_of(int i, uint64_t* version) override {
-    const NDArray& array = call_.in[static_cast<std::size_t>(i)];
+    const NDArray& array = *call_.in[static_cast<std::size_t>(i)];
     *version = Engine::get().version(array.var());
     return array.chunk()->made_of_values();
   }
@@ -103,7 +103,7 @@ void settle_on_gpu(const RunContext& context, const Tensor& target, const Tensor
 void settle_results(const KernelCall& call, const RunContext& context,
                     std::span<const Tensor> results, Reach reach) {
   for (std::size_t o = 0; o < call.out.size(); ++o) {
-    const NDArray& out = call.out[o];
+    const NDArray& out = *call.out[o];
     const Request request = request_of(call.requests, o);
     void* data = reach_array(out, reach);
     if (request == Request::kNull || results[o].data == data) continue;
@@ -125,14 +125,14 @@ void run_here(const KernelCall& call, const RunContext& context, Reach reach) {
                           host ? nullptr : context.stream);
   Tensors tensors;
   for (std::size_t i = 0; i < call.in.size(); ++i) {
-    const NDArray& in = call.in[i];
+    const NDArray& in = *call.in[i];
     void* data = call.op.type_only(static_cast<int>(i)) ? nullptr : reach_array(in, reach);
     tensors.push_back({data, &in.shape(), in.dtype()});
   }
   const AddingKernel* const adding = kernel_that_adds(call);
   bool settle = false;
   for (std::size_t o = 0; o < call.out.size(); ++o) {
-    const NDArray& out = call.out[o];
+    const NDArray& out = *call.out[o];
     const Request request = request_of(call.requests, o);
     const bool direct =
         adding != nullptr || (request != Request::kAdd && request != Request::kNull &&
@@ -159,21 +159,26 @@ class RecordedCall {
       : op_(call.op),
         kernel_(call.kernel),
         params_(call.params),
-        in_(call.in.begin(), call.in.end()),
-        out_(call.out.begin(), call.out.end()),
+        num_inputs_(call.in.size()),
         requests_(call.requests.begin(), call.requests.end()),
         training_(call.training),
-        context_(context) {}
+        context_(context) {
+    for (const NDArray* array : call.in) arrays_.push_back(*array);
+    for (const NDArray* array : call.out) arrays_.push_back(*array);
+  }
   void operator()() const {
-    run_here({op_, kernel_, params_, in_, out_, requests_, training_, false}, context_,
-             [](void* data, std::size_t bytes) { return sim_translate(data, bytes); });
+    const ArrayRefs all(arrays_);
+    run_here({op_, kernel_, params_, all.first(num_inputs_), all.from(num_inputs_), requests_,
+              training_, false},
+             context_, [](void* data, std::size_t bytes) { return sim_translate(data, bytes); });
   }
 
  private:
   const OpDef& op_;
   const KernelEntry& kernel_;
   const void* const params_;
-  const std::vector<NDArray> in_, out_;
+  std::vector<NDArray> arrays_;  // inputs, then outputs
+  const std::size_t num_inputs_;
   const std::vector<Request> requests_;
   const bool training_;
   const RunContext context_;
@@ -184,8 +189,8 @@ class RecordedCall {
 void run_simulated(const KernelCall& call, const RunContext& context) {
   // Memory is taken here: the simulator may not be called from inside itself.
   for (std::size_t i = 0; i < call.in.size(); ++i)
-    if (!call.op.type_only(static_cast<int>(i))) call.in[i].data();
-  for (const NDArray& out : call.out) out.data();
+    if (!call.op.type_only(static_cast<int>(i))) call.in[i]->data();
+  for (const NDArray* out : call.out) out->data();
   std::exception_ptr error;
   Stream& stream = *context.stream;
   if (CaptureScope::current() != nullptr) {
@@ -205,10 +210,10 @@ void run_simulated(const KernelCall& call, const RunContext& context) {
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace
-
-const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
-                                 std::span<const ArrayType> out, Device device, bool training) {
+[[gnu::noinline]] const KernelEntry& first_that_accepts(const OpDef& op, const void* params,
+                                                        std::span<const ArrayType> in,
+                                                        std::span<const ArrayType> out,
+                                                        Device device, bool training) {
   Tensors tensors;  // filled when a kernel asks
   const auto accepts = [&](const KernelEntry& kernel) {
     if (!kernel.accepts) return true;
@@ -229,6 +234,17 @@ const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<
   throw Error(ErrorCode::kType, op.name(),
               fmt::format("given input types ({}), expected ones that a kernel on {} accepts",
                           type_list(in), to_string(device)));
+}
+
+}  // namespace
+
+const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
+                                 std::span<const ArrayType> out, Device device, bool training) {
+  if (!device.is_gpu() && !op.kernels().empty()) {
+    const KernelEntry& first = op.kernels().front();
+    if (first.device == DeviceType::kCPU && !first.accepts) return first;  // most have one, for all
+  }
+  return first_that_accepts(op, params, in, out, device, training);
 }
 
 void run_kernel(const KernelCall& call, const RunContext& context) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "exec/invoke.h"
+#include "op/inline_vector.h"
 
 namespace mxnet {
 
@@ -13,12 +14,25 @@ namespace mxnet {
 const KernelEntry& choose_kernel(const OpDef& op, const void* params, std::span<const ArrayType> in,
                                  std::span<const ArrayType> out, Device device, bool training);
 
+// Pointers to arrays that lie side by side, as a KernelCall wants them.
+class ArrayRefs {
+ public:
+  explicit ArrayRefs(std::span<const NDArray> arrays) {
+    for (const NDArray& array : arrays) refs_.push_back(&array);
+  }
+  InputRefs first(std::size_t count) const { return refs_.span().first(count); }
+  InputRefs from(std::size_t first) const { return refs_.span().subspan(first); }
+
+ private:
+  InlineVector<const NDArray*, 8> refs_;
+};
+
 // All that one run needs; borrowed.
 struct KernelCall {
   const OpDef& op;
   const KernelEntry& kernel;
   const void* params;
-  std::span<const NDArray> in, out;
+  InputRefs in, out;
   std::span<const Request> requests;  // empty (all kWrite) or one per output
   bool training;
   bool hidden_unread = false;  // nobody reads outputs that are not visible

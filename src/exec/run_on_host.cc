@@ -93,9 +93,9 @@ void run_on_host(const KernelCall& call, const RunContext& context) {
   InlineVector<Tensor, 8> tensors;
   for (std::size_t i = 0; i < call.in.size(); ++i)
     tensors.push_back(call.op.type_only(static_cast<int>(i))
-                          ? Tensor{nullptr, &call.in[i].shape(), call.in[i].dtype()}
-                          : staging.fetch(call.in[i]));
-  for (const NDArray& out : call.out) tensors.push_back(staging.make(out));
+                          ? Tensor{nullptr, &call.in[i]->shape(), call.in[i]->dtype()}
+                          : staging.fetch(*call.in[i]));
+  for (const NDArray* out : call.out) tensors.push_back(staging.make(*out));
   const std::span<const Tensor> all = tensors.span();
   const std::span<const Tensor> in = all.first(call.in.size()), results = all.subspan(in.size());
   const auto request_of = [&](std::size_t o) {
@@ -103,7 +103,7 @@ void run_on_host(const KernelCall& call, const RunContext& context) {
   };
   InlineVector<Tensor, 8> targets;  // what results are added to
   for (std::size_t o = 0; o < call.out.size(); ++o)
-    targets.push_back(request_of(o) == Request::kAdd ? staging.fetch(call.out[o]) : results[o]);
+    targets.push_back(request_of(o) == Request::kAdd ? staging.fetch(*call.out[o]) : results[o]);
   staging.wait();
 
   KernelContext kernel_context(in, results, Device::cpu(), nullptr, call.training,
@@ -111,12 +111,12 @@ void run_on_host(const KernelCall& call, const RunContext& context) {
   call.kernel.run(call.params, kernel_context);
 
   for (const int i : call.op.mutated_inputs(call.params))
-    staging.store(in[static_cast<std::size_t>(i)], call.in[static_cast<std::size_t>(i)]);
+    staging.store(in[static_cast<std::size_t>(i)], *call.in[static_cast<std::size_t>(i)]);
   for (std::size_t o = 0; o < call.out.size(); ++o) {
     const Tensor& target = targets.span()[o];
     if (request_of(o) == Request::kNull) continue;
     if (request_of(o) == Request::kAdd) accumulate(target, results[o]);
-    staging.store(target, call.out[o]);
+    staging.store(target, *call.out[o]);
   }
   staging.wait();  // before the pinned memory is somebody else's
 }

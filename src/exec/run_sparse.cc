@@ -39,7 +39,7 @@ class SharedResources final : public KernelResources {
 
 void check_indices(const SparseOp& sparse, const KernelCall& call) {
   for (std::size_t i = 0; i < call.in.size(); ++i) {
-    const NDArray& array = call.in[i];
+    const NDArray& array = *call.in[i];
     if (call.op.type_only(static_cast<int>(i))) continue;  // nobody waited for its contents
     switch (sparse.check) {
       case IndexCheck::kNone:
@@ -64,8 +64,8 @@ bool has_wide_indices(const NDArray& array) {
 }
 
 bool is_input(const KernelCall& call, const NDArray& out) {
-  for (const NDArray& in : call.in)
-    if (in.chunk() == out.chunk()) return true;
+  for (const NDArray* in : call.in)
+    if (in->chunk() == out.chunk()) return true;
   return false;
 }
 
@@ -93,9 +93,10 @@ void add_result(const KernelCall& call, const NDArray& out, const NDArray& resul
   const std::array<ArrayType, 2> types{type, type};
   const KernelEntry& dense =
       choose_kernel(add, nullptr, types, {&type, 1}, Device::cpu(), call.training);
-  const std::array<NDArray, 2> in{out, result};
+  const std::array<const NDArray*, 2> in{&out, &result};
   const ParamsPtr params = add.parse({});
-  run_sparse(*find_sparse(add), {add, dense, params.get(), in, {&out, 1}, {}, call.training});
+  run_sparse(*find_sparse(add),
+             {add, dense, params.get(), in, InputRefs(in).first(1), {}, call.training});
 }
 
 void settle(const KernelCall& call, const NDArray& out, const NDArray& result, Request request) {
@@ -116,7 +117,7 @@ void run_sparse(const SparseOp& sparse, const KernelCall& call) {
   SharedResources resources;
   Arrays outs;
   for (std::size_t o = 0; o < call.out.size(); ++o) {
-    const NDArray& out = call.out[o];
+    const NDArray& out = *call.out[o];
     const Request request = call.requests.empty() ? Request::kWrite : call.requests[o];
     outs.push_back(direct(sparse, call, out, request) ? out.detach() : stand_in(out));
   }
@@ -125,8 +126,8 @@ void run_sparse(const SparseOp& sparse, const KernelCall& call) {
   sparse.run(call.params, context);
   for (std::size_t o = 0; o < call.out.size(); ++o) {
     const Request request = call.requests.empty() ? Request::kWrite : call.requests[o];
-    if (request == Request::kNull || outs[o].chunk() == call.out[o].chunk()) continue;
-    settle(call, call.out[o], outs[o], request);
+    if (request == Request::kNull || outs[o].chunk() == call.out[o]->chunk()) continue;
+    settle(call, *call.out[o], outs[o], request);
   }
 }
 

@@ -101,6 +101,7 @@ InferArg& InferArg::set_dtype(DType dtype) {
 // Of two that differ the earlier one says what is expected, and the later one is blamed; outputs
 // come after inputs.
 InferArg& InferArg::same_shape(InferArg other) {
+  if (shape() == other.shape()) return *this;  // nothing to learn: the usual call
   const bool later = std::pair(output_, index_) > std::pair(other.output_, other.index_);
   InferArg &first = later ? other : *this, &second = later ? *this : other;
   second.set_shape(first.shape());
@@ -121,8 +122,10 @@ void Infer::one_dtype(DType fallback) {
   for (const ArrayType& t : inputs_) known = known == DType::kUnknown ? t.dtype : known;
   for (const ArrayType& t : outputs_) known = known == DType::kUnknown ? t.dtype : known;
   if (known == DType::kUnknown) known = fallback;
-  for (int i = 0; i < num_in(); ++i) in(i).set_dtype(known);
-  for (int i = 0; i < num_out(); ++i) out(i).set_dtype(known);
+  for (int i = 0; i < num_in(); ++i)
+    if (in(i).dtype() != known) in(i).set_dtype(known);
+  for (int i = 0; i < num_out(); ++i)
+    if (out(i).dtype() != known) out(i).set_dtype(known);
 }
 
 void Infer::broadcast(int lhs, int rhs) {

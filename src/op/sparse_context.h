@@ -41,7 +41,7 @@ class SparseContext {
   // REQUIRES: inside an operation that declared the arrays, all in host memory. `resources` can be
   // used by several threads.
   SparseContext(const OpDef& op, const KernelEntry& dense, const void* params,
-                std::span<const NDArray> in, std::span<const NDArray> out, bool training,
+                std::span<const NDArray* const> in, std::span<const NDArray> out, bool training,
                 KernelResources& resources)
       : op_(op),
         dense_(dense),
@@ -53,7 +53,7 @@ class SparseContext {
 
   const OpDef& op() const { return op_; }
   int num_in() const { return static_cast<int>(in_.size()); }
-  const NDArray& in(int i) const { return in_[static_cast<std::size_t>(i)]; }
+  const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }
   const NDArray& out(int o) const { return out_[static_cast<std::size_t>(o)]; }
 
   // REQUIRES: of that layout.
@@ -94,7 +94,8 @@ class SparseContext {
   const OpDef& op_;
   const KernelEntry& dense_;
   const void* params_;
-  std::span<const NDArray> in_, out_;
+  std::span<const NDArray* const> in_;
+  std::span<const NDArray> out_;
   bool training_;
   KernelResources& resources_;
 };

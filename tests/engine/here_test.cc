@@ -51,6 +51,23 @@ TEST_P(EngineHere, LeavesAloneWhatSomebodyUses) {
   EXPECT_EQ(run_if_free({var}, {}, &runs), runs_cheap_here());
 }
 
+TEST_P(EngineHere, GivesBackWhatItTookBeforeOneThatIsUsed) {
+  if (naive()) GTEST_SKIP() << "needs an operation that is not done when its push returns";
+  Var *in = variable(), *out = variable(), *used = variable();
+  std::promise<OnComplete> started;
+  const Vars writes{used};
+  engine->push_async([&](const RunContext&, OnComplete done) { started.set_value(done); },
+                     spec({}, writes));
+  const OnComplete done = started.get_future().get();
+  int runs = 0;
+  EXPECT_FALSE(run_if_free({in, used}, {out}, &runs));
+  EXPECT_FALSE(run_if_free({in}, {out, used}, &runs));
+  EXPECT_EQ(runs, 0);
+  EXPECT_EQ(run_if_free({}, {in, out}, &runs), runs_cheap_here());
+  done();
+  engine->wait_for_all();
+}
+
 TEST_P(EngineHere, AFailedVariableEndsAsAnOperation) {
   Var* var = engine->new_variable();
   push([](const RunContext&) { throw std::runtime_error("no"); }, {}, {var});

@@ -34,9 +34,11 @@ void slope_cpu(const NoParams&, KernelContext& context) {
 }
 
 void infer_equal(const NoParams&, Infer& infer) {
+  const bool all_told = infer.in(0).known();
   for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));
   infer.in(0).same_shape(infer.out(0));
-  for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));
+  // What the first had to learn the others have to hear.
+  for (int i = 1; !all_told && i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));
   infer.one_dtype();
 }
 
