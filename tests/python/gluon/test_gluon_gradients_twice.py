@@ -180,3 +180,44 @@ def test_a_given_head_gradient_that_passes_unchanged_keeps_what_it_depends_on(hy
     expected = 2 * v.asnumpy() if hybridized is None else 6 * v.asnumpy()**5
     np.testing.assert_allclose(v.grad.asnumpy(), expected, rtol=1e-6)
     assert x.grad.asnumpy().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_the_loss_of_sequences_has_a_first_gradient_and_names_itself_at_the_second(hybridized):
+    loss = mx.gluon.loss.CTCLoss()
+    if hybridized:
+        loss.hybridize()
+    x = mx.nd.array(np.random.default_rng(5).uniform(-1, 1, (2, 6, 4)))
+    label, share = mx.nd.array([[1, 2], [2, 0]]), mx.nd.array([1, 3])
+    x.attach_grad()
+    share.attach_grad()
+    with mx.autograd.record():
+        (loss(x, label) * share).sum().backward()
+    plain = x.grad.asnumpy()
+    with mx.autograd.record():
+        slope = mx.autograd.grad((loss(x, label) * share).sum(), [x], create_graph=True, retain_graph=True)[0]
+        total = slope.sum(axis=(1, 2))
+        penalty = (slope * slope).sum()
+    np.testing.assert_allclose(slope.asnumpy(), plain, rtol=1e-6)
+    assert np.abs(plain).max() > 0.1
+    assert total.shape == (2,)
+    with pytest.raises(mx.MXNetError, match="CTCLoss.*given a gradient of a gradient"):
+        penalty.backward()
+
+
+@pytest.mark.parametrize("function", ["gamma", "gammaln"])
+def test_gamma_functions_have_a_first_gradient_and_name_themselves_at_the_second(function):
+    x, given = mx.nd.array([1.5, 2.5]), mx.nd.array([2, 3])
+    given.attach_grad()
+    x.attach_grad()
+    with mx.autograd.record():
+        y = getattr(mx.nd, function)(x)
+    y.backward(given)
+    with mx.autograd.record():
+        y = getattr(mx.nd, function)(x)
+        slope = mx.autograd.grad(y, [x], head_grads=[given], create_graph=True, retain_graph=True)[0]
+    np.testing.assert_allclose(slope.asnumpy(), x.grad.asnumpy(), rtol=1e-6)
+    with mx.autograd.record():
+        total = slope.sum()
+    with pytest.raises(mx.MXNetError, match="_backward_gammaln.*no gradient"):
+        total.backward()
