@@ -502,3 +502,22 @@ def test_more_outputs_than_anything_has_are_an_error(count):
         mx.sym.split(mx.sym.var("x"), num_outputs=count)
     with pytest.raises(mx.base.MXNetError, match="output"):
         mx.nd.split(mx.nd.ones((2, 2)), num_outputs=count)
+
+
+def test_of_gradients_that_are_written_to_one_array_the_last_argument_has_it():
+    x, y, z = (mx.sym.Variable(name) for name in "xyz")
+    numbers = {name: np.array(values, "float32") for name, values in {"x": [1, 2], "y": [3, 5], "z": [2, 7]}.items()}
+    arguments = {name: mx.nd.array(values) for name, values in numbers.items()}
+    one, own = mx.nd.zeros(2), mx.nd.zeros(2)
+    executor = (x * y * y * z * z).bind(mx.cpu(), arguments, {"x": one, "y": one, "z": own}, "write")
+    for _ in range(2):
+        executor.forward(is_train=True)
+        executor.backward(mx.nd.ones(2))
+        of = {"y": 2 * numbers["x"] * numbers["y"] * numbers["z"]**2, "z": 2 * numbers["x"] * numbers["y"]**2 * numbers["z"]}
+        np.testing.assert_allclose(one.asnumpy(), of["y"], rtol=1e-6)
+        np.testing.assert_allclose(own.asnumpy(), of["z"], rtol=1e-6)
+    rows = mx.nd.zeros((4,))
+    executor = (x * y * y).bind(mx.cpu(), arguments, {"x": rows[0:2], "y": rows[1:3], "z": own}, "write")
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(2))
+    np.testing.assert_allclose(rows.asnumpy(), [9, 6, 20, 0], rtol=1e-6)
