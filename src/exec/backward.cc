@@ -224,8 +224,8 @@ class Backward {
 
   // --- the gradients ---------------------------------------------------------------------------
 
-  // Gradients go straight into the leaves' buffers unless the pass still has to read one of them, or
-  // two lie in one place.
+  // Gradients go straight into the leaves' buffers unless the pass still has to read one of them,
+  // or two lie in one place.
   void decide_targets(InputRefs head_grads) {
     ChunkSet buffers(leaves_.size());
     bool shared = false, overwritten = false;
@@ -245,12 +245,13 @@ class Backward {
     }
   }
 
-  // Parts of one leaf's gradient would be among those of another.
+  // Parts of one leaf's gradient would be among those of another. Few have their buffers in one
+  // piece of memory, so that all pairs are no matter.
   bool buffers_overlap() const {
-    std::vector<const NDArray*> buffers;
-    for (const LeafState& leaf : leaves_)
-      if (leaf.needed) buffers.push_back(&leaf.node->grad);
-    return any_overlap(std::move(buffers));
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      for (std::size_t j = 0; leaves_[i].needed && j < i; ++j)
+        if (leaves_[j].needed && overlap(leaves_[i].node->grad, leaves_[j].node->grad)) return true;
+    return false;
   }
 
   void pass(InputRefs heads, InputRefs head_grads) {

@@ -3,8 +3,6 @@
 #include "exec/shared_arrays.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <utility>
 
 #include "exec/chunk_set.h"
 #include "op/op_def.h"
@@ -14,16 +12,6 @@ namespace mxnet {
 bool overlap(const NDArray& a, const NDArray& b) {
   return a.chunk() == b.chunk() && a.offset() < b.offset() + b.bytes() &&
          b.offset() < a.offset() + a.bytes();
-}
-
-bool any_overlap(std::vector<const NDArray*> arrays) {
-  const auto place = [](const NDArray* array) {
-    return std::pair(reinterpret_cast<uintptr_t>(array->chunk().get()), array->offset());
-  };
-  std::ranges::sort(arrays, {}, place);
-  return std::ranges::adjacent_find(arrays, [](const NDArray* a, const NDArray* b) {
-           return overlap(*a, *b);
-         }) != arrays.end();
 }
 
 WrittenVariables::WrittenVariables(const IndexedGraph& graph, const IndexedGraph& variables) {

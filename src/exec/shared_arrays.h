@@ -12,8 +12,6 @@ namespace mxnet {
 
 // Whether some bytes belong to both.
 bool overlap(const NDArray& a, const NDArray& b);
-// The same for some two of them.
-bool any_overlap(std::vector<const NDArray*> arrays);
 
 // The variables that a run of a graph, or of its gradients, writes. Immutable.
 class WrittenVariables {
