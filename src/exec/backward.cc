@@ -13,6 +13,7 @@
 #include "exec/chunk_set.h"
 #include "exec/grad_sum.h"
 #include "exec/imperative.h"
+#include "exec/shared_arrays.h"
 #include "op/inline_vector.h"
 
 namespace mxnet {
@@ -223,12 +224,18 @@ class Backward {
 
   // --- the gradients ---------------------------------------------------------------------------
 
-  // Gradients go straight into the leaves' buffers unless the pass still has to read one of them.
+  // Gradients go straight into the leaves' buffers unless the pass still has to read one of them,
+  // or two lie in one place.
   void decide_targets(InputRefs head_grads) {
     ChunkSet buffers(leaves_.size());
-    for (const LeafState& leaf : leaves_)
-      if (leaf.needed) buffers.insert(leaf.node->grad.chunk().get());
-    direct_ = !options_.create_graph;
+    bool shared = false, overwritten = false;
+    for (const LeafState& leaf : leaves_) {
+      if (!leaf.needed) continue;
+      shared |= buffers.contains(leaf.node->grad.chunk().get());
+      overwritten |= leaf.node->request == Request::kWrite;
+      buffers.insert(leaf.node->grad.chunk().get());
+    }
+    direct_ = !options_.create_graph && !(shared && overwritten && buffers_overlap());
     for (const NDArray* grad : head_grads)
       if (grad != nullptr && !grad->is_none()) direct_ &= !buffers.contains(grad->chunk().get());
     for (const Visit& visit : order_) {
@@ -236,6 +243,15 @@ class Backward {
       for (const NDArray& saved : static_cast<const OperationNode&>(*visit.node).saved())
         direct_ &= !buffers.contains(saved.chunk().get());
     }
+  }
+
+  // Parts of one leaf's gradient would be among those of another. Few have their buffers in one
+  // piece of memory, so that all pairs are no matter.
+  bool buffers_overlap() const {
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      for (std::size_t j = 0; leaves_[i].needed && j < i; ++j)
+        if (leaves_[j].needed && overlap(leaves_[i].node->grad, leaves_[j].node->grad)) return true;
+    return false;
   }
 
   void pass(InputRefs heads, InputRefs head_grads) {

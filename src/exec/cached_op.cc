@@ -94,6 +94,7 @@ class CachedOp::Impl {
     run->home = home;
     run->instance->forget_failures();
     std::vector<NDArray> results = fill_externals(*plan, *run, inputs, outputs);
+    if (!wants.empty()) run->versions.assign(run->externals.size(), PlanRun::kUnread);
     push_segments(*plan, run, plan->plan().forward_segments());
     hand_out(results, outputs);
     if (wants.empty()) return plan->pool.give(run->instance);
@@ -206,7 +207,7 @@ class CachedOp::Impl {
         [self, key = std::move(key), recorded = std::move(recorded), handles](
             std::vector<NDArray> output_grads, std::span<const NDArray> targets) mutable {
           if (autograd_state().recording)
-            return self->differentiable_backward(*key, handles, std::move(output_grads));
+            return self->differentiable_backward(*key, *recorded, handles, std::move(output_grads));
           return recorded->backward(handles, std::move(output_grads), targets);
         },
         inputs, outputs, alone, /*sees_gaps=*/true);
@@ -214,7 +215,8 @@ class CachedOp::Impl {
 
   // Gradients as eager calls that go onto the tape themselves. What they read of the call is
   // computed again, so it must be a function of its inputs.
-  std::vector<NDArray> differentiable_backward(const CachedOpKey& key, std::vector<NDArray>& inputs,
+  std::vector<NDArray> differentiable_backward(const CachedOpKey& key, const RecordedCall& call,
+                                               std::vector<NDArray>& inputs,
                                                std::vector<NDArray> output_grads) const {
     const IndexedGraph& whole = eager_.graph();
     std::vector<ir::Entry> wrt;
@@ -240,6 +242,7 @@ class CachedOp::Impl {
                   "given create_graph=True through a compiled graph in which this operator draws "
                   "random numbers or changes a state, expected the block not to be hybridized");
     }
+    check_unwritten(eager.graph(), owners, call, inputs);
     std::vector<NDArray*> variables;
     for (int n : eager.graph().variables()) {
       const ir::Node* node = &eager.graph().node(n);
@@ -257,6 +260,24 @@ class CachedOp::Impl {
     for (std::size_t v = 0; v < inputs.size(); ++v)
       if (key.wants[v]) grads[v] = std::move(made[next++]);
     return grads;
+  }
+
+  // What nodes of the forward graph compute again, they compute of what their inputs are now.
+  void check_unwritten(const IndexedGraph& again, std::span<const Ref<ir::Node>> owners,
+                       const RecordedCall& call, std::span<const NDArray> inputs) const {
+    for (int n = 0; n < again.num_nodes(); ++n) {
+      if (!eager_.graph().contains(again.node(n))) continue;
+      for (const ir::Entry& input : again.node(n).inputs) {
+        const auto owner = std::ranges::find(owners, input.node);
+        const auto v = static_cast<std::size_t>(owner - owners.begin());
+        if (owner == owners.end() || !call.is_written_since(v, inputs[v])) continue;
+        throw Error(ErrorCode::kValue, "CachedOp",
+                    fmt::format("given create_graph=True after '{}', or an array in its memory, "
+                                "was written, expected it as it was in the recorded call: a "
+                                "compiled graph computes again what the gradient needs",
+                                input.node->name));
+      }
+    }
   }
 
   void invoke_eagerly(std::span<NDArray* const> inputs, OutputRefs outputs, Device device,

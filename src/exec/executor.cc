@@ -120,9 +120,20 @@ void Executor::make_stand_ins() {
   };
   for (const auto* const list : {&arrays_.args, &arrays_.aux})
     for (const NDArray& array : *list) read.insert(array.chunk().get());
+  // Steps on the way to one gradient lie where it will be, and another's would be among them.
+  ChunkSet written(grads_.size());
+  const auto is_written = [&](std::size_t i) {
+    const NDArray& grad = arrays_.grads[i];
+    if (arrays_.requests[i] != Request::kWrite) return false;
+    for (std::size_t j = 0; written.contains(grad.chunk().get()) && j < i; ++j)
+      if (arrays_.requests[j] == Request::kWrite && overlap(arrays_.grads[j], grad)) return true;
+    written.insert(grad.chunk().get());
+    return false;
+  };
   for (std::size_t i = 0; i < grads_.size(); ++i) {
     NDArray& grad = grads_[i];
-    if (arrays_.requests[i] == Request::kNull || grad.is_sparse() || !is_read(grad)) continue;
+    if (arrays_.requests[i] == Request::kNull || grad.is_sparse()) continue;
+    if (!is_written(i) && !is_read(grad)) continue;
     grad = NDArray(grad.shape(), grad.dtype(), grad.device(), "gradients");
     stand_ins_.push_back(i);
   }

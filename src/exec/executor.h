@@ -100,8 +100,8 @@ class Executor {
   const std::shared_ptr<Arena> pool_;
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes
   bool eager_only_ = false;
-  // What backward writes: the bound arrays, or others for those that lie in what it reads, which
-  // are copied when it has ended.
+  // What backward writes: the bound arrays, or others for those that lie in what it reads, or
+  // where another is written; they are copied when it has ended, in order.
   std::vector<NDArray> grads_;
   std::vector<std::size_t> stand_ins_;  // positions of the latter
   std::vector<NDArray> outputs_;

@@ -2,6 +2,7 @@
 // The tape of one call.
 #include "exec/own_tape.h"
 
+#include "engine/engine.h"
 #include "exec/autograd_state.h"
 #include "exec/backward.h"
 #include "exec/tape.h"
@@ -14,6 +15,8 @@ OwnTape::OwnTape(std::span<NDArray* const> inputs, std::size_t num_results,
   inputs_.reserve(inputs.size());
   for (const NDArray* input : inputs) {
     NDArray& mine = inputs_.emplace_back(input->detach());
+    mine.wait_to_read();
+    versions_.push_back(Engine::get().version(mine.var()));
     // The buffer is for show: gradients() leaves it alone.
     if (wants[inputs_.size() - 1]) mark_variable(mine, Request::kWrite, mine);
   }
@@ -31,6 +34,11 @@ std::vector<NDArray> OwnTape::detached_results() const {
   detached.reserve(results_.size());
   for (const NDArray& result : results_) detached.push_back(result.detach());
   return detached;
+}
+
+bool OwnTape::is_written_since(std::size_t input, const NDArray& array) const {
+  array.wait_to_read();
+  return versions_[input] != Engine::get().version(array.var());
 }
 
 std::vector<NDArray> OwnTape::backward(std::span<const NDArray>, std::vector<NDArray> result_grads,

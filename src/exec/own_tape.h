@@ -2,13 +2,15 @@
 // Calls that run node by node and yet are one call to who records them: as by a plan, a result that
 // leads to no wanted input may be differentiated, and who is not reached has a gradient of zeros.
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include "exec/plan_run.h"
 
 namespace mxnet {
 
-// A call's own history, behind handles of its inputs and results.
+// A call's own history, behind handles of its inputs and results. Waits for the inputs: who has a
+// hook looks at the values anyway.
 class OwnTape final : public RecordedCall {
  public:
   OwnTape(std::span<NDArray* const> inputs, std::size_t num_results,
@@ -22,11 +24,13 @@ class OwnTape final : public RecordedCall {
 
   std::vector<NDArray> backward(std::span<const NDArray>, std::vector<NDArray> result_grads,
                                 std::span<const NDArray> targets) const override;
+  bool is_written_since(std::size_t input, const NDArray& array) const override;
 
  private:
   static std::vector<NDArray*> refs(std::vector<NDArray>& arrays);
 
   std::vector<NDArray> inputs_, results_;
+  std::vector<uint64_t> versions_;  // of the inputs
 };
 
 }  // namespace mxnet

@@ -2,6 +2,9 @@
 // Segments as operations of the engine, forward and backward.
 #include "exec/plan_run.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "base/of_thread.h"
 #include "base/omp.h"
 #include "engine/engine.h"
@@ -9,6 +12,22 @@
 #include "exec/chunk_set.h"
 
 namespace mxnet {
+namespace {
+
+// Inside an operation that reads the externals of the segment. Others beside it may read some of
+// them too, and find the same.
+void note_versions(const Plan& plan, const Plan::Segment& segment, PlanRun& run) {
+  if (run.versions.empty()) return;
+  for (const Plan::Use& use : plan.uses(segment)) {
+    const auto external = static_cast<std::size_t>(use.external);
+    // Relaxed: who asks has waited for the operation.
+    if (!use.writes)
+      std::atomic_ref(run.versions[external])
+          .store(Engine::get().version(run.externals[external].var()), std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
 
 void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run,
                    std::span<const Plan::Segment> segments) {
@@ -22,6 +41,7 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run
     run->instance->list_variables(segment, run->externals, &reads, &writes);
     Engine::get().push(
         [run, &segment](const RunContext& context) {
+          note_versions(run->instance->plan(), segment, *run);
           run->instance->run(segment, run->externals, context);
         },
         {.device = device,
@@ -40,7 +60,7 @@ std::vector<NDArray> RecordedRun::backward(std::span<const NDArray> inputs,
                                            std::vector<NDArray> output_grads,
                                            std::span<const NDArray> targets) const {
   const Plan& plan = plan_->plan();
-  auto run = std::make_shared<PlanRun>(*run_);
+  auto run = std::make_shared<PlanRun>(PlanRun{run_->instance, run_->externals, run_->home, {}});
   // The pass that overwrites the activations must not be the last.
   if (autograd_state().retaining) run->instance = run->instance->clone();
   const SparseTail* const tail = plan_->tail.get();
@@ -75,6 +95,14 @@ std::vector<NDArray> RecordedRun::backward(std::span<const NDArray> inputs,
     tail->run({inputs, output_grads, std::span(run->externals).subspan(o)}, run->home,
               plan_->key.wants, &grads);
   return grads;
+}
+
+bool RecordedRun::is_written_since(std::size_t input, const NDArray& array) const {
+  Engine::get().wait_for_var(array.var());  // reads of the call, too
+  const auto source = std::ranges::find(plan_->sources, static_cast<int>(input));
+  if (source == plan_->sources.end()) return false;
+  const uint64_t read = run_->versions[static_cast<std::size_t>(source - plan_->sources.begin())];
+  return read != PlanRun::kUnread && read != Engine::get().version(array.var());
 }
 
 }  // namespace mxnet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a cached op's plan: what it computes on, and what a recorded one keeps until backward.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -16,6 +17,10 @@ struct PlanRun {
   Ref<PlanInstance> instance;
   std::vector<NDArray> externals;
   Device home;  // of what it makes
+  // Per external, that of the values which the run has read; kUnread before it has. Empty where
+  // nobody will ask.
+  std::vector<uint64_t> versions;
+  static constexpr uint64_t kUnread = ~uint64_t{0};
 };
 
 // Pushes segments of the plan's one part in order.
@@ -35,6 +40,9 @@ class RecordedCall {
   virtual std::vector<NDArray> backward(std::span<const NDArray> inputs,
                                         std::vector<NDArray> output_grads,
                                         std::span<const NDArray> targets) const = 0;
+  // Whether the array that was an input of the call, or another in its memory, has been written
+  // since. Blocks until the call, and what was pushed on the array, is done.
+  virtual bool is_written_since(std::size_t input, const NDArray& array) const = 0;
 };
 
 // By a plan. Gives the activations back to its pool when it goes.
@@ -47,6 +55,7 @@ class RecordedRun final : public RecordedCall {
 
   std::vector<NDArray> backward(std::span<const NDArray> inputs, std::vector<NDArray> output_grads,
                                 std::span<const NDArray> targets) const override;
+  bool is_written_since(std::size_t input, const NDArray& array) const override;
 
  private:
   const CachedOpPlanRef plan_;

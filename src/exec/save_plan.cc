@@ -41,7 +41,11 @@ class Probe {
       douts_.emplace_back(ir::Entry{make_ref<ir::Node>(), 0, 0});
   }
 
-  void run(bool differentiable) {
+  // With gradients of the outputs that only gradients read as well, or without.
+  void run(bool differentiable, bool of_hidden) {
+    const auto visible =
+        static_cast<std::size_t>(forward_->op->num_visible_outputs(forward_->params.get()));
+    for (std::size_t o = visible; !of_hidden && o < douts_.size(); ++o) douts_[o] = Value();
     const auto count = static_cast<std::size_t>(key_.num_in);
     const auto wants = std::make_unique<bool[]>(count);
     for (int i = 0; i < key_.num_in; ++i)
@@ -93,10 +97,15 @@ class Probe {
 SavePlanRef make_plan(const Key& key) {
   auto plan = make_ref<SavePlan>(key.num_in, key.num_out);
   if (!key.parsed->op().has_gradient()) return SavePlanRef(plan.get());
-  try {
-    for (bool differentiable : {false, true}) Probe(key, plan.get()).run(differentiable);
-  } catch (const Error&) {
-    // The rule refuses this call; it will say so when it is asked for a gradient.
+  for (const bool of_hidden : {true, false}) {
+    try {
+      for (bool differentiable : {false, true})
+        Probe(key, plan.get()).run(differentiable, of_hidden);
+      break;
+    } catch (const Error&) {
+      // The rule refuses this call, or gradients of a gradient that it keeps as an output; it will
+      // say so when it is asked for them.
+    }
   }
   return SavePlanRef(plan.get());
 }

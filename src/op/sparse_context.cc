@@ -88,6 +88,11 @@ RowsView SparseContext::fill_up(int i) const {
   if (had.stored == had.rows) return had;
   SparseStore full(StorageType::kRowSparse, array.shape(), array.dtype(),
                    {store.aux_dtype(0), store.aux_dtype(0)});
+  // What it holds, also where memory has ended between its parts: nobody else would give it back.
+  struct Holder {
+    SparseStore& held;
+    ~Holder() { held.release(nullptr); }
+  } holder{full};
   full.resize(had.rows, array.device());
   const IndexWriter index(full, SparseStore::kRows);
   for (int64_t row = 0; row < had.rows; ++row) index.set(row, row);
@@ -101,7 +106,6 @@ RowsView SparseContext::fill_up(int i) const {
     }
   }
   store.swap(full);
-  full.release(nullptr);
   return rows_view(array);
 }
 

@@ -124,6 +124,31 @@ class Library:
         self.free(*inputs, *grads, *outputs, *head_arrays)
         return results
 
+    def first_gradients(self, name, arrays, heads, create_graph, /, **attrs):
+        """Gradients of sum(outputs * heads) with respect to the floating arrays, with training and the same seed each time; with
+        `create_graph` such as can be differentiated again. A head of None: that output takes no part."""
+        used = [i for i, head in enumerate(heads) if head is not None]
+        inputs, head_arrays = [self.array(a) for a in arrays], [self.array(heads[i]) for i in used]
+        marked = [i for i, a in enumerate(arrays) if a.dtype.kind == "f"]
+        differentiated, grads = [inputs[i] for i in marked], [self.array(np.zeros_like(arrays[i])) for i in marked]
+        count, pointers = len(marked), (C.c_void_p * len(marked))(*differentiated)
+        self.call("MXAutogradMarkVariables", count, pointers, (C.c_uint * count)(*[WRITE] * count), (C.c_void_p * count)(*grads))
+        self.call("MXRandomSeed", 1)
+        before, trained = C.c_int(), self.training(True)
+        self.call("MXAutogradSetIsRecording", 1, C.byref(before))
+        first, stypes, outputs = C.POINTER(C.c_void_p)(), C.POINTER(C.c_int)(), []
+        try:
+            outputs = self.invoke(name, inputs, **attrs)
+            self.call("MXAutogradBackwardEx", len(used), (C.c_void_p * len(used))(*[outputs[i] for i in used]),
+                      (C.c_void_p * len(used))(*head_arrays), count, pointers, 1, int(create_graph), 1, C.byref(first), C.byref(stypes))
+            made = [C.c_void_p(first[i]) for i in range(count)]
+        finally:
+            self.call("MXAutogradSetIsRecording", 0, C.byref(before))
+            self.training(trained)
+        results = [self.numpy(m) for m in made]
+        self.free(*inputs, *head_arrays, *grads, *outputs, *made)
+        return results
+
     def second_gradients(self, name, arrays, heads, directions, wanted=None, **attrs):
         """Gradients of <directions, gradients of sum(outputs * heads)> with respect to the arrays and to the heads, as two lists.
         The inner gradients are those of the arrays at `wanted` (all of them), a direction each. A head of None: that output takes no part."""

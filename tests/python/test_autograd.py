@@ -433,3 +433,34 @@ def test_ctrl_c_in_a_gradient_arrives(error, expected, capsys, monkeypatch):
         x.grad.wait_to_read()
     with pytest.raises(mx.MXNetError):  # what comes later is a failure again
         mx.nd.ones(2) + mx.nd.ones(3)
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_of_gradients_that_are_written_to_one_array_one_is_there_as_a_whole(hybridized):
+    class Sum(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x, y):
+            return x * y * y * x + x * 3 + y * 7
+
+    net = Sum()
+    if hybridized:
+        net.hybridize()
+    x, y, one = mx.nd.array([1, 2]), mx.nd.array([3, 5]), mx.nd.zeros(2)
+    of_x, of_y = [21, 103], [13, 47]
+    mx.autograd.mark_variables([x, y], [one, one], "write")
+    with mx.autograd.record():
+        z = net(x, y)
+    z.backward()
+    assert one.asnumpy().tolist() in (of_x, of_y)
+    mx.autograd.mark_variables([x, y], [one, one], "add")
+    one[:] = 1
+    with mx.autograd.record():
+        z = net(x, y)
+    z.backward()
+    assert one.asnumpy().tolist() == [1 + 21 + 13, 1 + 103 + 47]
+    # Places of one array that do not overlap are as good as arrays.
+    rows = mx.nd.zeros(4)
+    mx.autograd.mark_variables([x, y], [rows[2:], rows[:2]], "write")
+    with mx.autograd.record():
+        z = net(x, y)
+    z.backward()
+    assert rows.asnumpy().tolist() == of_y + of_x

@@ -7,6 +7,8 @@ operator gives is known to differ.
 import re
 
 ADD, SPECIAL, ALWAYS = r"gradients.*\sadd \{", r"\S*\bspecial\b\S* \w+ \{", ""
+# More repetitions than dimensions.
+MORE_REPS = "|".join(rf"'reps': '\((\d+, ?){{{n},}}\d+,?\)'\}} \w+\[(\d+, ){{{n - 1}}}\d+\]" for n in range(1, 5))
 # Operators; what is in the line that tells the difference, or in the case; the page. The first that fits counts.
 KNOWN = [
     # Ways of calling.
@@ -23,7 +25,9 @@ KNOWN = [
     ("_npi_copysign|broadcast_mod|_npi_power", SPECIAL + "|nan", "elemwise"),
     ("_linalg_(slogdet|det)|_linalg_extracttrian", r"\bzero\b", "matrix"),
     ("_npi_(less|greater).*_scalar", r"uint8\[", "calls"),
-    ("floor|ceil|rint|round|trunc|fix|abs|square", r"int(32|64)\[", "calls"),
+    ("(_npi_)?(floor|ceil|rint|round|trunc|fix|abs|square)", r"int(32|64)\[", "calls"),
+    ("relu", r"gradients.*, not nan", "elemwise"),
+    ("_div_scalar", r", not 0\.0 .*'scalar': \d{5,}.*float16\[", "calls"),
     ("log_softmax", r"outputs 0: 0\.0, not", "norm"),
     ("sum|mean|_npi_mean|nansum|_np_sum|norm", "inf, not nan", "reduce"),
     ("mean|moments|_npi_mean|_npi_norm|_np_cumsum|_npi_diff|_npi_ediff1d", ADD, "reduce"),
@@ -35,7 +39,7 @@ KNOWN = [
     ("_npi_[hd]split", r"'axis'", "shape"),
     ("transpose", r"given axis \d twice", "shape"),
     ("_npi_identity", "expected a square", "shape"),
-    ("tile", r"'reps': '\((\d, ?){2,}", "shape"),
+    ("tile", MORE_REPS, "shape"),
     ("Reshape", "expected as many elements", "shape"),
     ("reverse|_npi_flip|_np_roll", r"\sinplace \{", "calls"),
     ("reverse|_npi_flip", r"'axis': '\((.*, )?(\d)(, .*)?, \2[,)]", "shape"),
@@ -51,6 +55,7 @@ KNOWN = [
     (".*RegressionOutput|softmax_cross_entropy|SoftmaxOutput", "gradients 1", "norm"),
     ("Activation", SPECIAL + r".*'relu'", "norm"),
     ("softmax|log_softmax|softmin|SoftmaxActivation", SPECIAL, "norm"),
+    ("SoftmaxActivation", r"gradients.*'instance'\} \w+\[\d+, \d+, ", "layers"),
     ("softmax|softmin|log_softmax", "'dtype': 'float32'.* float16|temperature", "norm"),
     ("softmax_cross_entropy", SPECIAL + "|expected", "norm"),
     ("CTCLoss", r"ours MXNetError: \[CTCLoss\] given|nearer to float64: ours", "norm"),
@@ -91,6 +96,8 @@ KNOWN = [
     ("sparse csr/default", r"^two .*broadcast_div", "sparse"),
     ("sparse .*", r"^number .*int32.*mx\.nd\.norm\(", "reduce"),
     ("loss Softmax(CE|CrossEntropy)Loss", r"^\w+ 0: 0\.0, not -1\.43", "norm"),
+    (r"(types )?np\.ptp", r": \w+\(\), not float64\(\)", "numpy"),
+    ("small .*Orthogonal", r"^initializer 0: -?(\d\.\d+), not -?\1 ", "training"),
     ("np.random .*", r"random\.chisquare", "random"),
     (r"types .*", r"NumPy agrees with ours: |, not -9223372036854775808 ", "numpy"),
     (r"types np\.reshape", "order='F'", "shape"),

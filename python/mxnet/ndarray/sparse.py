@@ -111,6 +111,10 @@ class BaseSparseNDArray(NDArray):
         """Sparse arrays do not say: see `shape` for all elements and `data` for those stored."""
         raise NotImplementedError(f"size is not there for {type(self).__name__}: given data.size or shape instead")
 
+    def _single(self) -> Any:
+        """What Python converts: a sparse array is no number, as in 1.x."""
+        raise TypeError(f"given a {type(self).__name__}, expected a number: see tostype('default')")
+
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """The stored values as another type."""
         if not copy and dtype_number(dtype) == self._dtype_id:

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "base/error.h"
 #include "op/rows/row_math.h"
 
 namespace mxnet {
@@ -87,9 +86,9 @@ Expr select(const Expr& condition, const Expr& yes, const Expr& no) {
 MX_EXPR_FUNCTIONS(MX_EXPR_DEFINE)
 #undef MX_EXPR_DEFINE
 
-Expr digamma(const Expr&) {
-  throw Error(ErrorCode::kNotImplemented, "gamma",
-              "given a second derivative of gamma or gammaln, expected a first one at most");
+// The slope of gammaln, as the kernel computes it: it has none itself.
+Expr digamma(const Expr& x) {
+  return Expr(apply("_backward_gammaln", {apply("ones_like", {x.value()}), x.value()}));
 }
 
 }  // namespace mxnet

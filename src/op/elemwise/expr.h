@@ -43,7 +43,7 @@ Expr select(const Expr& condition, const Expr& yes, const Expr& no);
 #define MX_EXPR_DECLARE(function, op) Expr function(const Expr& x);
 MX_EXPR_FUNCTIONS(MX_EXPR_DECLARE)
 #undef MX_EXPR_DECLARE
-// Throws Error(kNotImplemented): no operator computes it.
+// Has no gradient itself.
 Expr digamma(const Expr& x);
 
 }  // namespace mxnet

@@ -260,7 +260,7 @@ MX_OP(CTCLoss, CtcParams)
     .infer(infer)
     .cpu(forward)
     .grad([](const CtcParams&, Grad& grad) {
-      if (grad.differentiable()) {
+      if (grad.has_dout(1)) {
         throw Error(ErrorCode::kValue,
                     "given a gradient of a gradient, expected a gradient of the loss only");
       }

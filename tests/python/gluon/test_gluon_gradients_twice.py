@@ -180,3 +180,130 @@ def test_a_given_head_gradient_that_passes_unchanged_keeps_what_it_depends_on(hy
     expected = 2 * v.asnumpy() if hybridized is None else 6 * v.asnumpy()**5
     np.testing.assert_allclose(v.grad.asnumpy(), expected, rtol=1e-6)
     assert x.grad.asnumpy().tolist() == [0, 0]
+
+
+class Waves(mx.gluon.HybridBlock):
+    """Its slope with respect to x reads tanh(x w), and w as it is."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.w = self.params.get("w", shape=(3,), init="ones")
+
+    def hybrid_forward(self, F, x, w):
+        return F.exp(F.tanh(x * w)) * 2
+
+
+def waves_between(change, **hybridize):
+    """The slope of the slope, where `change(x, w)` comes between a call and its gradient."""
+    net = Waves()
+    net.initialize()
+    if hybridize.pop("hybridized"):
+        net.hybridize(**hybridize)
+    x = mx.nd.array([0.1, 0.2, 0.3])
+    x.attach_grad()
+    net.w.data()[:] = 1.5  # pushed before the call: what it reads
+    with mx.autograd.record():
+        y = net(x)
+    change(x, net.w.data())
+    with mx.autograd.record():
+        slope = mx.autograd.grad(y, [x], create_graph=True, retain_graph=True)[0]
+        penalty = (slope * slope).sum()
+    penalty.backward()
+    return x.grad.asnumpy()
+
+
+CHANGES = {
+    "the input": lambda x, w: x.__setitem__(slice(None), 0.7),
+    "the weight": lambda x, w: w.__setitem__(slice(None), 0.7),
+    "a part of the weight": lambda x, w: w[1:].__setitem__(0, 0.7),
+    "the input, copied from the host": lambda x, w: x._sync_copyfrom(np.full(3, 0.7, "float32")),
+}
+
+
+@pytest.mark.parametrize("flags", [{}, {"static_alloc": True, "static_shape": True}, {"forward_bulk_size": 1}], ids=str)
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_would_be_computed_again_of_other_numbers_is_refused(change, flags):
+    with pytest.raises(mx.MXNetError, match="create_graph=True after .* was written"):
+        waves_between(CHANGES[change], hybridized=True, **flags)
+
+
+@pytest.mark.parametrize("monitored", [False, True])
+def test_a_monitored_call_refuses_numbers_that_were_changed(monitored):
+    net = Waves()
+    net.initialize()
+    net.hybridize()
+    if monitored:
+        net.register_op_hook(lambda name, op, array: None)
+    x = mx.nd.array([0.1, 0.2, 0.3])
+    x.attach_grad()
+    with mx.autograd.record():
+        same, changed = net(x), net(x)
+        mx.autograd.grad(same, [x], create_graph=True, retain_graph=True)
+    net.w.data()[:] = 2
+    with mx.autograd.record(), pytest.raises(mx.MXNetError, match="create_graph=True after .* was written"):
+        mx.autograd.grad(changed, [x], create_graph=True, retain_graph=True)
+
+
+def test_writes_that_nothing_is_computed_again_of_are_none():
+    eager, compiled = (waves_between(lambda x, w: (x + w).wait_to_read(), hybridized=h) for h in (False, True))
+    np.testing.assert_allclose(compiled, eager, rtol=1e-6)
+
+    class Scaled(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x, w):
+            return (x * w) * 1.0 + 0.0  # the slope is w, as it is then
+
+    found = []
+    for hybridized in (False, True):
+        net = Scaled()
+        if hybridized:
+            net.hybridize()
+        x, w = mx.nd.array([1, 2]), mx.nd.array([3, 4])
+        x.attach_grad()
+        with mx.autograd.record():
+            y = net(x, w)
+        w[:] = 5
+        with mx.autograd.record():
+            found.append(mx.autograd.grad(y, [x], create_graph=True)[0].asnumpy().tolist())
+    assert found == [[5, 5], [5, 5]]
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_the_loss_of_sequences_has_a_first_gradient_and_names_itself_at_the_second(hybridized):
+    loss = mx.gluon.loss.CTCLoss()
+    if hybridized:
+        loss.hybridize()
+    x = mx.nd.array(np.random.default_rng(5).uniform(-1, 1, (2, 6, 4)))
+    label, share = mx.nd.array([[1, 2], [2, 0]]), mx.nd.array([1, 3])
+    x.attach_grad()
+    share.attach_grad()
+    with mx.autograd.record():
+        (loss(x, label) * share).sum().backward()
+    plain = x.grad.asnumpy()
+    with mx.autograd.record():
+        slope = mx.autograd.grad((loss(x, label) * share).sum(), [x], create_graph=True, retain_graph=True)[0]
+        total = slope.sum(axis=(1, 2))
+        penalty = (slope * slope).sum()
+    np.testing.assert_allclose(slope.asnumpy(), plain, rtol=1e-6)
+    assert np.abs(plain).max() > 0.1
+    assert total.shape == (2,)
+    with pytest.raises(mx.MXNetError, match="CTCLoss.*given a gradient of a gradient"):
+        penalty.backward()
+
+
+@pytest.mark.parametrize("function", ["gamma", "gammaln"])
+def test_gamma_functions_have_a_first_gradient_and_name_themselves_at_the_second(function):
+    x, given = mx.nd.array([1.5, 2.5]), mx.nd.array([2, 3])
+    given.attach_grad()
+    x.attach_grad()
+    with mx.autograd.record():
+        y = getattr(mx.nd, function)(x)
+    y.backward(given)
+    with mx.autograd.record():
+        y = getattr(mx.nd, function)(x)
+        slope = mx.autograd.grad(y, [x], head_grads=[given], create_graph=True, retain_graph=True)[0]
+    np.testing.assert_allclose(slope.asnumpy(), x.grad.asnumpy(), rtol=1e-6)
+    with mx.autograd.record():
+        total = slope.sum()
+    with pytest.raises(mx.MXNetError, match="_backward_gammaln.*no gradient"):
+        total.backward()

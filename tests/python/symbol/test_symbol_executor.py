@@ -530,3 +530,22 @@ def test_gradients_of_sums_of_squares_of_rows_are_row_sparse(axis, capfd):
     assert grad.stype == "row_sparse" and grad.indices.asnumpy().tolist() == [0, 2]
     assert grad.data.asnumpy().tolist() == [[2, 4], [6, 8]]
     assert "fallback" not in capfd.readouterr().err
+
+
+def test_of_gradients_that_are_written_to_one_array_the_last_argument_has_it():
+    x, y, z = (mx.sym.Variable(name) for name in "xyz")
+    numbers = {name: np.array(values, "float32") for name, values in {"x": [1, 2], "y": [3, 5], "z": [2, 7]}.items()}
+    arguments = {name: mx.nd.array(values) for name, values in numbers.items()}
+    one, own = mx.nd.zeros(2), mx.nd.zeros(2)
+    executor = (x * y * y * z * z).bind(mx.cpu(), arguments, {"x": one, "y": one, "z": own}, "write")
+    for _ in range(2):
+        executor.forward(is_train=True)
+        executor.backward(mx.nd.ones(2))
+        of = {"y": 2 * numbers["x"] * numbers["y"] * numbers["z"]**2, "z": 2 * numbers["x"] * numbers["y"]**2 * numbers["z"]}
+        np.testing.assert_allclose(one.asnumpy(), of["y"], rtol=1e-6)
+        np.testing.assert_allclose(own.asnumpy(), of["z"], rtol=1e-6)
+    rows = mx.nd.zeros((4,))
+    executor = (x * y * y).bind(mx.cpu(), arguments, {"x": rows[0:2], "y": rows[1:3], "z": own}, "write")
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(2))
+    np.testing.assert_allclose(rows.asnumpy(), [9, 6, 20, 0], rtol=1e-6)
