@@ -532,6 +532,31 @@ def test_gradients_of_sums_of_squares_of_rows_are_row_sparse(axis, capfd):
     assert "fallback" not in capfd.readouterr().err
 
 
+def masks_of(executor, count):
+    executor.arg_dict["x"][:] = 1
+    mx.random.seed(5)
+    drawn = [(2 * (mx.nd.random.uniform(shape=16).asnumpy() < 0.5)).tolist() for _ in range(count)]
+    mx.random.seed(5)
+    return [output.asnumpy().tolist() for output in executor.forward(is_train=True)], drawn
+
+
+def test_masks_keep_their_order_when_who_asks_for_their_types_comes_after_all():
+    x = mx.sym.var("x")
+    first, second = mx.sym.Dropout(x, p=0.5), mx.sym.Dropout(x * 1, p=0.5)
+    asked = mx.sym.zeros_like(first + second)
+    outputs, drawn = masks_of(mx.sym.Group([asked, second, first]).simple_bind(mx.cpu(), x=(16,)), 2)
+    assert outputs[1:] == [drawn[1], drawn[0]]
+
+
+def test_a_mask_of_which_only_the_type_is_asked_is_not_drawn_by_an_executor():
+    """As in 1.9.1, whose other draws get its numbers."""
+    x = mx.sym.var("x")
+    second = mx.sym.Dropout(x * 1, p=0.5)
+    added = mx.sym.broadcast_add(mx.sym.zeros_like(mx.sym.Dropout(x, p=0.5)), second)
+    outputs, drawn = masks_of(added.simple_bind(mx.cpu(), x=(16,)), 1)
+    assert outputs == drawn
+
+
 def test_of_gradients_that_are_written_to_one_array_the_last_argument_has_it():
     x, y, z = (mx.sym.Variable(name) for name in "xyz")
     numbers = {name: np.array(values, "float32") for name, values in {"x": [1, 2], "y": [3, 5], "z": [2, 7]}.items()}
