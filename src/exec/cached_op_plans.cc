@@ -96,6 +96,7 @@ std::vector<ArrayType> CachedOpPlans::types_of_entries(const CachedOpKey& key) c
 PlanOptions CachedOpPlans::options_of(const CachedOpKey& key) const {
   PlanOptions options = PlanOptions::configured(key.device, key.training || !key.wants.empty());
   options.training = key.training;
+  options.dead_draws = true;
   options.replay = flags_.static_alloc && flags_.static_shape;
   if (flags_.forward_bulk_size >= 0) options.forward_bulk = flags_.forward_bulk_size;
   if (flags_.backward_bulk_size >= 0) options.backward_bulk = flags_.backward_bulk_size;

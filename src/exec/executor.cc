@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "exec/chunk_set.h"
+#include "exec/invoke.h"
 #include "exec/plan_graph.h"
 #include "exec/shared_arrays.h"
 #include "exec/storage_types.h"
@@ -18,6 +20,8 @@
 #include "graph/infer.h"
 #include "graph/partition.h"
 #include "op/named_errors.h"
+#include "op/op_def.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 
@@ -121,22 +125,36 @@ void Executor::make_stand_ins() {
   for (const auto* const list : {&arrays_.args, &arrays_.aux})
     for (const NDArray& array : *list) read.insert(array.chunk().get());
   // Steps on the way to one gradient lie where it will be, and another's would be among them.
-  ChunkSet written(grads_.size());
-  const auto is_written = [&](std::size_t i) {
+  ChunkSet taken(grads_.size());
+  const auto is_mixed = [&](std::size_t i) {
     const NDArray& grad = arrays_.grads[i];
-    if (arrays_.requests[i] != Request::kWrite) return false;
-    for (std::size_t j = 0; written.contains(grad.chunk().get()) && j < i; ++j)
-      if (arrays_.requests[j] == Request::kWrite && overlap(arrays_.grads[j], grad)) return true;
-    written.insert(grad.chunk().get());
+    const auto clashes = [&](std::size_t j) {
+      const bool write =
+          arrays_.requests[i] == Request::kWrite || arrays_.requests[j] == Request::kWrite;
+      return write && arrays_.requests[j] != Request::kNull && overlap(arrays_.grads[j], grad);
+    };
+    for (std::size_t j = 0; taken.contains(grad.chunk().get()) && j < i; ++j)
+      if (clashes(j)) return true;
+    taken.insert(grad.chunk().get());
     return false;
   };
   for (std::size_t i = 0; i < grads_.size(); ++i) {
     NDArray& grad = grads_[i];
     if (arrays_.requests[i] == Request::kNull || grad.is_sparse()) continue;
-    if (!is_written(i) && !is_read(grad)) continue;
+    if (!is_mixed(i) && !is_read(grad)) continue;
     grad = NDArray(grad.shape(), grad.dtype(), grad.device(), "gradients");
     stand_ins_.push_back(i);
   }
+}
+
+// A stand-in's gradient, to where it was asked for.
+void Executor::hand_over(std::size_t i) {
+  if (arrays_.requests[i] != Request::kAdd) return grads_[i].copy_to(arrays_.grads[i]);
+  const OpDef& add = Registry::get().at("elemwise_add");
+  NDArray sum = arrays_.grads[i].detach();
+  const std::array<const NDArray*, 2> inputs{&sum, &grads_[i]};
+  const std::array<NDArray*, 1> outputs{&sum};
+  invoke(add, parse_attrs(add, {})->params(), inputs, outputs);
 }
 
 void Executor::make_outputs() {
@@ -305,7 +323,7 @@ void Executor::backward(InputRefs head_grads) {
   const bool inferred = state_ == State::kInferred;
   if (inferred && runs_eagerly()) forward_eagerly(false, true);
   for (const std::size_t i : stand_ins_)
-    if (arrays_.requests[i] == Request::kAdd) arrays_.grads[i].copy_to(grads_[i]);
+    if (arrays_.requests[i] == Request::kAdd) fill_array("zeros_like", grads_[i]);
   if (state_ == State::kRecorded) {
     backward_eagerly(head_grads, !inferred);
   } else {
@@ -314,7 +332,7 @@ void Executor::backward(InputRefs head_grads) {
     set_head_grads(head_grads);
     plan.backward();
   }
-  for (const std::size_t i : stand_ins_) grads_[i].copy_to(arrays_.grads[i]);
+  for (const std::size_t i : stand_ins_) hand_over(i);
   state_ = inferred ? State::kInferred : State::kUsed;
 }
 

@@ -69,6 +69,7 @@ class Executor {
   bool has_arguments_elsewhere() const;
   bool shares_states() const;
   void make_stand_ins();
+  void hand_over(std::size_t stand_in);
   void make_outputs();
   bool runs_eagerly() const;
   bool wants_gradients() const;
@@ -100,8 +101,8 @@ class Executor {
   const std::shared_ptr<Arena> pool_;
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes
   bool eager_only_ = false;
-  // What backward writes: the bound arrays, or others for those that lie in what it reads, or
-  // where another is written; they are copied when it has ended, in order.
+  // What backward writes: the bound arrays, or others for those that lie in what it reads, or where
+  // another is written; they are copied, or added, when it has ended, in order.
   std::vector<NDArray> grads_;
   std::vector<std::size_t> stand_ins_;  // positions of the latter
   std::vector<NDArray> outputs_;

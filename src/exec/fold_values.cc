@@ -47,9 +47,7 @@ NDArray on_device(const NDArray& value, Device device) {
 }  // namespace
 
 ir::Graph fold_graph(const IndexedGraph& graph, const std::vector<ArrayType>& types, Device device,
-                     bool training) {
-  FoldOptions options;
-  options.training = training;
+                     FoldOptions options) {
   options.evaluate =
       [](const ir::Node& node, std::span<const NDArray> inputs, std::span<const ArrayType> in_types,
          std::span<const ArrayType> out_types) -> std::optional<std::vector<NDArray>> {

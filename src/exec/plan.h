@@ -21,6 +21,9 @@ namespace mxnet {
 struct PlanOptions {
   Device device;
   bool training = false;
+  // Random numbers that nobody looks at are drawn, too: by a compiled block, whose calls without a
+  // plan draw them. An executor of 1.9.1 does not.
+  bool dead_draws = false;
   // Outputs that the forward part computes; the others are the backward part's (gradients).
   int forward_outputs = INT_MAX;
   std::vector<Request> requests;  // per output; empty = all kWrite

@@ -202,10 +202,12 @@ namespace {
 
 TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known,
                 const PlanOptions& options, const PassOptions& passes) {
+  FoldOptions of;
+  of.training = options.training;
+  of.dead_draws = options.dead_draws;
   return infer_all(run_pass("fold_constants", typed.graph.graph(), passes,
                             [&](const ir::Graph&) {
-                              return fold_graph(typed.graph, typed.types, options.device,
-                                                options.training);
+                              return fold_graph(typed.graph, typed.types, options.device, of);
                             }),
                    known);
 }

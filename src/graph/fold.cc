@@ -3,6 +3,7 @@
 #include "graph/fold.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "graph/rewrite.h"
 #include "op/create/constant.h"
@@ -13,7 +14,9 @@ namespace {
 
 class Folder {
  public:
-  Folder(const IndexedGraph& graph, const std::vector<ArrayType>& types, const FoldOptions& options)
+  // `lasting`, ascending: draws from which what follows is not folded.
+  Folder(const IndexedGraph& graph, const std::vector<ArrayType>& types, const FoldOptions& options,
+         std::span<const int> lasting)
       : graph_(graph), types_(types), options_(options), values_(types.size()) {
     for (int n = 0; n < graph.num_nodes(); ++n) {
       for (int entry : graph.mutated(n)) written_.push_back(graph.node_of(entry));
@@ -23,29 +26,49 @@ class Folder {
         written_.push_back(graph.node_of(graph.inputs(n)[static_cast<std::size_t>(i)]));
     }
     std::sort(written_.begin(), written_.end());
-    find_draws();
+    find_drawn(lasting);
     for (int n = 0; n < graph.num_nodes(); ++n)
       if (follows_from_types(n) && fits(n)) compute(n);
   }
 
-  Replacement replace(const ir::Node& original) const {
-    const int n = graph_.index_of(original);
+  // The graph with constants; tells the draws that it makes, in its order.
+  ir::Graph fold(std::vector<int>* draws) const {
+    std::unordered_map<const ir::Node*, int> originals;
+    ir::Graph folded =
+        rewrite(graph_.graph(), [&](const ir::Node& original, const Ref<ir::Node>& now) {
+          const int n = graph_.index_of(original);
+          if (this->draws(n)) originals[now.get()] = n;
+          return replace(n);
+        });
+    for (const ir::Node* node : ir::topological_order(folded.outputs))
+      if (const auto at = originals.find(node); at != originals.end()) draws->push_back(at->second);
+    return folded;
+  }
+  std::vector<int> all_draws() const {
+    std::vector<int> all;
+    for (int n = 0; n < graph_.num_nodes(); ++n)
+      if (draws(n)) all.push_back(n);
+    return all;
+  }
+
+ private:
+  bool draws(int n) const {
+    const ir::Node& node = graph_.node(n);
+    return !node.is_variable() && node.op->uses_random(node.params.get(), options_.training);
+  }
+  Replacement replace(int n) const {
     if (!known(n)) return std::nullopt;
     std::vector<ir::Entry> outputs;
     outputs.reserve(static_cast<std::size_t>(graph_.num_outputs(n)));
     for (int o = 0; o < graph_.num_outputs(n); ++o)
-      outputs.push_back({make_constant(original.name, placed(graph_.first_entry(n) + o)), 0, 0});
+      outputs.push_back(
+          {make_constant(graph_.node(n).name, placed(graph_.first_entry(n) + o)), 0, 0});
     return outputs;
   }
-
- private:
-  void find_draws() {
+  void find_drawn(std::span<const int> lasting) {
+    if (lasting.empty()) return drawn_.resize(static_cast<std::size_t>(graph_.num_nodes()));
     for (int n = 0; n < graph_.num_nodes(); ++n) {
-      const ir::Node& node = graph_.node(n);
-      const bool draws =
-          !node.is_variable() && node.op->uses_random(node.params.get(), options_.training);
-      if (draws) last_draw_ = n;
-      bool drawn = draws;
+      bool drawn = std::ranges::binary_search(lasting, n);
       for (int e : graph_.inputs(n)) drawn |= drawn_[static_cast<std::size_t>(graph_.node_of(e))];
       drawn_.push_back(drawn);
     }
@@ -66,7 +89,7 @@ class Folder {
     if (node.is_variable() || is_constant(node) || node.extras || node.op->mutates_inputs() ||
         node.op->clobbers_inputs() || node.op->uses_random(node.params.get(), /*training=*/true) ||
         std::binary_search(written_.begin(), written_.end(), n) ||
-        (n < last_draw_ && drawn_[static_cast<std::size_t>(n)]))
+        drawn_[static_cast<std::size_t>(n)])
       return false;
     const std::span<const int> inputs = graph_.inputs(n);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -110,8 +133,7 @@ class Folder {
   const FoldOptions& options_;
   std::vector<NDArray> values_;  // per entry; none = not known
   std::vector<int> written_;     // nodes whose results another one writes, sorted
-  std::vector<bool> drawn_;      // per node: random numbers have a part in it
-  int last_draw_ = -1;           // the last node that draws some
+  std::vector<bool> drawn_;      // per node: whether it follows from a lasting draw
   std::size_t bytes_ = 0;
 };
 
@@ -119,10 +141,13 @@ class Folder {
 
 ir::Graph fold_constants(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                          const FoldOptions& options) {
-  const Folder folder(graph, types, options);
-  return rewrite(graph.graph(), [&](const ir::Node& original, const Ref<ir::Node>&) {
-    return folder.replace(original);
-  });
+  const Folder folder(graph, types, options, {});
+  std::vector<int> draws;
+  ir::Graph folded = folder.fold(&draws);
+  std::vector<int> lasting = options.dead_draws ? folder.all_draws() : draws;
+  std::ranges::sort(lasting);
+  if (draws == lasting) return folded;
+  return Folder(graph, types, options, lasting).fold(&draws);
 }
 
 }  // namespace mxnet

@@ -25,6 +25,8 @@ struct FoldOptions {
       std::span<const ArrayType> out_types)>
       evaluate;
   bool training = false;  // whether what is random only then draws
+  // Numbers are drawn, too, of which only the type is asked.
+  bool dead_draws = false;
   // Where a value lies for those who run the graph; null = where it was computed.
   std::function<NDArray(const NDArray&)> place;
 };
@@ -32,7 +34,7 @@ struct FoldOptions {
 // The graph with constants (op/create/constant.h) for whatever depends on no variable's value: what
 // makes arrays (_arange, _zeros, ...), asks for types (shape_array, ones_like, ...) or computes
 // with constants. What draws random numbers or writes states stays, and so does what only asks for
-// the type of something drawn before the last draw: without it the draws could change places.
+// the type of something drawn where the draws would change places without it.
 // `types` (one per entry) are complete.
 ir::Graph fold_constants(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                          const FoldOptions& options);

@@ -2,6 +2,7 @@
 // What an engine does at once for callers that keep nothing: only where nobody would have waited.
 #include "engine/here.h"
 
+#include <array>
 #include <atomic>
 #include <stdexcept>
 #include <thread>
@@ -108,6 +109,35 @@ TEST_P(EngineHere, WhatReadsAFailedVariableDoesNotRun) {
   }
   EXPECT_EQ(runs, 0);
   EXPECT_EQ(thrown_by([&] { engine->wait_to_read(out); }), "no");
+}
+
+// Plain numbers behind variables: whoever was granted several of them has them to itself.
+TEST_P(EngineHere, ThreadsTakeSeveralAtOnceBesideWorkers) {
+  constexpr int kThreads = 3, kRounds = 600;
+  std::array<Var*, 4> vars;
+  for (Var*& var : vars) var = variable();
+  std::array<int, 4> values{};
+  std::atomic<int> wrong{0};
+  const auto rounds = [&](std::size_t thread) {
+    for (std::size_t round = 0; round < kRounds; ++round) {
+      const std::size_t first = (thread + round) % 4, second = (first + 1 + round % 3) % 4;
+      const Vars reads{vars[first]}, writes{vars[second]}, both{vars[first], vars[second]};
+      SyncFn body = [&values, &wrong, first, second](const RunContext&) {
+        const int before = values[first];
+        ++values[second];
+        wrong += before != values[first];
+      };
+      OpSpec s = round % 5 == 0 ? spec({}, both) : spec(reads, writes);
+      s.cheap = round % 7 != 0;
+      if (!s.cheap || !real().run_if_free(body, s)) engine->push(std::move(body), s);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kThreads; ++i) threads.emplace_back(rounds, i);
+  for (std::thread& thread : threads) thread.join();
+  engine->wait_for_all();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(values[0] + values[1] + values[2] + values[3], kThreads * kRounds);
 }
 
 // What a variable stands for goes with it at once, whoever has used it last.

@@ -397,3 +397,22 @@ def test_options_of_the_graph_may_be_given_while_there_is_none():
     for active in (False, True, False):  # as packages restore what they have found
         net.hybridize(active=active, static_alloc=True, static_shape=True, backend=None)
         assert net(mx.nd.ones((1, 3))).asnumpy().tolist() == [[3, 3]]
+
+
+def test_masks_of_which_only_the_type_is_asked_are_drawn_as_by_the_calls_of_the_block():
+    class Net(gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            seen = F.Dropout(x, p=0.5)
+            return F.broadcast_add(seen, F.zeros_like(F.Dropout(x * 2, p=0.5)))
+
+    def two_calls(net):
+        x = mx.nd.ones((16,))
+        x.attach_grad()
+        mx.random.seed(5)
+        with mx.autograd.record():
+            return [net(x).asnumpy().tolist() for _ in range(2)]
+
+    expected = two_calls(Net())
+    compiled = Net()
+    compiled.hybridize()
+    assert two_calls(compiled) == expected
