@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "exec/autograd_state.h"
@@ -245,13 +248,19 @@ class Backward {
     }
   }
 
-  // Parts of one leaf's gradient would be among those of another. Few have their buffers in one
-  // piece of memory, so that all pairs are no matter.
+  // Parts of one leaf's gradient would be among those of another.
   bool buffers_overlap() const {
-    for (std::size_t i = 0; i < leaves_.size(); ++i)
-      for (std::size_t j = 0; leaves_[i].needed && j < i; ++j)
-        if (leaves_[j].needed && overlap(leaves_[i].node->grad, leaves_[j].node->grad)) return true;
-    return false;
+    std::vector<const NDArray*> buffers;
+    buffers.reserve(leaves_.size());
+    for (const LeafState& leaf : leaves_)
+      if (leaf.needed && leaf.node->grad.bytes() > 0) buffers.push_back(&leaf.node->grad);
+    std::ranges::sort(buffers, {}, [](const NDArray* buffer) {
+      return std::pair(buffer->chunk().get(), buffer->offset());
+    });
+    // Of two that overlap, the first also overlaps the one that begins next after it.
+    return std::ranges::adjacent_find(buffers, [](const NDArray* a, const NDArray* b) {
+             return overlap(*a, *b);
+           }) != buffers.end();
   }
 
   void pass(InputRefs heads, InputRefs head_grads) {

@@ -162,7 +162,8 @@ struct CountCategories {
   }
 };
 
-// Inputs: gradient of the logarithms, probabilities, categories.
+// Inputs: gradient of the logarithms, probabilities, categories. Somebody may have written over the
+// latter: what names none adds to nothing, since nobody on the host waits to hear of it.
 template <class T>
 struct CategorySlope {
   const T *head, *probabilities;
@@ -170,7 +171,9 @@ struct CategorySlope {
   T* out;
   int64_t each, categories;
   MX_DEVICE void operator()(int64_t i) const {
-    const int64_t at = i / each * categories + drawn(i);
+    const int64_t category = drawn(i);
+    if (category < 0 || category >= categories) return;
+    const int64_t at = i / each * categories + category;
     atomic_add(out + at, head[i] / probabilities[at]);
   }
 };

@@ -159,6 +159,14 @@ TEST(GpuRandom, CategoriesAndTheirGradient) {
   }
 }
 
+TEST(GpuRandom, WhatIsNoCategoryHasNoGradient) {
+  NDArray head = array_of({1, 1, 1}, {}, kGpu), p = array_of({0.5f, 0.5f}, {}, kGpu);
+  NDArray drawn = array_of({1, 2, -1}, {}, kGpu);
+  EXPECT_EQ(values_of(call("_backward_sample_multinomial", {&head, &p, &drawn},
+                           {{"shape", "(3,)"}, {"get_prob", "True"}})),
+            (Values{0, 2}));
+}
+
 TEST(GpuRandom, DensitiesAreThoseOfTheCpu) {
   struct Case {
     std::string name;
