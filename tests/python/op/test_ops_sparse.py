@@ -229,6 +229,14 @@ def test_gradients_of_sums_of_squares_have_the_rows_of_the_array(mx, seed, axis)
             check(mx, got, want, "row_sparse")
 
 
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_gradients_of_sums_of_squares_whose_head_stores_nothing_are_zero(mx, keepdims):
+    x = np.ones((5, 3), "float32")
+    head = np.zeros((1, 3) if keepdims else 3, "float32")
+    got = mx.gradient("_square_sum", [row_sparse(x)], row_sparse(head), 0, "row_sparse", axis=0, keepdims=keepdims)
+    check(mx, got, np.zeros_like(x), "row_sparse")
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_retained_rows_and_their_gradient(mx, seed):
     rng = np.random.default_rng(seed)
