@@ -113,6 +113,12 @@ class BaseSparseNDArray(NDArray):
         """Sparse arrays do not say: see `shape` for all elements and `data` for those stored."""
         raise NotImplementedError(f"size is not there for {type(self).__name__}: given data.size or shape instead")
 
+    def __bool__(self) -> bool:
+        """As of dense arrays, which ask for their size: several elements are a ValueError, one is no number."""
+        if max(self.shape) > 1 and 0 not in self.shape:
+            raise ValueError(f"The truth value of a {type(self).__name__} with multiple elements is ambiguous.")
+        return 0 not in self.shape and bool(self.asscalar())
+
     def _single(self) -> Any:
         """What Python converts: a sparse array is no number, as in 1.x."""
         raise TypeError(f"given a {type(self).__name__}, expected a number: see tostype('default')")
