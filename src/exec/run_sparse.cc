@@ -72,8 +72,10 @@ bool is_input(const KernelCall& call, const NDArray& out) {
 // Whether the kernel may fill the caller's array itself.
 bool direct(const SparseOp& sparse, const KernelCall& call, const NDArray& out, Request request) {
   if (request == Request::kAdd || request == Request::kNull) return false;
-  if (is_input(call, out)) return sparse.in_place;
-  return !out.is_sparse() || has_wide_indices(out);
+  if (is_input(call, out)) return sparse.in_place && call.in[0]->chunk() == out.chunk();
+  if (!out.is_sparse()) return true;
+  // A kernel that finds a wrong index by the way leaves the caller's array as it was.
+  return sparse.check != IndexCheck::kRows && has_wide_indices(out);
 }
 
 NDArray stand_in(const NDArray& out) {

@@ -42,8 +42,8 @@ struct SparseOp {
   OfParams<bool(const StorageTypes&)> rule = {};
   OfParams<void(SparseContext&)> run = {};
   IndexCheck check = IndexCheck::kDistinct;
-  // The kernel may write an output that is an input too: else it gets an empty one that replaces
-  // it.
+  // The kernel may write an output that is input 0 too: of other inputs it always gets an empty one
+  // that replaces them.
   bool in_place = false;
 };
 

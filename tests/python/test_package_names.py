@@ -358,6 +358,7 @@ def test_samples_below_a_transformation():
         ("mxnet.symbol.contrib", "MultiBoxPrior ROIAlign while_loop"),
         ("mxnet.ndarray.linalg", "gemm2 potrf"),
         ("mxnet.ndarray.random", "uniform randn normal_like"),
+        ("mxnet.ndarray.sparse", "csr_matrix row_sparse_array CSRNDArray add retain"),
         ("mxnet.test_utils", "mx np os rnd default_context assert_almost_equal check_numeric_gradient use_np"),
     ],
 )
@@ -368,6 +369,12 @@ def test_a_star_brings_what_it_brings_in_1_x(module, some):
     assert [name for name in some.split() if name not in found] == []
     unwanted = {"Any", "annotations", "multiprocessing", "config", "diagnose", *(() if module in ("mxnet", "mxnet.test_utils") else ("np",))}
     assert unwanted.isdisjoint(found)
+
+
+def test_a_star_of_sparse_arrays_leaves_functions_of_dense_ones_alone():
+    found = {}
+    exec("from mxnet.ndarray import *\nfrom mxnet.ndarray.sparse import *", found)
+    assert [found[name] for name in ("NDArray", "array", "empty", "zeros")] == [mx.nd.NDArray, mx.nd.array, mx.nd.empty, mx.nd.zeros]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])

@@ -29,7 +29,9 @@ _NUM_AUX = {"row_sparse": 1, "csr": 2}
 def __getattr__(name: str) -> Any:
     if name == "gs_retain":
         return _generate.operator("_sparse_retain")
-    return _operators(name)
+    found = _operators(name)
+    # A star leaves the array() and zeros() of mx.nd alone, as in 1.x.
+    return sorted({*found} - {"NDArray", "array", "empty", "zeros"}) if name == "__all__" else found
 
 
 def __dir__() -> list:
@@ -110,6 +112,12 @@ class BaseSparseNDArray(NDArray):
     def size(self) -> int:
         """Sparse arrays do not say: see `shape` for all elements and `data` for those stored."""
         raise NotImplementedError(f"size is not there for {type(self).__name__}: given data.size or shape instead")
+
+    def __bool__(self) -> bool:
+        """As of dense arrays, which ask for their size: several elements are a ValueError, one is no number."""
+        if max(self.shape) > 1 and 0 not in self.shape:
+            raise ValueError(f"The truth value of a {type(self).__name__} with multiple elements is ambiguous.")
+        return 0 not in self.shape and bool(self.asscalar())
 
     def _single(self) -> Any:
         """What Python converts: a sparse array is no number, as in 1.x."""

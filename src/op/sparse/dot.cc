@@ -133,10 +133,8 @@ void transposed_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
   out.round();
 }
 
-// Leading dimensions of a dense factor together.
-int64_t rows_of(const Tensor& dense, int64_t columns) {
-  return columns == 0 ? 0 : dense.size() / columns;
-}
+// Leading dimensions of a dense factor together, also of one without columns.
+int64_t rows_of(const Tensor& dense) { return dense.shape().size(0, dense.ndim() - 1); }
 
 // All rows of a csr result have the same columns.
 Tensor make_regular(SparseContext& context, std::span<const int64_t> columns) {
@@ -153,7 +151,7 @@ Tensor make_regular(SparseContext& context, std::span<const int64_t> columns) {
 template <class T>
 void dense_by_sparse(SparseContext& context, int lhs, const CsrView& csr) {
   const Tensor dense = context.dense(lhs);
-  const int64_t m = rows_of(dense, csr.rows);
+  const int64_t m = rows_of(dense);
   const int64_t* slots = csr.indices;
   Tensor tensor;
   int64_t width = csr.columns;
@@ -180,7 +178,7 @@ void dense_by_transposed(SparseContext& context, int lhs, const CsrView& csr) {
     if (!packed || csr.begin(row) < csr.end(row)) rows.push_back(row);
   const Result<T> out(context, packed ? make_regular(context, rows) : context.dense_out(0));
   const Tensor dense = context.dense(lhs);
-  dense_times_csr_rows(operand<T>(context, dense), rows_of(dense, csr.columns), csr,
+  dense_times_csr_rows(operand<T>(context, dense), rows_of(dense), csr,
                        operand<T>(context, csr.values), rows, out.data());
   out.round();
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "ndarray/sparse_convert.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/params/spread_params.h"
 #include "op/run/dispatch.h"
@@ -53,6 +54,7 @@ void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean
   const T* values = csr.values.as<const T>();
   T* out = context.dense_out(0).as<T>();
   const auto finish = [mean](S sum, int64_t count) {
+    if (std::is_integral_v<T> && count == 0) return T{0};  // no integer is the mean of nothing
     return static_cast<T>(mean ? sum / static_cast<S>(count) : sum);
   };
   if (axes.rows) {
@@ -150,11 +152,16 @@ void square_sum_gradient(const SpreadParams& params, SparseContext& context) {
   const RowsView x = context.rows(2);
   const RowsView to = context.make_rows(0, x.stored);
   std::copy_n(x.index, x.stored, to.index);
-  if (x.stored == 0) return;
+  if (to.values.size() == 0) return;
   const std::span<const int64_t> rows(x.index, static_cast<std::size_t>(x.stored));
   const bool sparse = context.in(0).storage_type() == kRowSparse;
   if ((params.axes(x.values.ndim(), "_backward_square_sum") & 1) != 0) {  // one for all rows
-    const Tensor head = sparse ? context.rows(0).values : context.dense(0);
+    NDArray whole = context.in(0);
+    if (sparse) {  // perhaps without some elements
+      whole = NDArray(whole.shape(), whole.dtype(), Device::cpu());
+      convert_storage(context.in(0), whole);
+    }
+    const Tensor head{whole.data(), &whole.shape(), whole.dtype()};
     const Tensor in[] = {head, head, x.values};
     return context.run_dense(in, {&to.values, 1});
   }

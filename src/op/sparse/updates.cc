@@ -42,18 +42,19 @@ Tensor weight_in_place(SparseContext& context) {
 }
 
 void update(SparseContext& context, bool lazy) {
-  const RowsView grad = context.rows(1);
   const Tensor weight = weight_in_place(context);
-  if (grad.width == 0) return;
-  const std::vector<int64_t> all = lazy ? std::vector<int64_t>{} : all_rows(grad.rows);
-  const std::span<const int64_t> rows =
-      lazy ? std::span<const int64_t>(grad.index, static_cast<std::size_t>(grad.stored)) : all;
-  std::vector<RowSource> in{RowSource::dense(weight),
-                            lazy ? RowSource::packed(grad.values) : RowSource::stored(grad, rows)};
+  if (context.rows(1).width == 0) return;
+  std::vector<RowSource> in{RowSource::dense(weight)};
   for (int i = 2; i < context.num_in(); ++i) {
     const bool sparse = context.in(i).is_sparse();
     in.push_back(RowSource::updated(sparse ? context.fill_up(i).values : context.dense(i)));
   }
+  // Only now: it may be one of those that have been filled up.
+  const RowsView grad = context.rows(1);
+  const std::vector<int64_t> all = lazy ? std::vector<int64_t>{} : all_rows(grad.rows);
+  const std::span<const int64_t> rows =
+      lazy ? std::span<const int64_t>(grad.index, static_cast<std::size_t>(grad.stored)) : all;
+  in.insert(in.begin() + 1, lazy ? RowSource::packed(grad.values) : RowSource::stored(grad, rows));
   const RowSource out = RowSource::dense(weight);
   run_rows(context, rows, in, {&out, 1});
 }

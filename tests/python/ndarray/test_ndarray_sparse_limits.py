@@ -16,6 +16,16 @@ def test_a_sparse_array_is_no_number_of_python(kind, convert):
         ARRAYS[kind].asscalar()
 
 
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_a_sparse_array_is_true_or_false_only_where_it_is_empty(kind):
+    """What other arrays raise where they are asked, callers expect of these."""
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(mx.nd.sparse.zeros(kind, (3, 2)))
+    with pytest.raises(NotImplementedError):
+        bool(ARRAYS[kind])
+    assert not mx.nd.sparse.zeros(kind, (0, 2))
+
+
 FILLS_UP_WITHOUT_MEMORY = """
 import resource
 import mxnet as mx

@@ -229,6 +229,14 @@ def test_gradients_of_sums_of_squares_have_the_rows_of_the_array(mx, seed, axis)
             check(mx, got, want, "row_sparse")
 
 
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_gradients_of_sums_of_squares_whose_head_stores_nothing_are_zero(mx, keepdims):
+    x = np.ones((5, 3), "float32")
+    head = np.zeros((1, 3) if keepdims else 3, "float32")
+    got = mx.gradient("_square_sum", [row_sparse(x)], row_sparse(head), 0, "row_sparse", axis=0, keepdims=keepdims)
+    check(mx, got, np.zeros_like(x), "row_sparse")
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_retained_rows_and_their_gradient(mx, seed):
     rng = np.random.default_rng(seed)
@@ -318,6 +326,22 @@ def test_updates_that_are_not_lazy_treat_missing_rows_as_zeros(mx, name):
         np.testing.assert_array_equal(dense, sparse)
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("gradient, out", [("weight", "weight"), ("state", "weight"), ("gradient", "gradient"), ("gradient", "state")])
+def test_arrays_of_an_update_may_be_one(mx, gradient, out, lazy):
+    """Weight and state store all rows afterwards: what was in their place is no longer read."""
+    dense = {name: np.full((5, 3), value, "float32") for name, value in (("weight", 1), ("gradient", 4), ("state", 8))}
+    for array in dense.values():
+        array[::2] = 0
+    arrays = {name: mx.array(row_sparse(array)) for name, array in dense.items()}
+    mx.invoke("sgd_mom_update", [arrays["weight"], arrays[gradient], arrays["state"]], [arrays[out]], lr=0.5, momentum=0.5, lazy_update=lazy)
+    state = dense["state"] / 2 - dense[gradient] / 2
+    want = {"weight": dense["weight"], "state": state, out: dense["weight"] + state}
+    for name, array in want.items():
+        np.testing.assert_array_equal(mx.numpy(arrays[name]).dense(), array, name)
+    mx.free(*arrays.values())
+
+
 def test_operators_on_graphs_keep_edges_and_numbers(mx):
     rng = np.random.default_rng(5)
     graph = np.where(rng.random((9, 9)) < 0.4, np.arange(1, 82).reshape(9, 9), 0).astype("int64")
@@ -377,6 +401,37 @@ def test_casts_between_layouts(mx):
             check(mx, mx.run("cast_storage", laid_out(stype, x), stype="default")[0], x)
     with pytest.raises(Failure, match="expected default on one side"):
         mx.run("cast_storage", row_sparse(x), stype="csr")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_sums_of_no_products_are_zeros(mx, dtype):
+    """Also where that is all the caller's array, which held something else."""
+    for transpose_b, shape in ((False, (0, 4)), (True, (4, 0))):
+        dense, matrix = np.zeros((3, 0), dtype), csr(np.zeros(shape, dtype))
+        handles = [mx.array(array) for array in (dense, matrix, np.ones((3, 4), dtype))]
+        mx.invoke("dot", handles[:2], handles[2:], transpose_b=transpose_b)
+        np.testing.assert_array_equal(mx.numpy(handles[2]), np.zeros((3, 4), dtype))
+        mx.free(*handles)
+
+
+@pytest.mark.parametrize("shape, axis", [((0, 3), 0), ((3, 0), 1), ((0, 3), "()")])
+def test_means_of_nothing_are_those_of_dense_arrays(mx, shape, axis):
+    for dtype in ("int32", "uint8", "int64", "float32"):
+        nothing = np.zeros(shape, dtype)
+        np.testing.assert_array_equal(mx.run("mean", csr(nothing), axis=axis)[0], mx.run("mean", nothing, axis=axis)[0])
+
+
+@pytest.mark.parametrize("columns", [[0, 0, 1], [0, 5, 1], [2, -1, 0]])
+@pytest.mark.parametrize("op", ["elemwise_add", "elemwise_mul", "_maximum"])
+def test_columns_that_are_wrong_leave_the_result_as_it_was(mx, op, columns):
+    kept = draw(np.random.default_rng(7), (2, 5), density=0.5)
+    wrong = Sparse("csr", (2, 5), np.ones(3, "float32"), [np.array([0, 2, 3]), np.array(columns)])
+    handles = [mx.array(array) for array in (csr(kept), wrong, csr(kept))]
+    with pytest.raises(Failure, match=op):
+        mx.invoke(op, handles[:2], handles[2:])
+        mx.call("MXNDArrayWaitToRead", handles[2])
+    check(mx, mx.numpy(handles[2]), kept, "csr")
+    mx.free(*handles)
 
 
 def test_empty_sparse_arrays_are_zeros(mx):
