@@ -65,9 +65,14 @@ def of_library(lib):
         changed("MXSetIsNumpyShape", 0)  # of all threads too
         changed("MXSetIsNumpyShape", shapes)
 
+    def forget_profile():
+        call("MXSetProfilerState", 0)
+        call("MXAggregateProfileStatsPrintEx", C.byref(C.c_char_p()), 1, 0, 0, 0)
+
     return [
         restore_variables,
         restore_shapes,
+        forget_profile,
         lambda: changed("MXEngineSetBulkSize", bulk),
         lambda: changed("MXAutogradSetIsRecording", recording),
         lambda: changed("MXAutogradSetIsTraining", training),

@@ -36,6 +36,7 @@ def found():
         "name": mx.sym.var("x").__add__(1).name,
         "block": mx.gluon.nn.Dense(1).prefix,
         "attribute": mx.sym.var("y").attr("color"),
+        "profile": [line for line in mx.profiler.dumps().splitlines() if line.startswith("exp")],
     }
 
 def drawn():
@@ -50,6 +51,9 @@ def test_is_as_the_module_found_it(again):
     assert found() == {**AT_IMPORT, **names}
     NUMBERS.append(drawn())
     assert NUMBERS[again] == NUMBERS[0]
+    mx.profiler.set_config(aggregate_stats=True, filename=os.devnull)
+    mx.profiler.set_state("run")
+    mx.nd.zeros(1).exp().wait_to_read()
     mx.engine.set_bulk_size(7)
     mx.npx.set_np()
     mx.util.set_np_shape(2)
