@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -23,6 +24,15 @@ class EngineHere : public EveryEngine {
     s.cheap = true;
     return real().run_if_free(body, s);
   }
+  // An operation that has begun and ends when its caller says so.
+  OnComplete begin_to_write(Var* var) {
+    // Shared: the worker may still be inside of set_value() when the number is there.
+    const auto started = std::make_shared<std::promise<OnComplete>>();
+    const Vars writes{var};
+    engine->push_async([started](const RunContext&, OnComplete done) { started->set_value(done); },
+                       spec({}, writes));
+    return started->get_future().get();
+  }
   bool runs_cheap_here() const { return naive() || GetParam().type != EngineType::kThreaded; }
 };
 INSTANTIATE_TEST_SUITE_P(All, EngineHere, testing::ValuesIn(all_kinds()), kind_name);
@@ -38,11 +48,7 @@ TEST_P(EngineHere, RunsWhatIsFreeBeforeItReturns) {
 TEST_P(EngineHere, LeavesAloneWhatSomebodyUses) {
   if (naive()) GTEST_SKIP() << "needs an operation that is not done when its push returns";
   Var* var = variable();
-  std::promise<OnComplete> started;
-  const Vars writes{var};
-  engine->push_async([&](const RunContext&, OnComplete done) { started.set_value(done); },
-                     spec({}, writes));
-  const OnComplete done = started.get_future().get();
+  const OnComplete done = begin_to_write(var);
   int runs = 0;
   EXPECT_FALSE(run_if_free({var}, {}, &runs));
   EXPECT_FALSE(real().delete_if_free(var));
@@ -55,11 +61,7 @@ TEST_P(EngineHere, LeavesAloneWhatSomebodyUses) {
 TEST_P(EngineHere, GivesBackWhatItTookBeforeOneThatIsUsed) {
   if (naive()) GTEST_SKIP() << "needs an operation that is not done when its push returns";
   Var *in = variable(), *out = variable(), *used = variable();
-  std::promise<OnComplete> started;
-  const Vars writes{used};
-  engine->push_async([&](const RunContext&, OnComplete done) { started.set_value(done); },
-                     spec({}, writes));
-  const OnComplete done = started.get_future().get();
+  const OnComplete done = begin_to_write(used);
   int runs = 0;
   EXPECT_FALSE(run_if_free({in, used}, {out}, &runs));
   EXPECT_FALSE(run_if_free({in}, {out, used}, &runs));
