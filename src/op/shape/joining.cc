@@ -177,8 +177,9 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   // memory used. Long rows: each part is split over threads. A GPU splits everything by itself.
   const bool past_caches = is_past_caches(p);
   if (blocks < 4 || past_caches || on_gpu) return copy_by_plans(p, 0, rows, past_caches, context);
+  const int64_t elements = block * (whole.size() / rows);
   parallel_for(
-      blocks, static_cast<double>(block * (whole.size() / rows)),
+      blocks, static_cast<double>(elements),
       [&](int64_t first, int64_t last) {
         for (int64_t b = first; b < last; ++b) {
           const int64_t begin = b * block, end = std::min(rows, begin + block);
