@@ -146,7 +146,7 @@ class PythonOp:
         self.need_top_grad_ = need_top_grad
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Is get_symbol."""
+        """The operator on symbols, as get_symbol gives it."""
         return self.get_symbol(*args, **kwargs)
 
     def get_symbol(self, *args: Any, **kwargs: Any) -> Any:

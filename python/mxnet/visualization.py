@@ -39,11 +39,12 @@ class _Network:
         return node["op"] == "null"
 
     def is_input(self, node: Dict[str, Any]) -> bool:
-        """Whether a variable is data: neither a parameter nor a state nor a label."""
+        """Whether a variable is data: by its name neither a parameter nor a state nor a label, and of a shape that was given,
+        if any was."""
         name = node["name"]
-        if not self.is_variable(node):
+        if not self.is_variable(node) or name in self.states or name.endswith((*_PARAMETER_ENDINGS, "label")):
             return False
-        return name in self.given or not (name in self.states or name.endswith((*_PARAMETER_ENDINGS, "label")))
+        return not self.given or name in self.given
 
     def is_shown(self, node: Dict[str, Any]) -> bool:
         """Whether a node is a layer or data."""

@@ -4,6 +4,8 @@
 // gets the array's own.
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "array.h"
 #include "call_errors.h"
@@ -31,11 +33,44 @@ struct Exported {
   std::vector<char> values;  // of readers
 };
 
+[[noreturn]] void refuse(const char* text) {
+  PyErr_SetString(PyExc_BufferError, text);
+  throw py::error_already_set();
+}
+
 const Element& element_of(int dtype) {
   for (const Element& element : kElements)
     if (element.dtype == dtype) return element;
-  PyErr_SetString(PyExc_BufferError, "given an array of a type that buffers have no letter for");
-  throw py::error_already_set();
+  refuse("given an array of a type that buffers have no letter for");
+}
+
+// Rows behind each other; returns their bytes.
+Py_ssize_t lay_out(Exported& exported, std::span<const int64_t> dims, const Element& element) {
+  exported.shape.assign(dims.begin(), dims.end());
+  exported.strides.resize(dims.size());
+  Py_ssize_t bytes = element.size;
+  for (std::size_t i = dims.size(); i-- > 0; bytes *= exported.shape[i])
+    exported.strides[i] = bytes;
+  return bytes;
+}
+
+// The array's own memory, when whatever uses it has ended.
+void* lend(PyObject* array) {
+  if (!as_array(array)->writable) refuse("given a read-only array, expected a writable one");
+  const NDArrayHandle handle = as_array(array)->handle;
+  void* data = nullptr;
+  check_blocking([&] { return MXNDArrayWaitToWrite(handle); });
+  check(MXNDArrayGetData(handle, &data));
+  return data;
+}
+
+// A copy, so that what the array becomes later is not seen.
+void* copied(NDArrayHandle handle, Exported& exported, std::size_t bytes, const Element& element) {
+  exported.values.resize(bytes);
+  void* const data = exported.values.data();
+  const std::size_t count = bytes / static_cast<std::size_t>(element.size);
+  if (count > 0) check_blocking([&] { return MXNDArraySyncCopyToCPU(handle, data, count); });
+  return data;
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -46,34 +81,17 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const int64_t* dims = nullptr;
     check(MXNDArrayGetStorageType(handle, &storage_type));
     check(MXNDArrayGetContext(handle, &dev_type, &dev_id));
-    if (storage_type != 0 || dev_type == 2) {
-      PyErr_SetString(PyExc_BufferError, "given an array that is sparse or not in host memory");
-      throw py::error_already_set();
-    }
+    if (storage_type != 0 || dev_type == 2)
+      refuse("given an array that is sparse or not in host memory");
     check(MXNDArrayGetDType(handle, &dtype));
     const Element& element = element_of(dtype);
     check(MXNDArrayGetShapeEx64(handle, &ndim, &dims));
     auto exported = std::make_unique<Exported>();
-    exported->shape.assign(dims, dims + ndim);
-    exported->strides.resize(exported->shape.size());
-    Py_ssize_t bytes = element.size;
-    for (std::size_t i = exported->shape.size(); i-- > 0; bytes *= exported->shape[i])
-      exported->strides[i] = bytes;
-    const bool writes = (flags & PyBUF_WRITABLE) != 0;
-    if (writes) {
-      if (!as_array(self)->writable) {
-        PyErr_SetString(PyExc_BufferError, "given a read-only array, expected a writable one");
-        throw py::error_already_set();
-      }
-      check_blocking([&] { return MXNDArrayWaitToWrite(handle); });
-      check(MXNDArrayGetData(handle, &view->buf));
-    } else {
-      exported->values.resize(static_cast<std::size_t>(bytes));
-      view->buf = exported->values.data();
-      const auto count = static_cast<std::size_t>(bytes / element.size);
-      if (count > 0)
-        check_blocking([&] { return MXNDArraySyncCopyToCPU(handle, view->buf, count); });
-    }
+    const Py_ssize_t bytes = lay_out(*exported, {dims, static_cast<std::size_t>(ndim)}, element);
+    if ((flags & PyBUF_WRITABLE) != 0)
+      view->buf = lend(self);
+    else
+      view->buf = copied(handle, *exported, static_cast<std::size_t>(bytes), element);
     view->len = bytes;
     view->readonly = 0;
     view->itemsize = element.size;

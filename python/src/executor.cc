@@ -158,35 +158,64 @@ struct MadeArrays {
   }
 };
 
-// `requests`: one word, one for each argument, or words by name. `buffer`: None, or a dictionary of
-// arrays that executors share, to which those that were made are added.
+// What is asked of gradients: one word, one for each argument, or words by name.
+struct Requests {
+  explicit Requests(const py::object& requests)
+      : by_name(py::isinstance<py::dict>(requests)), one(py::isinstance<py::str>(requests)) {
+    if (by_name) {
+      for (const auto& [name, word] : py::reinterpret_borrow<py::dict>(requests)) {
+        names.push_back(py::cast<std::string>(name));
+        words.push_back(py::cast<std::string>(word));
+      }
+    } else {
+      words = one ? Texts{py::cast<std::string>(requests)} : py::cast<Texts>(requests);
+    }
+  }
+
+  const bool by_name, one;
+  Texts names, words;
+};
+
+// None, or a dictionary of arrays that executors share, to which a bind adds those that it makes.
+class SharedArrays {
+ public:
+  explicit SharedArrays(const py::object& arrays) : arrays_(arrays) {
+    if (arrays.is_none()) return;
+    for (const auto& [name, array] : py::reinterpret_borrow<py::dict>(arrays)) {
+      texts_.push_back(py::cast<std::string>(name));
+      handles.push_back(handle_of(array));
+    }
+    names = pointers(texts_);
+    length = static_cast<int>(handles.size());
+  }
+
+  // Texts and handles are the library's, until its next call.
+  void update(const char** updated_names, NDArrayHandle* updated) const {
+    const auto count = static_cast<uint32_t>(arrays_.is_none() ? 0 : length);
+    const Texts names_now(updated_names, updated_names + count);
+    const std::vector<NDArrayHandle> handles_now(updated, updated + count);
+    const py::list made = owned_arrays(count, handles_now.data());
+    for (uint32_t i = 0; i < count; ++i) arrays_[py::str(names_now[i])] = made[i];
+  }
+
+  int length = -1;  // where there are none
+  std::vector<const char*> names;
+  std::vector<NDArrayHandle> handles;
+
+ private:
+  const py::object& arrays_;
+  Texts texts_;
+};
+
 py::tuple simple_bind(const SymbolBase& symbol, DeviceNumbers device, const Groups& groups,
                       const py::object& requests, const NamedShapes& shapes,
                       const NamedNumbers& dtypes, const NamedNumbers& storage_types,
                       const Texts& shared_args, const py::object& buffer,
                       const ExecutorBase* shared) {
-  Texts request_names, request_words;
-  const bool by_name = py::isinstance<py::dict>(requests), one = py::isinstance<py::str>(requests);
-  if (by_name) {
-    for (const auto& [name, word] : py::reinterpret_borrow<py::dict>(requests)) {
-      request_names.push_back(py::cast<std::string>(name));
-      request_words.push_back(py::cast<std::string>(word));
-    }
-  } else {
-    request_words = one ? Texts{py::cast<std::string>(requests)} : py::cast<Texts>(requests);
-  }
-  std::vector<const char*> names = pointers(request_names), words = pointers(request_words),
-                           shared_names = pointers(shared_args), buffer_names;
-  Texts buffer_texts;
-  std::vector<NDArrayHandle> buffer_handles;
-  if (!buffer.is_none()) {
-    for (const auto& [name, array] : py::reinterpret_borrow<py::dict>(buffer)) {
-      buffer_texts.push_back(py::cast<std::string>(name));
-      buffer_handles.push_back(handle_of(array));
-    }
-    buffer_names = pointers(buffer_texts);
-  }
-  int buffer_length = buffer.is_none() ? -1 : static_cast<int>(buffer_handles.size());
+  Requests asked(requests);
+  SharedArrays arrays(buffer);
+  std::vector<const char*> names = pointers(asked.names), words = pointers(asked.words),
+                           shared_names = pointers(shared_args);
   const char** updated_names = nullptr;
   NDArrayHandle* updated_handles = nullptr;
   GroupColumns map(groups);
@@ -197,21 +226,17 @@ py::tuple simple_bind(const SymbolBase& symbol, DeviceNumbers device, const Grou
   check_blocking([&] {
     return MXExecutorSimpleBindEx64(
         symbol.handle(), device.first, device.second, map.size(), map.names.data(),
-        map.types.data(), map.ids.data(), one ? 0 : static_cast<uint32_t>(words.size()),
-        by_name ? names.data() : nullptr, words.data(), given.size(), given.names.data(),
+        map.types.data(), map.ids.data(), asked.one ? 0 : static_cast<uint32_t>(words.size()),
+        asked.by_name ? names.data() : nullptr, words.data(), given.size(), given.names.data(),
         given.dims.data(), given.starts.data(), types.size(), types.names.data(),
         types.values.data(), storage.size(), storage.names.data(), storage.values.data(),
-        static_cast<uint32_t>(shared_names.size()), shared_names.data(), &buffer_length,
-        buffer_names.data(), buffer_handles.data(), &updated_names, &updated_handles,
+        static_cast<uint32_t>(shared_names.size()), shared_names.data(), &arrays.length,
+        arrays.names.data(), arrays.handles.data(), &updated_names, &updated_handles,
         &made.num_args, &made.args, &made.grads, &made.num_aux, &made.aux, handle_or_null(shared),
         &handle);
   });
-  const auto count = static_cast<uint32_t>(buffer.is_none() ? 0 : buffer_length);
-  const Texts names_now(updated_names, updated_names + count);
-  const std::vector<NDArrayHandle> handles_now(updated_handles, updated_handles + count);
   py::tuple result = made.with(handle);
-  const py::list arrays = owned_arrays(count, handles_now.data());
-  for (uint32_t i = 0; i < count; ++i) buffer[py::str(names_now[i])] = arrays[i];
+  arrays.update(updated_names, updated_handles);
   return result;
 }
 

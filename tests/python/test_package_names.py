@@ -13,7 +13,6 @@ import mxnet as mx
 import numpy as np
 import pytest
 from mxnet.base import _as_list
-from mxnet.contrib.amp import amp
 from mxnet.executor_manager import _load_data, _load_label
 from mxnet.gluon.block import _BlockScope, _brief_print_list, _flatten, _indent, _regroup
 from mxnet.gluon.data.dataloader import ForkingPickler, _as_in_context, _MultiWorkerIter
@@ -30,6 +29,11 @@ from mxnet.metric import _BinaryClassificationMetrics, ndarray
 from mxnet.module.base_module import _check_input_names, _check_names_match, _parse_data_desc
 from mxnet.module.executor_group import _load_general, _merge_multi_context
 from mxnet.rnn.rnn_cell import _cells_begin_state, _cells_pack_weights, _cells_state_shape, _cells_unpack_weights, _normalize_sequence
+
+
+def _run(program):
+    """In a process of its own, whose failure is the test's."""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 def test_a_loss_of_ones_own_weights_its_samples():
@@ -54,8 +58,7 @@ def test_nests_of_arrays_become_flat_and_come_back():
 
 
 def test_arrays_bring_pools_of_processes():
-    program = "import multiprocessing, mxnet\nmxnet.nd.NDArray\nmultiprocessing.pool.Pool"
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+    _run("import multiprocessing, mxnet\nmxnet.nd.NDArray\nassert multiprocessing.pool.Pool")
 
 
 def test_hashes_of_ones_own_networks(monkeypatch):
@@ -65,7 +68,12 @@ def test_hashes_of_ones_own_networks(monkeypatch):
 
 
 def test_whether_mixed_precision_was_started_can_be_seen():
-    assert amp._amp_initialized in (None, "float16", "bfloat16")
+    _run("""
+from mxnet.contrib.amp import amp
+assert amp._amp_initialized is None
+amp.init("bfloat16")
+assert amp._amp_initialized == "bfloat16"
+""")
 
 
 def test_one_thing_and_several_become_a_list():

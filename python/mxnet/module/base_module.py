@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from .. import metric as _metric
@@ -37,6 +38,18 @@ class BaseModule:
 
     def _missing(self, what: str) -> NotImplementedError:
         return NotImplementedError(f"{type(self).__name__} has no {what}")
+
+    def _bound(self) -> None:
+        """Raises unless bind was called."""
+        if not self.binded:
+            raise RuntimeError("the module is not ready: bind() was not called")
+
+    def _keeps_values(self, force_init: bool) -> bool:
+        """Whether the parameters stay as they are, as `force_init=False` asks where they have values; warns if so."""
+        kept = self.params_initialized and not force_init
+        if kept:
+            warnings.warn("the parameters have values already, and force_init=False leaves them", stacklevel=3)
+        return kept
 
     def _require(self, optimizer: bool = False, gradients: bool = False) -> None:
         """Raises unless the module is as far as a call needs."""

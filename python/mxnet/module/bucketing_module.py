@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -152,8 +151,7 @@ class BucketingModule(BaseModule):
         return self._sym_gen(self._default_bucket_key)[0].list_outputs()
 
     def _current(self) -> Any:
-        if not self.binded:
-            raise RuntimeError("the module is not ready: bind() was not called")
+        self._bound()
         return self._curr_module
 
     @property
@@ -209,8 +207,7 @@ class BucketingModule(BaseModule):
         if not allow_missing:
             self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
             return
-        if self.params_initialized and not force_init:
-            warnings.warn("the parameters have values already, and force_init=False leaves them", stacklevel=2)
+        if self._keeps_values(force_init):
             return
         self._current().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
         self._params_dirty = True

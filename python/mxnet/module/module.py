@@ -109,10 +109,6 @@ class Module(OptimizedModule):
         """Names of the outputs."""
         return self._output_names
 
-    def _bound(self) -> None:
-        if not self.binded:
-            raise RuntimeError("the module is not ready: bind() was not called")
-
     @property
     def data_shapes(self) -> Any:
         """(name, shape) of the inputs."""
@@ -149,8 +145,7 @@ class Module(OptimizedModule):
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        if self.params_initialized and not force_init:
-            warnings.warn("the parameters have values already, and force_init=False leaves them", stacklevel=2)
+        if self._keeps_values(force_init):
             return
         self._bound()
         self._allocate_params()
@@ -196,8 +191,7 @@ class Module(OptimizedModule):
         if not allow_missing:
             self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
             return
-        if self.params_initialized and not force_init:
-            warnings.warn("the parameters have values already, and force_init=False leaves them", stacklevel=2)
+        if self._keeps_values(force_init):
             return
         self._bound()
         self._exec_group.set_params(arg_params, aux_params, allow_extra=allow_extra)

@@ -56,10 +56,6 @@ class SequentialModule(BaseModule):
     def output_names(self) -> List[str]:
         return self._modules[-1].output_names if self._modules else []
 
-    def _bound(self) -> None:
-        if not self.binded:
-            raise RuntimeError("the module is not ready: bind() was not called")
-
     @property
     def data_shapes(self) -> Any:
         self._bound()

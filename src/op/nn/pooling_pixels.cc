@@ -61,6 +61,40 @@ void settle(const PoolGeometry& g, int64_t z, int64_t y, int64_t x, T* sums) {
   for (int64_t c = 0; c < g.channels; ++c) sums[c] /= count;
 }
 
+// Adds each window's slope to the first of its largest pixels, for `n` channels of one image; all
+// pointers are at the first of them. `end`: of all images. `pixels`: memory for those of a window.
+template <class T>
+void image_to_first(const PoolGeometry& g, const T* image, const T* end, const T* dmap, int64_t n,
+                    T* dimage, std::vector<int64_t>& pixels) {
+  const int64_t channels = g.channels;
+  const auto spread = pool_lines<T>().spread_window;
+  // Pixels that lie together, or one by one.
+  const int64_t together = n == channels ? g.image_size() : 1;
+  for (int64_t pixel = 0; pixel < g.image_size(); pixel += together)
+    std::fill_n(dimage + pixel * channels, together * n, T{0});
+  PoolGeometry::Sizes sizes{};  // of the window that `pixels` is of, from its first one
+  for (int64_t line = 0; line < g.map[0] * g.map[1]; ++line) {
+    const int64_t z = line / g.map[1], y = line % g.map[1];
+    const PoolGeometry::Window planes = g.window(0, z), rows = g.window(1, y);
+    const int64_t begin = (planes.begin * g.image[1] + rows.begin) * g.image[2];
+    for (int64_t x = 0; x < g.map[2]; ++x, dmap += channels) {
+      const PoolGeometry::Window columns = g.window(2, x);
+      const PoolGeometry::Sizes seen = {planes.size(), rows.size(), columns.size()};
+      if (seen != sizes) {
+        pixels.clear();
+        for_each_pixel(g, z, y, x, [&](int64_t pixel) {
+          pixels.push_back((pixel - begin - columns.begin) * channels);
+        });
+        sizes = seen;
+      }
+      if (pixels.empty()) continue;
+      const int64_t at = (begin + columns.begin) * channels;
+      spread(image + at, dimage + at, pixels.data(), static_cast<int64_t>(pixels.size()), dmap, n,
+             g.sees_zero(z, y, x), end - (image + at));
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -128,43 +162,18 @@ void pixels_to_first(const PoolGeometry& g, const T* image, const T* dmap, T* di
   const double cost = window_cost(g) * static_cast<double>(g.map_size());
   const int threads = threads_for(g.batch * lines, cost / static_cast<double>(lines));
   const int64_t parts = std::min(lines, (threads + g.batch - 1) / std::max<int64_t>(g.batch, 1));
-  const auto spread = pool_lines<T>().spread_window;
   const T* const end = image + g.batch * g.image_size() * channels;
   parallel_for(
       g.batch * parts, cost / static_cast<double>(parts),
       [&](int64_t first, int64_t last) {
-        std::vector<int64_t> pixels;  // of a window, from its first one
+        std::vector<int64_t> pixels;
         for (int64_t part = first; part < last; ++part) {
           const int64_t b = part / parts, channel = lines * (part % parts) / parts * kLine;
           const int64_t n =
               std::min(channels, lines * (part % parts + 1) / parts * kLine) - channel;
           const int64_t start = b * g.image_size() * channels + channel;
           const T* head = dmap + b * g.map_size() * channels + channel;
-          // Pixels that lie together, or one by one.
-          const int64_t together = n == channels ? g.image_size() : 1;
-          for (int64_t pixel = 0; pixel < g.image_size(); pixel += together)
-            std::fill_n(dimage + start + pixel * channels, together * n, T{0});
-          PoolGeometry::Sizes sizes{};  // of the window that `pixels` is of
-          for (int64_t line = 0; line < g.map[0] * g.map[1]; ++line) {
-            const int64_t z = line / g.map[1], y = line % g.map[1];
-            const PoolGeometry::Window planes = g.window(0, z), rows = g.window(1, y);
-            const int64_t begin = (planes.begin * g.image[1] + rows.begin) * g.image[2];
-            for (int64_t x = 0; x < g.map[2]; ++x, head += channels) {
-              const PoolGeometry::Window columns = g.window(2, x);
-              const PoolGeometry::Sizes seen = {planes.size(), rows.size(), columns.size()};
-              if (seen != sizes) {
-                pixels.clear();
-                for_each_pixel(g, z, y, x, [&](int64_t pixel) {
-                  pixels.push_back((pixel - begin - columns.begin) * channels);
-                });
-                sizes = seen;
-              }
-              if (pixels.empty()) continue;
-              const int64_t at = start + (begin + columns.begin) * channels;
-              spread(image + at, dimage + at, pixels.data(), static_cast<int64_t>(pixels.size()),
-                     head, n, g.sees_zero(z, y, x), end - (image + at));
-            }
-          }
+          image_to_first(g, image + start, end, head, n, dimage + start, pixels);
         }
       },
       1);

@@ -54,18 +54,27 @@ void gather(const ReducePlan& plan, const T* in, int64_t first, int64_t count, T
   }
 }
 
+// One output's percentiles of a sorted line, each `outputs` further on.
+template <class T>
+void store_percentiles(const T* line, int64_t n, const std::vector<double>& wanted, Between how,
+                       const Tensor& out, int64_t output, int64_t outputs) {
+  // A NaN among the elements is the last of them, and the result.
+  const auto greatest = static_cast<double>(line[n - 1]);
+  for (std::size_t q = 0; q < wanted.size(); ++q) {
+    const double value = std::isnan(greatest) ? greatest : at_percent(line, n, wanted[q], how);
+    const int64_t at = static_cast<int64_t>(q) * outputs + output;
+    if (out.dtype == DType::kFloat64)
+      out.as<double>()[at] = value;
+    else
+      out.as<float>()[at] = static_cast<float>(value);
+  }
+}
+
 void percentile_cpu(const PercentileParams& params, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   const ReducePlan plan(in.shape(), params.choice().axes(in.ndim(), kTag));
   const std::vector<double> wanted = percents(params, context);
   const int64_t outputs = plan.outputs(), n = plan.extent();
-  const auto store = [&](int64_t at, double value) {
-    if (out.dtype == DType::kFloat64) {
-      out.as<double>()[at] = value;
-    } else {
-      out.as<float>()[at] = static_cast<float>(value);
-    }
-  };
   // Outputs whose elements are neighbours, too: as many as a line of the cache has room for.
   constexpr int64_t kTogether = 16;
   const auto together = [&](int64_t first, int64_t last) {
@@ -88,13 +97,7 @@ void percentile_cpu(const PercentileParams& params, KernelContext& context) {
             for (int64_t o = 0; o < count; ++o) {
               T* const line = lines + o * n;
               sort_values<T>(line, line, spare.data(), n, 0);
-              // A NaN among the elements is the last of them, and the result.
-              const auto greatest = static_cast<double>(line[n - 1]);
-              for (std::size_t q = 0; q < wanted.size(); ++q) {
-                store(static_cast<int64_t>(q) * outputs + start + o,
-                      std::isnan(greatest) ? greatest
-                                           : at_percent(line, n, wanted[q], params.interpolation));
-              }
+              store_percentiles(line, n, wanted, params.interpolation, out, start + o, outputs);
             }
           }
         },

@@ -109,7 +109,7 @@ class Direction {
                 [&](int64_t step, int64_t first, int64_t last, int64_t unit, int64_t unit_end) {
                   if (with_steps)
                     multiply_rows(x, time_of(step) * batch_ + first, last - first, unit, unit_end);
-                  run_step(step, first, last, unit, unit_end, y);
+                  run_step({step, first, last, unit, unit_end}, y);
                 });
     }
   }
@@ -184,35 +184,65 @@ class Direction {
     }
   }
 
-  void run_step(int64_t step, int64_t first, int64_t last, int64_t unit, int64_t unit_end, T* y) {
-    const int64_t time = time_of(step), row = gates_ * hidden_;
-    const T* before = states_[step % 2];
-    T* after = states_[(step + 1) % 2];
-    const Factor* factors = Products::factors(before, state_places_[step % 2]);
-    T* gates = gate_values_ + time * batch_ * row;
-    T* candidates = cells_ + time * batch_ * hidden_;
+  // Rows [first, last) and units [unit, unit_end) of a step, which are a thread's.
+  struct Share {
+    int64_t step, first, last, unit, unit_end;
+  };
+
+  void run_step(Share share, T* y) {
+    multiply_states(share);
+    T* hidden = states_after(share.step);
+    if (projected_) hidden = unprojected_ + time_of(share.step) * batch_ * hidden_;
+    run_cells(share, hidden);
+    if (projected_) {
+      project(share, hidden);
+      share.unit_end = out_;
+    }
+    hand_out(share, y);
+  }
+
+  const T* states_before(int64_t step) const { return states_[step % 2]; }
+  T* states_after(int64_t step) const { return states_[(step + 1) % 2]; }
+  Factor* places_after(int64_t step) const { return state_places_[(step + 1) % 2]; }
+  T* gates_at(int64_t time) const { return gate_values_ + time * batch_ * gates_ * hidden_; }
+  T* cells_at(int64_t time) const { return cells_ + time * batch_ * hidden_; }
+
+  // Adds to the gates the products of the states with their weights.
+  void multiply_states(const Share& share) {
+    const int64_t time = time_of(share.step), row = gates_ * hidden_;
+    const Factor* factors =
+        Products::factors(states_before(share.step), state_places_[share.step % 2]);
     for (int i = 0; i < gates_; ++i) {
       // Back and forth: the weights used last in a step are still close at the next one.
-      const int g = step % 2 == 0 ? i : gates_ - 1 - i;
-      T* to = apart(g) ? candidates + first * hidden_ : gates + first * row + g * hidden_;
-      products_.multiply(last - first, hidden_, out_, factors + first * Products::row_size(out_),
+      const int g = share.step % 2 == 0 ? i : gates_ - 1 - i;
+      T* to = apart(g) ? cells_at(time) + share.first * hidden_
+                       : gates_at(time) + share.first * row + g * hidden_;
+      products_.multiply(share.last - share.first, hidden_, out_,
+                         factors + share.first * Products::row_size(out_),
                          state_weights_ + g * state_stride_, to, apart(g) ? hidden_ : row,
-                         !apart(g), unit, unit_end);
+                         !apart(g), share.unit, share.unit_end);
     }
-    T* hidden = projected_ ? unprojected_ + time * batch_ * hidden_ : after;
-    const T* c_before = step == 0 ? cell_ : cells_ + time_of(step - 1) * batch_ * hidden_;
-    for (int64_t r = first; r < last; ++r) {
-      const int64_t at = r * hidden_ + unit;
-      const Cell<T> cell{gates + r * row + unit,
-                         bias_ + unit,
-                         state_bias_ + unit,
+  }
+
+  // Gates become cells and hidden units; a sequence that has ended keeps its own.
+  void run_cells(const Share& share, T* hidden) {
+    const int64_t time = time_of(share.step), row = gates_ * hidden_;
+    T* gates = gates_at(time);
+    T* candidates = cells_at(time);
+    const T* before = states_before(share.step);
+    const T* c_before = share.step == 0 ? cell_ : cells_at(time_of(share.step - 1));
+    for (int64_t r = share.first; r < share.last; ++r) {
+      const int64_t at = r * hidden_ + share.unit;
+      const Cell<T> cell{gates + r * row + share.unit,
+                         bias_ + share.unit,
+                         state_bias_ + share.unit,
                          candidates + at,
                          before + at,
                          c_before + at,
                          hidden + at,
                          candidates + at,
                          hidden_,
-                         unit_end - unit,
+                         share.unit_end - share.unit,
                          clip_};
       if (!ended(time, r)) {
         cell_fn_(cell);
@@ -224,23 +254,29 @@ class Direction {
           std::copy_n(cell.h_before, cell.count, cell.h);
       }
     }
-    if (projected_) {
-      Products::keep_rows(hidden, hidden_places_, batch_, hidden_, first, last);
-      products_.multiply(
-          last - first, out_, hidden_,
-          Products::factors(hidden, hidden_places_) + first * Products::row_size(hidden_),
-          projection_, after + first * out_, out_, false, 0, out_);
-      unit_end = out_;
-    }
-    for (int64_t r = first; r < last; ++r) {
-      T* to = y + (time * batch_ + r) * width_ + unit;
+  }
+
+  void project(const Share& share, const T* hidden) {
+    Products::keep_rows(hidden, hidden_places_, batch_, hidden_, share.first, share.last);
+    products_.multiply(
+        share.last - share.first, out_, hidden_,
+        Products::factors(hidden, hidden_places_) + share.first * Products::row_size(hidden_),
+        projection_, states_after(share.step) + share.first * out_, out_, false, 0, out_);
+  }
+
+  // States become output, zeros where a sequence has ended, and factors of the next step.
+  void hand_out(const Share& share, T* y) {
+    const int64_t time = time_of(share.step), count = share.unit_end - share.unit;
+    T* after = states_after(share.step);
+    for (int64_t r = share.first; r < share.last; ++r) {
+      T* to = y + (time * batch_ + r) * width_ + share.unit;
       if (ended(time, r)) {
-        if (projected_) std::copy_n(before + r * out_, out_, after + r * out_);
-        std::fill_n(to, unit_end - unit, T{0});
+        if (projected_) std::copy_n(states_before(share.step) + r * out_, out_, after + r * out_);
+        std::fill_n(to, count, T{0});
       } else {
-        std::copy_n(after + r * out_ + unit, unit_end - unit, to);
+        std::copy_n(after + r * out_ + share.unit, count, to);
       }
-      products_.keep_units(after, state_places_[(step + 1) % 2], out_, r, unit, unit_end);
+      products_.keep_units(after, places_after(share.step), out_, r, share.unit, share.unit_end);
     }
   }
 
@@ -330,6 +366,22 @@ void run_direction(const Products& products, const RnnParams& params, const Exte
   hand_out_states(direction, params, extent, arrays, layer, d);
 }
 
+// One direction of a layer, by the products that its weights ask for.
+template <class T>
+void run_alone(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
+               int64_t layer, int d, const T* x, T* y, StrassenRuns& runs, KernelContext& context) {
+  const auto run = [&](const auto& products) {
+    run_direction(products, params, extent, arrays, layer, d, x, y, runs, context);
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    if (arrays.narrow_params != nullptr) {
+      const auto by = by_matrix_unit(Bfloat16Tiles::available());
+      return by && has_whole_tiles(extent) ? run(OfBfloat16Tiles{{*by}}) : run(Bfloat16Products{});
+    }
+  }
+  run(OwnProducts<T>{arrays.packs});
+}
+
 // Both directions of a layer beside each other, each on a thread.
 template <class T>
 void run_both(const RnnParams& params, const Extent& extent, const ForwardArrays<T>& arrays,
@@ -378,22 +430,8 @@ void run_forward(const RnnParams& params, const Extent& extent, const ForwardArr
     const bool last = layer + 1 == params.num_layers;
     T* y = last ? arrays.out : arrays.reserve + reserve.handed_up(layer);
     if (together) run_both(params, extent, arrays, layer, x, y, context);
-    for (int d = 0; d < (together ? 0 : params.directions()); ++d) {
-      if constexpr (std::is_same_v<T, float>) {
-        if (arrays.narrow_params != nullptr) {
-          const auto by = by_matrix_unit(Bfloat16Tiles::available());
-          if (by && has_whole_tiles(extent)) {
-            run_direction(OfBfloat16Tiles{{*by}}, params, extent, arrays, layer, d, x, y, runs,
-                          context);
-            continue;
-          }
-          run_direction(Bfloat16Products{}, params, extent, arrays, layer, d, x, y, runs, context);
-          continue;
-        }
-      }
-      run_direction(OwnProducts<T>{arrays.packs}, params, extent, arrays, layer, d, x, y, runs,
-                    context);
-    }
+    for (int d = 0; d < (together ? 0 : params.directions()); ++d)
+      run_alone(params, extent, arrays, layer, d, x, y, runs, context);
     x = y;
     if (last || params.p <= 0) continue;
     T* factors = arrays.reserve + reserve.dropout(layer);

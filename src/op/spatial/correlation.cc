@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How well patches of two images agree, for displacements in a square neighbourhood.
 #include <algorithm>
+#include <type_traits>
 
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
@@ -84,9 +85,35 @@ void for_pixels(int64_t n, int64_t step, const F& fn) {
   }
 }
 
+// Adds to the map of an output channel how well two planes agree.
+template <bool multiply, class T>
+void add_agreement(const CorrelationGeometry& g, const PaddedPlanes<T>& planes, int64_t out_channel,
+                   const T* x, const T* y, T* map) {
+  for_rows(g, planes, out_channel, [&](int64_t i, int64_t p, int64_t q) {
+    T* const row = map + i * g.out_width;
+    for_pixels(g.out_width, g.out_step, [&](int64_t j, int64_t at) {
+      row[j] += Agreement<multiply>::value(x[p + at], y[q + at]);
+    });
+  });
+}
+
+// Adds to the slopes of two planes what they get from that of an output channel's map.
+template <bool multiply, class T>
+void add_slopes(const CorrelationGeometry& g, const PaddedPlanes<T>& planes, int64_t out_channel,
+                const T* dmap, T weight, const T* x, const T* y, T* dx, T* dy) {
+  for_rows(g, planes, out_channel, [&](int64_t i, int64_t p, int64_t q) {
+    const T* const row = dmap + i * g.out_width;
+    for_pixels(g.out_width, g.out_step, [&](int64_t j, int64_t at) {
+      const T d = row[j] * weight, u = x[p + at], v = y[q + at];
+      dx[p + at] += d * Agreement<multiply>::slope_a(u, v);
+      dy[q + at] += d * Agreement<multiply>::slope_b(u, v);
+    });
+  });
+}
+
 template <class F>
-void with_agreement(const CorrelationGeometry& g, const F& fn) {
-  g.multiply ? fn(Agreement<true>()) : fn(Agreement<false>());
+void with_kind(const CorrelationGeometry& g, const F& fn) {
+  g.multiply ? fn(std::true_type()) : fn(std::false_type());
 }
 
 void correlation_cpu(const CorrelationParams& params, KernelContext& context) {
@@ -103,7 +130,7 @@ void correlation_cpu(const CorrelationParams& params, KernelContext& context) {
       first_images.fill(i, a);
       second_images.fill(i, b);
     }
-    with_agreement(g, [&](auto agreement) {
+    with_kind(g, [&]<bool multiply>(std::bool_constant<multiply>) {
       parallel_for(
           g.batch * g.out_channels(), 0.25 / g.weight() * static_cast<double>(out_area),
           [&](int64_t first, int64_t last) {
@@ -112,14 +139,8 @@ void correlation_cpu(const CorrelationParams& params, KernelContext& context) {
               std::fill_n(to, out_area, T{0});
               for (int64_t c = 0; c < g.channels; ++c) {
                 const int64_t plane = r / g.out_channels() * g.channels + c;
-                const T *x = first_images.plane(plane), *y = second_images.plane(plane);
-                for_rows(g, first_images, r % g.out_channels(),
-                         [&](int64_t i, int64_t p, int64_t q) {
-                           T* const row = to + i * g.out_width;
-                           for_pixels(g.out_width, g.out_step, [&](int64_t j, int64_t at) {
-                             row[j] += agreement.value(x[p + at], y[q + at]);
-                           });
-                         });
+                add_agreement<multiply>(g, first_images, r % g.out_channels(),
+                                        first_images.plane(plane), second_images.plane(plane), to);
               }
               for (int64_t i = 0; i < out_area; ++i) to[i] *= weight;
             }
@@ -141,7 +162,7 @@ void correlation_backward_cpu(const CorrelationParams& params, KernelContext& co
     T* const memory = context.workspace_of<T>(4 * count);
     const PaddedPlanes<T> first_images(g, memory), second_images(g, memory + count);
     const PaddedPlanes<T> first_slopes(g, memory + 2 * count), second_slopes(g, memory + 3 * count);
-    with_agreement(g, [&](auto agreement) {
+    with_kind(g, [&]<bool multiply>(std::bool_constant<multiply>) {
       parallel_for(
           g.batch * g.channels, 0.5 / g.weight() * static_cast<double>(out_area * g.out_channels()),
           [&](int64_t first, int64_t last) {
@@ -150,18 +171,11 @@ void correlation_backward_cpu(const CorrelationParams& params, KernelContext& co
               second_images.fill(r, b);
               first_slopes.clear(r);
               second_slopes.clear(r);
-              const T *x = first_images.plane(r), *y = second_images.plane(r);
-              T *dx = first_slopes.plane(r), *dy = second_slopes.plane(r);
               for (int64_t c = 0; c < g.out_channels(); ++c) {
-                const T* from = dout + (r / g.channels * g.out_channels() + c) * out_area;
-                for_rows(g, first_images, c, [&](int64_t i, int64_t p, int64_t q) {
-                  const T* const row = from + i * g.out_width;
-                  for_pixels(g.out_width, g.out_step, [&](int64_t j, int64_t at) {
-                    const T d = row[j] * weight, u = x[p + at], v = y[q + at];
-                    dx[p + at] += d * agreement.slope_a(u, v);
-                    dy[q + at] += d * agreement.slope_b(u, v);
-                  });
-                });
+                const T* dmap = dout + (r / g.channels * g.out_channels() + c) * out_area;
+                add_slopes<multiply>(g, first_images, c, dmap, weight, first_images.plane(r),
+                                     second_images.plane(r), first_slopes.plane(r),
+                                     second_slopes.plane(r));
               }
               first_slopes.take(r, da);
               second_slopes.take(r, db);

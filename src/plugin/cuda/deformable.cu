@@ -53,6 +53,35 @@ struct GroupSizes {
         area(g.out_area()) {}
 };
 
+// A product of a group: m x k numbers by k x n. All groups' factors and products lie one after
+// another.
+struct GroupProduct {
+  bool transpose_a, transpose_b;
+  int64_t m, n, k;
+};
+template <class T>
+void multiply_groups(NativeStream* stream, int64_t groups, const GroupProduct& of, const T* a,
+                     const T* b, T* product, KernelContext& context) {
+  gemm(stream,
+       {.dtype = dtype_of<T>,
+        .transpose_a = of.transpose_a,
+        .transpose_b = of.transpose_b,
+        .m = of.m,
+        .n = of.n,
+        .k = of.k,
+        .a = a,
+        .lda = of.transpose_a ? of.m : of.k,
+        .step_a = of.m * of.k,
+        .b = b,
+        .ldb = of.transpose_b ? of.k : of.n,
+        .step_b = of.k * of.n,
+        .c = product,
+        .ldc = of.n,
+        .step_c = of.m * of.n,
+        .batch = groups},
+       context);
+}
+
 template <class T>
 void columns_of(NativeStream* stream, const DeformedImage<T>& image, T* columns) {
   for_each(stream, "DeformableConvolution", image.g.places() * image.g.out_area(),
@@ -73,24 +102,8 @@ void deformable(const DeformableParams& params, KernelContext& context) {
     T* const columns = context.workspace_of<T>(g.rows() * sizes.area);
     for (int64_t n = 0; n < g.batch; ++n) {
       columns_of(stream, deformed_image(g, n, data, offset, mask), columns);
-      gemm(stream,
-           {.dtype = dtype_of<T>,
-            .transpose_a = false,
-            .transpose_b = false,
-            .m = sizes.filters,
-            .n = sizes.area,
-            .k = sizes.rows,
-            .a = weight,
-            .lda = sizes.rows,
-            .step_a = sizes.filters * sizes.rows,
-            .b = columns,
-            .ldb = sizes.area,
-            .step_b = sizes.rows * sizes.area,
-            .c = out + n * g.filters * sizes.area,
-            .ldc = sizes.area,
-            .step_c = sizes.filters * sizes.area,
-            .batch = sizes.groups},
-           context);
+      multiply_groups(stream, sizes.groups, {false, false, sizes.filters, sizes.area, sizes.rows},
+                      weight, columns, out + n * g.filters * sizes.area, context);
     }
     if (slots.bias_used)
       for_each(stream, "DeformableConvolution", context.out(0).size(),
@@ -123,43 +136,11 @@ void deformable_slope(const DeformableParams& params, KernelContext& context) {
       const DeformedImage<T> image = deformed_image(g, n, data, offset, mask);
       const T* d = dout + n * g.filters * sizes.area;
       columns_of(stream, image, columns);
-      gemm(stream,
-           {.dtype = dtype_of<T>,
-            .transpose_a = false,
-            .transpose_b = true,
-            .m = sizes.filters,
-            .n = sizes.rows,
-            .k = sizes.area,
-            .a = d,
-            .lda = sizes.area,
-            .step_a = sizes.filters * sizes.area,
-            .b = columns,
-            .ldb = sizes.area,
-            .step_b = sizes.rows * sizes.area,
-            .c = part.data,
-            .ldc = sizes.rows,
-            .step_c = sizes.filters * sizes.rows,
-            .batch = sizes.groups},
-           context);
+      multiply_groups(stream, sizes.groups, {false, true, sizes.filters, sizes.rows, sizes.area}, d,
+                      columns, static_cast<T*>(part.data), context);
       accumulate(stream, sum, part);
-      gemm(stream,
-           {.dtype = dtype_of<T>,
-            .transpose_a = true,
-            .transpose_b = false,
-            .m = sizes.rows,
-            .n = sizes.area,
-            .k = sizes.filters,
-            .a = weight,
-            .lda = sizes.rows,
-            .step_a = sizes.filters * sizes.rows,
-            .b = d,
-            .ldb = sizes.area,
-            .step_b = sizes.filters * sizes.area,
-            .c = columns,
-            .ldc = sizes.area,
-            .step_c = sizes.rows * sizes.area,
-            .batch = sizes.groups},
-           context);
+      multiply_groups(stream, sizes.groups, {true, false, sizes.rows, sizes.area, sizes.filters},
+                      weight, d, columns, context);
       // What places of a deformable group add to belongs to it alone.
       scatter(stream, "DeformableConvolution", g.deformable_groups, g.kernel_area() * sizes.area,
               FromColumns<T>{image, columns, ddata + n * g.channels * g.area(),

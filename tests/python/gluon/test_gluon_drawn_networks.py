@@ -49,20 +49,9 @@ class Drawn(gluon.HybridBlock):
         alike = [k for k, value in enumerate(self.values) if value[1] == size]
         block, others, made = None, [], (channels, size)
         if kind in ("conv", "group", "deconv"):
-            kernel, stride = draw.choice([1, 3, 3, 5]), draw.choice([1, 1, 1, 2])
-            out, groups = draw.choice([3, 8, 13, 16, 32]), 1
-            if kind == "group":
-                groups = draw.choice([g for g in (2, 4, channels) if channels % g == 0] or [1])
-                out = groups * max(1, out // groups)
-            options = dict(kernel_size=kernel, strides=stride, padding=kernel // 2, in_channels=channels,
-                           use_bias=draw.random() < 0.5, activation=draw.choice([None, None, "relu", "tanh"]))
-            if kind == "deconv" and size > 12:
+            block, made = self._convolution(kind, channels, size)
+            if block is None:
                 return
-            if kind == "deconv":
-                block, made = nn.Conv2DTranspose(out, output_padding=stride - 1, **options), (out, size * stride)
-            else:
-                block = nn.Conv2D(out, groups=groups, **options)
-                made = (out, (size + 2 * (kernel // 2) - kernel) // stride + 1)
         elif kind == "norm":
             block = nn.BatchNorm(in_channels=channels, scale=draw.random() < 0.8, use_global_stats=draw.random() < 0.3)
         elif kind == "act":
@@ -102,6 +91,22 @@ class Drawn(gluon.HybridBlock):
             setattr(self, f"layer{i}", block)
         self.values.append(made)
         self.steps.append((kind, [at, *others], block, len(self.values) - 1))
+
+    def _convolution(self, kind, channels, size):
+        """The block and (channels, size) of its result; no block where an image would become too large."""
+        draw = self.draw
+        kernel, stride = draw.choice([1, 3, 3, 5]), draw.choice([1, 1, 1, 2])
+        out, groups = draw.choice([3, 8, 13, 16, 32]), 1
+        if kind == "group":
+            groups = draw.choice([g for g in (2, 4, channels) if channels % g == 0] or [1])
+            out = groups * max(1, out // groups)
+        options = dict(kernel_size=kernel, strides=stride, padding=kernel // 2, in_channels=channels,
+                       use_bias=draw.random() < 0.5, activation=draw.choice([None, None, "relu", "tanh"]))
+        if kind != "deconv":
+            return nn.Conv2D(out, groups=groups, **options), (out, (size + 2 * (kernel // 2) - kernel) // stride + 1)
+        if size > 12:
+            return None, None
+        return nn.Conv2DTranspose(out, output_padding=stride - 1, **options), (out, size * stride)
 
     def hybrid_forward(self, F, x):
         values = [x]

@@ -14,7 +14,7 @@ def numbers():
     return np.random.default_rng(5).integers(-100, 100, (ROWS, COLUMNS)).astype("float32")
 
 
-def test_elements(numbers):
+def test_elementwise_results(numbers):
     x, row = mx.nd.array(numbers), mx.nd.array(numbers[:1])
     np.testing.assert_array_equal((x + x).asnumpy(), numbers + numbers)
     np.testing.assert_array_equal(mx.nd.broadcast_add(x, row).asnumpy(), numbers + numbers[:1])
@@ -24,19 +24,19 @@ def test_elements(numbers):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int32", "int64", "int8"])
-def test_types(numbers, dtype):
+def test_casts_to_other_types(numbers, dtype):
     np.testing.assert_array_equal(mx.nd.array(numbers).astype(dtype).asnumpy(), numbers.astype(dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-def test_what_is_made(dtype):
+def test_arrays_that_are_filled(dtype):
     count = ROWS * COLUMNS
     np.testing.assert_array_equal(mx.nd.arange(3, 3 + 2 * count, 2, dtype=dtype).asnumpy(), 3 + 2 * np.arange(count, dtype=dtype))
     np.testing.assert_array_equal(mx.nd.full((ROWS, COLUMNS), 7, dtype=dtype).asnumpy(), np.full((ROWS, COLUMNS), 7, dtype))
     assert not mx.nd.zeros((ROWS, COLUMNS), dtype=dtype).asnumpy().any()
 
 
-def test_rows(numbers):
+def test_rows_joined_cut_and_repeated(numbers):
     x = mx.nd.array(numbers)
     np.testing.assert_array_equal(mx.nd.concat(x, x, dim=1).asnumpy(), np.concatenate([numbers, numbers], 1))
     np.testing.assert_array_equal(x[1:-1, 5:-7].asnumpy(), numbers[1:-1, 5:-7])

@@ -111,6 +111,16 @@ def test_a_summary_counts_parameters(capsys):
     assert "fc(FullyConnected)" in shown and "Total params: 15" in shown
 
 
+def test_a_summary_shows_the_data_and_counts_parameters_of_any_name(capsys):
+    layer = mx.sym.FullyConnected(mx.sym.Variable("data"), mx.sym.Variable("w"), num_hidden=3, no_bias=True, name="fc")
+    network = mx.sym.SoftmaxOutput(layer, mx.sym.Variable("softmax_label"), name="softmax")
+    mx.viz.print_summary(network, shape={"data": (2, 4), "softmax_label": (2,)})
+    shown = capsys.readouterr().out
+    layers = [line.split("(")[0] for line in shown.splitlines() if "(" in line][1:]
+    assert layers == ["data", "fc", "softmax"]
+    assert "Total params: 12" in shown
+
+
 def test_a_random_sample_follows_the_seed_as_in_the_release():
     np.random.seed(7)
     population = [1, 2, 3, 4]
