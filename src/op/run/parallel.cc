@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/owned_lines.h"
+#include "op/run/team.h"
 
 namespace mxnet {
 
@@ -60,8 +61,8 @@ void run_parts(int64_t count, double cost, int64_t align, RangeBody body) {
   // Nothing may leave a parallel region: the failure of the first part that has one waits outside.
   std::exception_ptr failure;
   int failed = threads;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int t = 0; t < threads; ++t) {
+#pragma omp parallel num_threads(team_of(threads))
+  for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
     const int64_t first = t * part;
     const int64_t last = std::min(first + part, count);
     try {
