@@ -75,6 +75,7 @@ IdlePool::~IdlePool() {
 
 void IdlePool::hold(int threads) {
   prepare_worker_thread();
+  if (granted_threads(threads) < threads) return end_.wait();  // GNU OpenMP would end the process
 #pragma omp parallel num_threads(threads)
   g_members.fetch_add(1, std::memory_order_relaxed);
   end_.wait();

@@ -6,12 +6,17 @@
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <latch>
+#include <memory>
+#include <new>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,6 +40,7 @@ struct Process {
   std::vector<std::vector<int>> places;
   int first_place = 0;
   std::vector<int> initial_cpus;
+  int inherited = 0;  // the width that the runtime gives to new threads; before `generation`
 };
 
 // Made before any code runs: the child of a fork would wait for ever for another thread of its
@@ -47,6 +53,13 @@ union Lasting {
 constinit Lasting g_lasting;
 
 Process& process() { return g_lasting.process; }
+
+struct OfThread {
+  unsigned generation = 0;  // up to which it has followed the process
+  bool granted = false;     // as many threads as it is wide
+  bool scoped = false;      // within a RegionWidth
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local OfThread t_own;
 
 void pin_to(const std::vector<int>& cpus) noexcept {
   if (cpus.empty()) return;
@@ -68,6 +81,35 @@ void pin_pool(int threads) {
   const int places = static_cast<int>(p.places.size());
 #pragma omp parallel num_threads(threads)
   pin_to(p.places[(omp_get_thread_num() + p.first_place) % places]);
+}
+
+// Others may need the threads of which we only ask whether there can be so many, and one that has
+// been joined counts until the system has forgotten it.
+void wait_until_gone(pid_t thread) {
+  constexpr int kLooks = 10'000;
+  for (int i = 0; i < kLooks && ::tgkill(::getpid(), thread, 0) == 0; ++i) ::sched_yield();
+}
+
+void be_granted() {
+  t_own.granted = true;
+  const int wanted = omp_get_max_threads();
+  const int granted = granted_threads(wanted);
+  if (granted == wanted) return;
+  omp_set_num_threads(granted);
+  log(LogLevel::kWarning, fmt::format("the system refuses the {} threads of a parallel region: "
+                                      "those of this thread have {}",
+                                      wanted, granted));
+}
+
+void take_width(unsigned generation) {
+  t_own = {.generation = generation, .granted = false, .scoped = t_own.scoped};
+  omp_set_num_threads(process().threads.load(std::memory_order_relaxed));
+}
+
+// Asking for threads takes as long as making a pool: that is left to the first region.
+void take_width_or_places(unsigned generation) {
+  if (!process().places.empty()) return sync_omp_thread();
+  take_width(generation);
 }
 
 // GNU OpenMP's pool does not survive fork: a region wider than one would wait for threads that are
@@ -136,6 +178,12 @@ bool read_affinity(const std::string& text, Process& p) {
   return !p.places.empty();
 }
 
+int granted_process_width() {
+  follow_omp_width();
+  const int threads = omp_threads();
+  return omp_get_max_threads() >= threads ? threads : granted_threads(threads);
+}
+
 }  // namespace
 
 CpuShare this_machine() {
@@ -162,12 +210,12 @@ void start_omp(std::string_view omp_num_threads, int max_threads, const std::str
   Process& p = process();
   const int threads = choose_omp_threads(omp_num_threads, max_threads,
                                          omp_num_threads.empty() ? this_machine() : CpuShare{});
+  p.inherited = omp_num_threads.empty() ? omp_get_num_procs() : parse_first(omp_num_threads);
   p.initial_cpus = allowed_cpus();
   p.threads.store(threads, std::memory_order_relaxed);
   if (!kmp_affinity.empty()) read_affinity(kmp_affinity, p);
   // Release: whoever sees the new generation sees the places.
-  p.generation.fetch_add(1, std::memory_order_release);
-  sync_omp_thread();
+  take_width_or_places(p.generation.fetch_add(1, std::memory_order_release) + 1);
 }
 
 int omp_threads() noexcept { return process().threads.load(std::memory_order_relaxed); }
@@ -178,27 +226,65 @@ void set_omp_threads(int threads) {
                 fmt::format("given {}, expected 1 to {}", threads, kMaxThreads));
   }
   process().threads.store(threads, std::memory_order_relaxed);
-  process().generation.fetch_add(1, std::memory_order_release);
-  sync_omp_thread();
+  take_width_or_places(process().generation.fetch_add(1, std::memory_order_release) + 1);
+}
+
+int granted_threads(int threads) {
+  struct Other {
+    std::latch* end;
+    pthread_t thread;
+    pid_t name;
+  };
+  constexpr auto live = [](void* self) -> void* {
+    auto& other = *static_cast<Other*>(self);
+    other.name = ::gettid();
+    other.end->wait();
+    return nullptr;
+  };
+  const std::unique_ptr<Other[]> others(new (std::nothrow)
+                                            Other[static_cast<std::size_t>(threads)]);
+  std::latch end(1);
+  int granted = 1;  // this one
+  for (; others != nullptr && granted < threads; ++granted) {
+    Other& other = others[static_cast<std::size_t>(granted)];
+    other.end = &end;
+    if (::pthread_create(&other.thread, nullptr, live, &other) != 0) break;
+  }
+  end.count_down();
+  for (int i = 1; i < granted; ++i)
+    ::pthread_join(others[static_cast<std::size_t>(i)].thread, nullptr);
+  for (int i = 1; i < granted; ++i) wait_until_gone(others[static_cast<std::size_t>(i)].name);
+  return granted;
 }
 
 void sync_omp_thread() {
-  thread_local unsigned seen = 0;
   // Acquire pairs with the change of the generation: count and places are at least as new.
   const unsigned generation = process().generation.load(std::memory_order_acquire);
-  if (seen == generation) return;
-  seen = generation;
-  const int threads = omp_threads();
-  omp_set_num_threads(threads);
-  if (!process().places.empty()) pin_pool(threads);
+  if (t_own.generation == generation && t_own.granted) return;
+  if (t_own.generation != generation) take_width(generation);
+  be_granted();
+  if (!process().places.empty()) pin_pool(omp_get_max_threads());
+}
+
+void follow_omp_width() {
+  const unsigned generation = process().generation.load(std::memory_order_acquire);  // as above
+  if ((t_own.generation == generation && t_own.granted) || t_own.scoped || omp_in_parallel() != 0)
+    return;
+  if (t_own.generation != generation &&
+      (t_own.generation != 0 || omp_get_max_threads() == process().inherited))
+    take_width(generation);
+  t_own.generation = generation;
+  be_granted();
 }
 
 void release_omp_pool() noexcept {
   // The members of a new pool would all inherit the place of the thread that begins it.
-  if (process().places.empty()) omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+  if (!process().places.empty()) return;
+  omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+  t_own.granted = false;
 }
 
-RegionWidth::RegionWidth(int threads) noexcept {
+RegionWidth::RegionWidth(int threads) noexcept : nested_(std::exchange(t_own.scoped, true)) {
   const int width = omp_get_max_threads();
   if (width == threads) return;
   before_ = width;
@@ -207,7 +293,10 @@ RegionWidth::RegionWidth(int threads) noexcept {
 
 RegionWidth::~RegionWidth() {
   if (before_ != 0) omp_set_num_threads(before_);
+  t_own.scoped = nested_;
 }
+
+ProcessWidth::ProcessWidth() : RegionWidth(granted_process_width()) {}
 
 void unpin_inherited() {
   const Process& p = process();

@@ -36,8 +36,15 @@ int omp_threads() noexcept;
 void set_omp_threads(int threads);
 
 // Brings the calling thread's own count, and with KMP_AFFINITY the places of its pool, up to date.
-// For every thread that runs kernels, before each of them: one comparison when nothing changed.
+// For every thread of the library that runs kernels, before each of them: one comparison when
+// nothing changed. Where the system refuses so many threads, the count is what it grants: GNU
+// OpenMP ends the process instead.
 void sync_omp_thread();
+// The same for threads of the program, before what may begin regions on them. A count that the
+// program has set for a thread before stays, nothing is pinned, and a RegionWidth says more.
+void follow_omp_width();
+// The calling thread and as many others as there can be, up to `threads` with it.
+int granted_threads(int threads);
 // Ends the pool that the calling thread's regions have left, if there is one. GNU OpenMP lets all
 // its threads sleep between regions as soon as it has more of them than there are cores: a region
 // of the workers then begins after 20 us and more instead of 1. So a thread that is to begin no
@@ -56,6 +63,7 @@ class RegionWidth {
 
  private:
   int before_ = 0;  // the thread's width; 0 = the same
+  bool nested_;
 };
 // One thread wide, for work that is done sooner than a region ends.
 class OneThread : RegionWidth {
@@ -66,7 +74,7 @@ class OneThread : RegionWidth {
 // depend on the width, made by whoever calls, of what workers run.
 class ProcessWidth : RegionWidth {
  public:
-  ProcessWidth() noexcept : RegionWidth(omp_threads()) {}
+  ProcessWidth();
 };
 // For the start of a thread that the library makes: takes back the pinning inherited from its
 // creator.

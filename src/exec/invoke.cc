@@ -198,7 +198,10 @@ void list_variables(const OpDef& op, const void* params, InputRefs in, OutputRef
 
 // What is small runs on its pusher, or on whichever worker: nowhere does it make a pool of threads.
 void run(const Invocation& call, bool small, const RunContext& context) {
-  if (!small) return call.run(context);
+  if (!small) {
+    follow_omp_width();
+    return call.run(context);
+  }
   const OneThread narrow;
   call.run(context);
 }

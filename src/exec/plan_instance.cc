@@ -203,7 +203,10 @@ void PlanInstance::run(const Plan::Segment& segment, Externals externals,
     return;
   }
   bind(segment, externals);
-  if (!segment.narrow) return run_steps(segment, externals, context);
+  if (!segment.narrow) {
+    follow_omp_width();
+    return run_steps(segment, externals, context);
+  }
   const OneThread narrow;
   run_steps(segment, externals, context);
 }

@@ -2,10 +2,9 @@
 // The threads, and who takes which item.
 #include "io/worker_pool.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
+#include "base/omp.h"
 #include "base/worker_thread.h"
 
 namespace mxnet::io {
@@ -46,7 +45,7 @@ void WorkerPool::run(int64_t items, const Work& work) {
 
 void WorkerPool::work_for_ever(int worker) {
   prepare_worker_thread();
-  omp_set_num_threads(1);  // an image is one thread's
+  const OneThread narrow;  // an image is one thread's
   uint64_t done = 0;
   for (;;) {
     const Work* work;

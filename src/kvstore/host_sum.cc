@@ -11,6 +11,7 @@
 #include "base/stream_copy.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
+#include "op/run/team.h"
 
 namespace mxnet::kvstore {
 namespace {
@@ -170,7 +171,7 @@ void sum_on_host(const HostSum& sum) {
     const int64_t part =
         ((sum.count + sum.threads - 1) / sum.threads + kAlign - 1) / kAlign * kAlign;
     if (sum.threads <= 1 || part >= sum.count) return sum_range<T>(sum, 0, sum.count);
-#pragma omp parallel for num_threads(sum.threads) schedule(static, 1)
+#pragma omp parallel for num_threads(team_of(sum.threads)) schedule(static, 1)
     for (int t = 0; t < sum.threads; ++t) {
       const int64_t first = t * part, last = std::min(sum.count, first + part);
       if (first < last) sum_range<T>(sum, first, last);

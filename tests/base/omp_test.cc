@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +120,83 @@ TEST_F(OmpDeathTest, OtherThreadsFollowAfterSync) {
         ::_exit(0);
       },
       testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, ThreadsOfTheProgramFollowToo) {
+  EXPECT_EXIT(
+      {
+        const char* const inherited = std::getenv("OMP_NUM_THREADS");
+        start_omp(inherited == nullptr ? "" : inherited, 1, "");
+        std::thread([] {
+          follow_omp_width();
+          check(region_width() == 1);
+          set_omp_threads(3);
+        }).join();
+        std::thread([] {
+          {
+            const OneThread narrow;
+            follow_omp_width();
+            check(region_width() == 1);
+          }
+          follow_omp_width();
+          check(region_width() == 3);
+        }).join();
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OmpDeathTest, WhatTheProgramHasSetForAThreadStays) {
+  EXPECT_EXIT(
+      {
+        start_omp("3", 0, "");
+        std::thread([] {
+          omp_set_num_threads(2);
+          follow_omp_width();
+          check(region_width() == 2);
+        }).join();
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// The limit holds for users that are not root, and for all their processes together.
+void limit_threads(rlim_t most) {
+  if (::getuid() == 0) check(::setuid(54321) == 0);
+  const rlimit limit{most, most};
+  check(::setrlimit(RLIMIT_NPROC, &limit) == 0);
+}
+
+TEST_F(OmpDeathTest, WhereThereCanBeNoMoreThreadsRegionsAreNarrow) {
+  EXPECT_EXIT(
+      {
+        start_omp("16", 0, "");
+        limit_threads(1);
+        sync_omp_thread();
+        check(omp_threads() == 16 && region_width() == 1);
+        {
+          const ProcessWidth width;
+          check(region_width() == 1);
+        }
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "refuses the 16 threads .* have 1");
+}
+
+TEST_F(OmpDeathTest, RegionsHaveAllTheThreadsThatThereCanBe) {
+  if (::getuid() != 0) GTEST_SKIP() << "the user's other processes count";
+  EXPECT_EXIT(
+      {
+        start_omp("16", 0, "");
+        limit_threads(5);
+        for (int i = 0; i < 20; ++i) {
+          follow_omp_width();
+          check(region_width() == 5);
+          release_omp_pool();
+        }
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "have 5");
 }
 
 TEST_F(OmpDeathTest, OneThreadIsAsWideAsItSaysAndOnlyAsLongAsItLives) {

@@ -45,17 +45,20 @@ void QuantizedWeight::take_real(const QuantizedLayer& layer, const KernelContext
   steps.resize(static_cast<std::size_t>(channels));
   const FoldedWeight folded(folding, context, bias.data());
   int8_t* to = context.workspace_of<int8_t>(channels * depth);
-  parallel_for(channels, 4.0 * static_cast<double>(depth), [&](int64_t first, int64_t last) {
-    for (int64_t c = first; c < last; ++c) {
-      const float* row = folded.weight() + c * depth;
-      float magnitude = 0;
-      for (int64_t i = 0; i < depth; ++i) magnitude = std::max(magnitude, std::fabs(row[i]));
-      steps[static_cast<std::size_t>(c)] = magnitude / kInt8;
-      const float factor = quantize::steps_per_unit(kInt8, magnitude);
-      for (int64_t i = 0; i < depth; ++i)
-        to[c * depth + i] = quantize::nearest<int8_t>(row[i] * factor);
-    }
-  });
+  parallel_for(
+      channels, 4.0 * static_cast<double>(depth),
+      [&](int64_t first, int64_t last) {
+        for (int64_t c = first; c < last; ++c) {
+          const float* row = folded.weight() + c * depth;
+          float magnitude = 0;
+          for (int64_t i = 0; i < depth; ++i) magnitude = std::max(magnitude, std::fabs(row[i]));
+          steps[static_cast<std::size_t>(c)] = magnitude / kInt8;
+          const float factor = quantize::steps_per_unit(kInt8, magnitude);
+          for (int64_t i = 0; i < depth; ++i)
+            to[c * depth + i] = quantize::nearest<int8_t>(row[i] * factor);
+        }
+      },
+      1);
   bytes = to;
 }
 

@@ -25,19 +25,22 @@ void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_v
     return gpu->one_hot(context.stream()->native(), indices, on_value, off_value, out);
   dispatch_dtype<kNumeric>(out.dtype, "one_hot", [&]<class T>(TypeTag<T>) {
     const T on = convert<T>(on_value), off = convert<T>(off_value);
-    parallel_for(indices.size(), static_cast<double>(depth), [&](int64_t first, int64_t last) {
-      std::array<int64_t, Positions::kBlock> block;
-      for (int64_t start = first; start < last; start += Positions::kBlock) {
-        const int64_t n = std::min(Positions::kBlock, last - start);
-        read_int64(indices, start, n, block.data());
-        T* rows = out.as<T>() + start * depth;
-        fill_same(rows, n * depth, off);
-        for (int64_t i = 0; i < n; ++i) {
-          const int64_t at = block[static_cast<std::size_t>(i)];
-          if (at >= 0 && at < depth) rows[i * depth + at] = on;
-        }
-      }
-    });
+    parallel_for(
+        indices.size(), static_cast<double>(depth),
+        [&](int64_t first, int64_t last) {
+          std::array<int64_t, Positions::kBlock> block;
+          for (int64_t start = first; start < last; start += Positions::kBlock) {
+            const int64_t n = std::min(Positions::kBlock, last - start);
+            read_int64(indices, start, n, block.data());
+            T* rows = out.as<T>() + start * depth;
+            fill_same(rows, n * depth, off);
+            for (int64_t i = 0; i < n; ++i) {
+              const int64_t at = block[static_cast<std::size_t>(i)];
+              if (at >= 0 && at < depth) rows[i * depth + at] = on;
+            }
+          }
+        },
+        1);
   });
 }
 

@@ -185,8 +185,11 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
         outer, cost * static_cast<double>(count),
         [&](int64_t first, int64_t last) { run(first, last, 0, count); }, 1);
   } else {
-    parallel_for(count, cost * static_cast<double>(outer),
-                 [&](int64_t first, int64_t last) { run(0, outer, first, last); });
+    // Narrow rows by cache lines; of wide ones there may be few.
+    parallel_for(
+        count, cost * static_cast<double>(outer),
+        [&](int64_t first, int64_t last) { run(0, outer, first, last); },
+        std::clamp<int64_t>(64 / width, 1, 16));
   }
 }
 

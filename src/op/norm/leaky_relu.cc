@@ -111,17 +111,19 @@ void prelu_forward(const Tensor& in, const Tensor& gamma, const Tensor& out) {
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     const auto loop = activation_loop<C>(ActivationRow::leaky).value;
-    parallel_for(slopes.rows.rows(), 4.0 * static_cast<double>(slopes.rows.length),
-                 [&](int64_t first, int64_t last) {
-                   RowReader<C> read(in, slopes.rows);
-                   RowWriter<C> write(out, slopes.rows);
-                   for (int64_t r = first; r < last; ++r) {
-                     C* y = write.begin(r);
-                     loop(read(r), y, slopes.rows.length,
-                          static_cast<C>(read_element(gamma, r % slopes.channels)));
-                     write.finish(r, y);
-                   }
-                 });
+    parallel_for(
+        slopes.rows.rows(), 4.0 * static_cast<double>(slopes.rows.length),
+        [&](int64_t first, int64_t last) {
+          RowReader<C> read(in, slopes.rows);
+          RowWriter<C> write(out, slopes.rows);
+          for (int64_t r = first; r < last; ++r) {
+            C* y = write.begin(r);
+            loop(read(r), y, slopes.rows.length,
+                 static_cast<C>(read_element(gamma, r % slopes.channels)));
+            write.finish(r, y);
+          }
+        },
+        1);
   });
 }
 
@@ -134,20 +136,23 @@ void prelu_backward(const Tensor& dy, const Tensor& in, const Tensor& gamma, con
     const auto loop = activation_loop<C>(ActivationRow::leaky).slope;
     const auto negative_dot = norm_loops<C>().negative_dot;
     const bool wide = accumulate_wide();
-    parallel_for(count, 8.0 * static_cast<double>(length), [&](int64_t first, int64_t last) {
-      RowReader<C> read_dy(dy, slopes.rows), read_x(in, slopes.rows);
-      RowWriter<C> write(dx, slopes.rows);
-      for (int64_t r = first; r < last; ++r) {
-        const C* g = read_dy(r);
-        const C* x = read_x(r);
-        C* to = write.begin(r);
-        row_sums[r] = sum_blocks<C>(length, wide, [&](int64_t begin, int64_t n) {
-          return negative_dot(g + begin, x + begin, n);
-        });
-        loop(g, x, to, length, static_cast<C>(read_element(gamma, r % slopes.channels)));
-        write.finish(r, to);
-      }
-    });
+    parallel_for(
+        count, 8.0 * static_cast<double>(length),
+        [&](int64_t first, int64_t last) {
+          RowReader<C> read_dy(dy, slopes.rows), read_x(in, slopes.rows);
+          RowWriter<C> write(dx, slopes.rows);
+          for (int64_t r = first; r < last; ++r) {
+            const C* g = read_dy(r);
+            const C* x = read_x(r);
+            C* to = write.begin(r);
+            row_sums[r] = sum_blocks<C>(length, wide, [&](int64_t begin, int64_t n) {
+              return negative_dot(g + begin, x + begin, n);
+            });
+            loop(g, x, to, length, static_cast<C>(read_element(gamma, r % slopes.channels)));
+            write.finish(r, to);
+          }
+        },
+        1);
   });
   for (int64_t c = 0; c < slopes.channels; ++c) {
     double sum = 0;

@@ -16,6 +16,7 @@
 #include "op/rnn/steps.h"
 #include "op/rnn/weight_products.h"
 #include "op/run/parallel.h"
+#include "op/run/team.h"
 
 namespace mxnet::rnn {
 namespace {
@@ -77,12 +78,13 @@ class UnitsDirection {
         kFlop * static_cast<double>(kGates * columns_ * (inputs_ + hidden_) * batch_);
     const int threads = threads_for(blocks, cost * static_cast<double>(steps_));
     Meeting meeting;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_of(threads))
     {
       // OpenMP may give fewer threads than asked for.
-      const int64_t members = omp_get_num_threads(), member = omp_get_thread_num();
-      run_blocks(blocks * member / members, blocks * (member + 1) / members, meeting,
-                 static_cast<int>(members));
+      const int members = std::min(threads, omp_get_num_threads());
+      const int64_t member = omp_get_thread_num();
+      if (member < members)
+        run_blocks(blocks * member / members, blocks * (member + 1) / members, meeting, members);
     }
     if (state_out_ == nullptr) return;
     copy_rows(states_[steps_ % 2], row_, state_out_, hidden_, hidden_);

@@ -11,6 +11,7 @@
 
 #include "base/cpu_relax.h"
 #include "op/run/parallel.h"
+#include "op/run/team.h"
 
 namespace mxnet::rnn {
 
@@ -118,15 +119,15 @@ void each_step(const StepShape& shape, int64_t first, int64_t last, const F& fn)
     return;
   }
   Meeting meeting;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_of(threads))
   {
-    // OpenMP may give fewer threads than asked for.
-    const int members = omp_get_num_threads();
+    // OpenMP may give fewer threads than asked for. Those beyond `members` have no steps.
+    const int members = std::min(threads, omp_get_num_threads());
     const int64_t panels = (shape.units + shape.panel - 1) / shape.panel;
     const int64_t part = (panels + members - 1) / members * shape.panel;
     const int64_t unit = std::min(shape.units, omp_get_thread_num() * part);
     const int64_t unit_end = std::min(shape.units, unit + part);
-    for (int64_t s = first; s < last; ++s) {
+    for (int64_t s = omp_get_thread_num() < members ? first : last; s < last; ++s) {
       if (unit < unit_end) fn(s, 0, shape.batch, unit, unit_end);
       meeting.wait(members);
     }

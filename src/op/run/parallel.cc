@@ -8,7 +8,9 @@
 #include <exception>
 
 #include "base/config.h"
+#include "base/omp.h"
 #include "base/owned_lines.h"
+#include "op/run/team.h"
 
 namespace mxnet {
 
@@ -28,6 +30,7 @@ int threads_for(int64_t count, double cost) {
   // Most calls are small; asking OpenMP costs more than deciding about them.
   const int64_t parallel_size = config().cpu.parallel_size;
   if (threads_worth(count, cost, parallel_size, 2) <= 1 || omp_in_parallel() != 0) return 1;
+  follow_omp_width();
   const int threads = omp_get_max_threads();
   const int assumed = config().cpu.use_num_cores_operator_tuning.value_or(threads);
   return threads_worth(count, cost, parallel_size, std::min(threads, assumed));
@@ -60,8 +63,8 @@ void run_parts(int64_t count, double cost, int64_t align, RangeBody body) {
   // Nothing may leave a parallel region: the failure of the first part that has one waits outside.
   std::exception_ptr failure;
   int failed = threads;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int t = 0; t < threads; ++t) {
+#pragma omp parallel num_threads(team_of(threads))
+  for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
     const int64_t first = t * part;
     const int64_t last = std::min(first + part, count);
     try {

@@ -10,6 +10,7 @@
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
 #include "op/run/parallel.h"
+#include "op/run/team.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -70,7 +71,7 @@ void sort_all(SortKey<T>* keys, int64_t n, SortKey<T> flip, int depth) {
   if (threads == 1) return MX_SIMD_CALL(vector_sort<T>)(keys, n, flip, depth);
   // Four parts a thread even out what pivots make uneven.
   const int levels = std::bit_width(static_cast<unsigned>(threads)) + 2;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_of(threads))
 #pragma omp single
   sort_parts<T>(keys, n, flip, depth, levels);
 }

@@ -4,15 +4,19 @@
 
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/config_process.h"
 #include "base/config_table.h"
+#include "op/sorting/vector_sort.h"
 
 namespace mxnet {
 namespace {
@@ -94,6 +98,35 @@ TEST(Parallel, PartsCoverEachItemOnce) {
     });
     for (const std::atomic<int>& times : seen) ASSERT_EQ(times, 1) << count;
   }
+  omp_set_num_threads(before);
+}
+
+// The threads of a region of all of them.
+std::set<pid_t> members_of_pool() {
+  std::mutex mutex;
+  std::set<pid_t> members;
+#pragma omp parallel num_threads(omp_get_max_threads())
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    members.insert(::gettid());
+  }
+  return members;
+}
+
+TEST(Parallel, WorkForFewLeavesThePoolAsItIs) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(16);
+  const std::set<pid_t> members = members_of_pool();
+  EXPECT_EQ(members.size(), 16U);
+  std::atomic<int> parts{0};
+  parallel_for(200'000, 1.0, [&](int64_t, int64_t) { ++parts; });
+  EXPECT_EQ(parts, 2);
+  EXPECT_EQ(members_of_pool(), members);  // GNU OpenMP ends threads that a region does not want
+  constexpr int64_t kKeys = 1 << 16;
+  std::vector<SortKey<int32_t>> keys(kKeys);
+  for (int64_t i = 0; i < kKeys; ++i) keys[static_cast<std::size_t>(i)] = i * 7919 % kKeys;
+  sort_by_vectors<int32_t>(keys.data(), kKeys, 0);  // worth 13 threads
+  EXPECT_EQ(members_of_pool(), members);
   omp_set_num_threads(before);
 }
 
