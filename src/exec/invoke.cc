@@ -301,8 +301,8 @@ InvocationPtr record_of(const SettledCall& settled) {
   return call;
 }
 
-// Runs it here or makes an operation of the engine of it. Not a part of push_call, behind whose many
-// checks the compiler takes it for something rare and makes it small instead of fast.
+// Runs it here or makes an operation of the engine of it. Not a part of push_call, behind whose
+// many checks the compiler takes it for something rare and makes it small instead of fast.
 [[gnu::noinline]] void push_settled(const SettledCall& call, Device device) {
   const auto& [op, params, kernel, sparse, inputs, outputs, types, options] = call;
   const bool inline_op = op.may_run_inline() && !device.is_gpu();
