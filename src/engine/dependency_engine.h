@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/config.h"
+#include "base/hooks.h"
 #include "base/lock.h"
 #include "engine/bulk.h"
 #include "engine/engine.h"
@@ -93,6 +94,12 @@ class DependencyEngine final : public Engine {
  private:
   struct Call;  // what execute needs to know, from a spec or from a record
 
+  // Whether an operation on the CPU only has to be called: nothing has failed, no work lies on
+  // streams, and nobody observes. Asked with its variables taken.
+  bool quiet() const {
+    return !failures_.any() && !fences_.any() && observer() == nullptr && !info_.get();
+  }
+
   // push.cc
   bool fits_here(const ThreadState& thread, const OpSpec& spec, Role role) const;
   bool try_run_here(ThreadState& thread, SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk);
@@ -106,6 +113,7 @@ class DependencyEngine final : public Engine {
   bool waits_for_device(std::span<Var* const> reads, std::span<Var* const> writes) const;
   bool may_run_here(const OpSpec& spec, Role role) const;
   bool try_take(const OpSpec& spec);
+  void give_back(const OpSpec& spec, std::size_t reads, std::size_t writes);
   bool take_or_queue(Operation* operation, const Access* order);
   void start(ThreadState& thread, Operation* operation);
   void run_and_wait(Operation* operation, const Access* order);
@@ -121,6 +129,7 @@ class DependencyEngine final : public Engine {
   bool waits_for_work() const;
   void run(Operation* operation, Frame& frame);
   void run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkBody* bulk, Frame& frame);
+  void run_quietly(SyncFn& fn, const OpSpec& spec, Role role, Frame& frame);
   void run_bulk(BulkBody& bulk, Frame& frame);
   void settle(std::span<Var* const> reads, std::span<Var* const> writes, Role role, BulkBody* bulk,
               Frame& frame);

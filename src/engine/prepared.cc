@@ -66,7 +66,27 @@ PreparedOperation::PreparedOperation(engine::Body body, const OpSpec& given)
   engine::order_accesses(spec, order.data());
 }
 
+namespace {
+
+// Keeps the first of equal ones, and none of `others`.
+void dedup_few(std::vector<Var*>* list, std::span<Var* const> others) {
+  auto end = list->begin();
+  for (Var* const var : *list) {
+    if (std::find(list->begin(), end, var) == end &&
+        std::find(others.begin(), others.end(), var) == others.end())
+      *end++ = var;
+  }
+  list->erase(end, list->end());
+}
+
+}  // namespace
+
 void dedup_variables(std::vector<Var*>* reads, std::vector<Var*>* writes) {
+  constexpr std::size_t kFew = 48;  // comparing all pairs allocates nothing
+  if (reads->size() + writes->size() <= kFew) {
+    dedup_few(writes, {});
+    return dedup_few(reads, *writes);
+  }
   std::unordered_set<Var*> seen;
   const auto repeated = [&seen](Var* var) { return !seen.insert(var).second; };
   std::erase_if(*writes, repeated);

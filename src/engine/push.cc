@@ -90,14 +90,19 @@ bool DependencyEngine::try_take(const OpSpec& spec) {
   // Asked only now: a worker may have left its work on a stream a moment ago.
   if (written == writes && taken == reads && !waits_for_device(spec.reads, spec.writes)) [[likely]]
     return true;
-  // Another thread's operation may have queued behind what we took: give it back properly.
+  give_back(spec, taken, written);
+  return false;
+}
+
+// Another thread's operation may have queued behind what we took: it gets its turn.
+[[gnu::noinline]] void DependencyEngine::give_back(const OpSpec& spec, std::size_t reads,
+                                                   std::size_t writes) {
   Frame frame(*this, nullptr, nullptr);
   OperationList ready;
-  while (written-- > 0) spec.writes[written]->release(true, ready);
-  while (taken-- > 0) spec.reads[taken]->release(false, ready);
+  while (writes-- > 0) spec.writes[writes]->release(true, ready);
+  while (reads-- > 0) spec.reads[reads]->release(false, ready);
   while (Operation* operation = ready.pop()) place(operation, frame);
   drain(frame);
-  return false;
 }
 
 inline bool DependencyEngine::fits_here(const ThreadState& thread, const OpSpec& spec,
@@ -117,7 +122,11 @@ bool DependencyEngine::try_run_here(ThreadState& thread, SyncFn& fn, const OpSpe
   if (taken) {
     Frame frame(*this, nullptr, nullptr);
     frame.era = era;
-    run_here(fn, spec, role, bulk, frame);
+    if ((role == Role::kUser || role == Role::kPrepared) && !spec.device.is_gpu() && quiet())
+        [[likely]]
+      run_quietly(fn, spec, role, frame);
+    else
+      run_here(fn, spec, role, bulk, frame);
     leave(thread, era, spec.temp_bytes);
     if (!frame.local.empty()) drain(frame);
   } else {

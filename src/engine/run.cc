@@ -154,6 +154,21 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
   settle(spec.reads, spec.writes, role, bulk, frame);
 }
 
+// run_here() where it has nothing to ask: REQUIRES: quiet(), and an operation on the CPU.
+void DependencyEngine::run_quietly(SyncFn& fn, const OpSpec& spec, Role role, Frame& frame) {
+  try {
+    if (fn) fn({spec.device, nullptr});
+  } catch (...) {
+    failures_.record(name_error(std::current_exception(), spec.name), spec.writes);
+  }
+  for (Var* var : spec.writes) var->bump_version();
+  if (role != Role::kPrepared) fn.reset();  // before the variables, as above
+  OperationList ready;
+  for (Var* var : spec.reads) var->release(false, ready);
+  for (Var* var : spec.writes) var->release(true, ready);
+  while (Operation* operation = ready.pop()) place(operation, frame);
+}
+
 void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
   const Span span(SpanKind::kSegment, "bulk");
   Stream* stream = nullptr;

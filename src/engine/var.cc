@@ -49,18 +49,6 @@ void Var::drop_fences() noexcept {
 void Var::lock_pool() { VarPool::lock_depot(); }
 void Var::unlock_pool() { VarPool::unlock_depot(); }
 
-bool Var::try_take(bool write) {
-  uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
-  while ((state & kLocked) == 0 && grantable(state, write)) {
-    // Acquire pairs with the releases of earlier accesses: their effects are seen by this one.
-    if (state_.compare_exchange_weak(state, write ? +kWriter : state + kReader,
-                                     std::memory_order_acquire, std::memory_order_relaxed)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 void Var::lock() {
   Backoff backoff;
   for (;;) {
@@ -90,7 +78,7 @@ bool Var::take_or_queue(bool write, engine::Link* link, engine::Operation* opera
   return false;
 }
 
-void Var::release(bool write, engine::OperationList& ready) {
+void Var::release_to_next(bool write, engine::OperationList& ready) {
   // The state stays as it is: written, by the next one now.
   if (write && front_ != nullptr && front_->write) {
     engine::Operation* const operation = front_->operation;
@@ -99,18 +87,7 @@ void Var::release(bool write, engine::OperationList& ready) {
     if (grant(operation)) ready.push(operation);
     return;
   }
-  uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
-  // Nobody waits, or others still read: give back the count and go.
-  while ((state & kLocked) == 0 && ((state & kQueued) == 0 || state >= 2 * kReader)) {
-    // Release: the access is over before the next one starts. (Earlier readers' releases stay
-    // visible through this exchange to whoever acquires later: it is part of their release
-    // sequence.)
-    if (state_.compare_exchange_weak(state, write ? 0 : state - kReader, std::memory_order_release,
-                                     std::memory_order_relaxed)) {
-      return;
-    }
-  }
-  release_slowly(write, ready);
+  if (!try_release(write)) release_slowly(write, ready);
 }
 
 engine::Link* Var::head() {

@@ -36,7 +36,17 @@ class alignas(64) Var : public engine::Pooled<Var> {
   // Fetches what taking and releasing change.
   void prefetch() const { prefetch_for_write(&state_); }
   // Grants the access if that needs no waiting. Never queues.
-  bool try_take(bool write);
+  bool try_take(bool write) {
+    uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
+    while ((state & kLocked) == 0 && grantable(state, write)) {
+      // Acquire pairs with the releases of earlier accesses: their effects are seen by this one.
+      if (state_.compare_exchange_weak(state, write ? +kWriter : state + kReader,
+                                       std::memory_order_acquire, std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
 
   // For taking several variables as one step: lock all (in address order, or two pushes could
   // deadlock), then take_or_queue each, which unlocks it. Returns false if `link` was queued.
@@ -51,7 +61,10 @@ class alignas(64) Var : public engine::Pooled<Var> {
   }
 
   // Ends an access. Operations that become ready by it are appended to `ready`.
-  void release(bool write, engine::OperationList& ready);
+  void release(bool write, engine::OperationList& ready) {
+    if ((write && front_ != nullptr) || !try_release(write)) [[unlikely]]
+      release_to_next(write, ready);
+  }
 
   // Number of writes done. A writer bumps it before it releases.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
@@ -82,6 +95,22 @@ class alignas(64) Var : public engine::Pooled<Var> {
   static bool grantable(uint32_t state, bool write) {
     return write ? state == 0 : (state & (kWriter | kQueued)) == 0;
   }
+  // Ends an access that nobody waits for; false: nothing has happened.
+  bool try_release(bool write) {
+    uint32_t state = state_.load(std::memory_order_relaxed);  // the exchange decides
+    // Nobody waits, or others still read: give back the count and go.
+    while ((state & kLocked) == 0 && ((state & kQueued) == 0 || state >= 2 * kReader)) {
+      // Release: the access is over before the next one starts. (Earlier readers' releases stay
+      // visible through this exchange to whoever acquires later: it is part of their release
+      // sequence.)
+      if (state_.compare_exchange_weak(state, write ? 0 : state - kReader,
+                                       std::memory_order_release, std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  void release_to_next(bool write, engine::OperationList& ready);
   void release_slowly(bool write, engine::OperationList& ready);
   // The first that waits, then in front_; null if nobody does. REQUIRES: the lock bit is ours, and
   // nobody has access.

@@ -164,8 +164,8 @@ void make_unique(Vars& vars) {
 }
 
 // Variables of a call: what is written is not also listed as read; nothing twice.
-void list_variables(const OpDef& op, const void* params, InputRefs in, OutputRefs out, Vars& reads,
-                    Vars& writes) {
+[[gnu::noinline]] void list_many_variables(const OpDef& op, const void* params, InputRefs in,
+                                           OutputRefs out, Vars& reads, Vars& writes) {
   std::vector<int> mutated;
   if (op.mutates_inputs()) mutated = op.mutated_inputs(params);
   if (op.clobbers_inputs()) {
@@ -196,6 +196,24 @@ void list_variables(const OpDef& op, const void* params, InputRefs in, OutputRef
   make_unique(reads);
 }
 
+// The same for the usual call: one output, few inputs, none of which is changed.
+void list_variables(const OpDef& op, const void* params, InputRefs in, OutputRefs out, Vars& reads,
+                    Vars& writes) {
+  if (out.size() != 1 || in.size() > 4 || op.mutates_inputs() || op.clobbers_inputs())
+    return list_many_variables(op, params, in, out, reads, writes);
+  Var* const written = out[0]->var();
+  writes.push_back(written);
+  Var* listed[4];
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    Var* const var = in[i]->var();
+    if (op.type_only(static_cast<int>(i)) || var == written) continue;
+    if (std::find(listed, listed + count, var) != listed + count) continue;
+    listed[count++] = var;
+    reads.push_back(var);
+  }
+}
+
 // What is small runs on its pusher, or on whichever worker: nowhere does it make a pool of threads.
 void run(const Invocation& call, bool small, const RunContext& context) {
   if (!small) {
@@ -208,11 +226,15 @@ void run(const Invocation& call, bool small, const RunContext& context) {
 
 int64_t largest(std::span<const ArrayType> types) {
   int64_t elements = 0;
-  const Shape* before = nullptr;  // most calls have one shape for all
   for (const ArrayType& type : types) {
-    if (before == nullptr || type.shape != *before)
-      elements = std::max(elements, type.shape.size());
-    before = &type.shape;
+    int64_t size = 1;  // here and now, as it nearly always fits
+    for (const int64_t dim : type.shape) {
+      if (__builtin_mul_overflow(size, dim, &size)) [[unlikely]] {
+        size = type.shape.size();
+        break;
+      }
+    }
+    elements = std::max(elements, size);
   }
   return elements;
 }
@@ -282,8 +304,9 @@ InvocationPtr record_of(const SettledCall& settled) {
   return call;
 }
 
-// Runs it here or makes an operation of the engine of it.
-void push_settled(const SettledCall& call, Device device) {
+// Runs it here or makes an operation of the engine of it. Not a part of push_call, behind whose
+// many checks the compiler takes it for something rare and makes it small instead of fast.
+[[gnu::noinline]] void push_settled(const SettledCall& call, Device device) {
   const auto& [op, params, kernel, sparse, inputs, outputs, types, options] = call;
   const bool inline_op = op.may_run_inline() && !device.is_gpu();
   const int64_t elements = largest(types);

@@ -2,23 +2,38 @@
 // Allocation and release of chunks.
 #include "ndarray/chunk.h"
 
+#include <pthread.h>
+
+#include <array>
+
 #include "base/fork_order.h"
-#include "base/leaked.h"
 #include "base/lock.h"
+#include "base/spin_lock.h"
 #include "engine/fences.h"
 #include "engine/here.h"
 
 namespace mxnet {
 namespace {
 
-// First touches are rare and short; one lock for all chunks keeps a mutex out of each.
-Mutex& allocation_mutex() {
-  static Leaked<Mutex> mutex;
-  return *mutex;
+// Held while a chunk is told its memory. Each new result of a call is told so once: a few locks for
+// all chunks keep one out of each, and threads apart.
+struct alignas(64) TellingLock : SpinLock {};
+constinit std::array<TellingLock, 16> g_telling;
+
+TellingLock& telling(const Chunk* chunk) {
+  return g_telling[(reinterpret_cast<uintptr_t>(chunk) >> 8) % g_telling.size()];
+}
+
+// A child would wait for ever for a thread of its parent that holds one.
+void lock_all() MX_NO_THREAD_SAFETY_ANALYSIS {
+  for (TellingLock& lock : g_telling) lock.lock();
+}
+void unlock_all() MX_NO_THREAD_SAFETY_ANALYSIS {
+  for (TellingLock& lock : g_telling) lock.unlock();
 }
 
 [[gnu::constructor(kForkOrderArrays)]] void register_handlers() {
-  hold_over_forks<allocation_mutex>();
+  static_cast<void>(::pthread_atfork(lock_all, unlock_all, unlock_all));
 }
 
 }  // namespace
@@ -93,12 +108,20 @@ MadeOfValues* Chunk::made_of_values() {
 }
 
 void* Chunk::allocate() {
-  MutexLock lock(allocation_mutex());
-  // Relaxed: the lock orders us after whoever allocated.
-  if (void* data = data_.load(std::memory_order_relaxed)) return data;
-  block_ = Storage::get().allocate(bytes_, device_, tag_, engine::current_stream());
-  data_.store(block_.data, std::memory_order_release);
-  return block_.data;
+  Storage& storage = Storage::get();
+  Stream* const stream = engine::current_stream();
+  const Block block = storage.allocate(bytes_, device_, tag_, stream);
+  {
+    SpinGuard guard(telling(this));
+    // Relaxed: the lock orders us after whoever told it.
+    if (data_.load(std::memory_order_relaxed) == nullptr) [[likely]] {
+      block_ = block;
+      data_.store(block.data, std::memory_order_release);
+      return block.data;
+    }
+  }
+  storage.release(block, stream);  // another reader came first, and what is there is for both
+  return data_.load(std::memory_order_relaxed);
 }
 
 }  // namespace mxnet

@@ -132,10 +132,16 @@ TEST_P(EngineOrder, DuplicateVariablesAreRefusedWithTheNameOfTheOperation) {
 
 TEST_P(EngineOrder, DeduplicatedListsAreAccepted) {
   Var *a = variable(), *b = variable(), *c = variable();
-  Vars reads{a, b, a, c}, writes{c, b, c};
-  dedup_variables(&reads, &writes);
-  EXPECT_EQ(reads, (Vars{a}));
-  EXPECT_EQ(writes, (Vars{c, b}));
+  for (const int times : {1, 100}) {  // few and many are compared in two ways
+    Vars reads, writes;
+    for (int i = 0; i < times; ++i) {
+      reads.insert(reads.end(), {a, b, a, c});
+      writes.insert(writes.end(), {c, b, c});
+    }
+    dedup_variables(&reads, &writes);
+    EXPECT_EQ(reads, (Vars{a}));
+    EXPECT_EQ(writes, (Vars{c, b}));
+  }
 }
 
 TEST_P(EngineOrder, AVariableIsDeletedAfterAllItsOperationsWhileTheyAreInFlight) {

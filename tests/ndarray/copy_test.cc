@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "arrays.h"
+#include "storage/storage.h"
 
 namespace mxnet {
 namespace {
@@ -61,7 +62,10 @@ TEST(Copy, HostCopiesNeedTheRightCount) {
 }
 
 TEST(Copy, ManyThreadsReadOneFreshArray) {
-  // The first touches race for the allocation; all must see the same memory.
+  // The first touches race for the allocation; all must see the same memory, and none keeps more.
+  const auto in_use = [] { return Storage::get().stats(Device::cpu()).in_use; };
+  Engine::get().wait_for_all();  // what other tests have left
+  const std::size_t before = in_use();
   for (int round = 0; round < 50; ++round) {
     const NDArray array(Shape{1000}, DType::kFloat32, Device::cpu());
     std::barrier start(4);
@@ -75,7 +79,9 @@ TEST(Copy, ManyThreadsReadOneFreshArray) {
     }
     for (std::thread& thread : threads) thread.join();
     for (void* address : seen) EXPECT_EQ(address, seen[0]);
+    EXPECT_LE(in_use() - before, std::size_t{4096});
   }
+  EXPECT_EQ(in_use(), before);
 }
 
 class CopyAcross : public ::testing::TestWithParam<std::pair<Device, Device>> {};

@@ -5,8 +5,18 @@
 namespace mxnet {
 
 BroadcastPlan::BroadcastPlan(const Shape& a, const Shape& b, const Shape& out) {
-  if (a == out && b == out) {  // one row, as most small calls have it
+  // One row, as most small calls have it: two arrays of one shape, or one and a number.
+  const bool a_whole = a == out, b_whole = b == out;
+  const auto number = [&](const Shape& shape) {
+    return shape.ndim() == 1 && shape[0] == 1 && !out.empty();
+  };
+  if (a_whole && b_whole) {
     row_ = out.size();
+    return;
+  }
+  if ((a_whole && number(b)) || (b_whole && number(a))) {
+    row_ = out.size();
+    inner_ = a_whole ? Inner::kRightScalar : Inner::kLeftScalar;
     return;
   }
   struct Kind {

@@ -73,6 +73,10 @@ class RowLoop {
   void (*direct_)(const T*, const T*, T*, int64_t) = nullptr;  // without the way through float
 };
 
+// As many elements are nothing to divide or to keep from the caches, whatever a row takes: to ask
+// would cost more than the loop.
+constexpr int64_t kOneLoop = 256;
+
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
 constexpr int64_t kShortRow = 32;
 
@@ -166,6 +170,9 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   const T *pa = a.as<T>(), *pb = b.as<T>();
   Out* py = out.as<Out>();
   const int64_t n = plan.row_length();
+  if constexpr (!kIsHalf<T>) {  // whose way through float is long to have twice
+    if (plan.rows() == 1 && n <= kOneLoop) return loop(pa, pb, py, n);
+  }
   const double cost = cost_of(row, a.dtype);
   const bool light = !is_long(row);
   const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
