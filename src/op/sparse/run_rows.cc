@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "op/inline_vector.h"
 #include "op/run/parallel.h"
@@ -96,16 +97,20 @@ class RowWindow {
     if (!buffer_)
       buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(block_) * bytes);
     if (!is_read_) return;
-    const char* const from = source_.row(0);
     char* to = buffer_.get();
-    dispatch_row(bytes, [&, positions = positions_ + first_, count = shape_[0]](const auto& move) {
+    const int64_t* const positions = positions_ + first_;
+    if (bytes > kZeroBytes) {
+      for (int64_t k = 0; k < shape_[0]; ++k, to += bytes)
+        positions[k] < 0 ? std::memset(to, 0, bytes)
+                         : std::memcpy(to, source_.row(positions[k]), bytes);
+      return;
+    }
+    // Without a branch a row: whether it is stored is anybody's guess.
+    const char* const from[] = {source_.row(0), kZeros};
+    dispatch_row(bytes, [&, count = shape_[0]](const auto& move) {
       for (int64_t k = 0; k < count; ++k, to += bytes) {
-        const int64_t at = positions[k];
-        // Without a branch a narrow row: whether it is stored is anybody's guess.
-        if (at < 0 && bytes > kZeroBytes)
-          std::memset(to, 0, bytes);
-        else
-          move(to, at < 0 ? kZeros : from + static_cast<std::size_t>(at) * bytes);
+        const int64_t missing = positions[k] >> 63;  // all bits or none
+        move(to, from[-missing] + static_cast<std::size_t>(positions[k] & ~missing) * bytes);
       }
     });
   }
@@ -132,6 +137,12 @@ RowSource::RowSource(Kind kind, const Tensor& values, bool updated)
 RowSource RowSource::dense(const Tensor& values) { return {Kind::kDense, values, false}; }
 RowSource RowSource::updated(const Tensor& values) { return {Kind::kDense, values, true}; }
 RowSource RowSource::packed(const Tensor& values) { return {Kind::kPacked, values, false}; }
+
+RowSource RowSource::stored(const RowsView& view, std::vector<int64_t> positions) {
+  RowSource source(Kind::kStored, view.values, false);
+  source.positions_ = std::move(positions);
+  return source;
+}
 
 RowSource RowSource::stored(const RowsView& view, std::span<const int64_t> rows) {
   RowSource source(Kind::kStored, view.values, false);
