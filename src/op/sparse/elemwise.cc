@@ -8,6 +8,7 @@
 
 #include "op/inline_vector.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/run/accumulate.h"
 #include "op/run/element_size.h"
 #include "op/run/parallel.h"
 #include "op/sparse/align.h"
@@ -20,20 +21,28 @@ namespace {
 using enum StorageType;
 using Rows = std::vector<int64_t>;
 
-// A csr operand as a dense matrix in scratch memory, for results that are dense anyway.
+// A csr operand as a dense matrix in scratch memory, for results that are dense anyway. Elements of
+// one column are added, as where two csr matrices meet.
 Tensor unpacked(SparseContext& context, int i) {
   const NDArray& array = context.in(i);
   if (!array.is_sparse()) return context.dense(i);
   const CsrView csr = context.csr(i);
   const Tensor result{context.workspace(array.bytes()), &array.shape(), array.dtype()};
   std::memset(result.data, 0, array.bytes());
-  const std::size_t item = dtype_size(array.dtype());
-  for (int64_t row = 0; row < csr.rows; ++row) {
-    for (int64_t k = csr.begin(row); k < csr.end(row); ++k)
-      std::memcpy(
-          result.as<char>() + static_cast<std::size_t>(row * csr.columns + csr.indices[k]) * item,
-          csr.values.as<char>() + static_cast<std::size_t>(k) * item, item);
-  }
+  dispatch_size(array.dtype(), [&]<class Item>(Item) {
+    const Shape one{1};
+    auto* to = result.as<Item>();
+    auto* const from = csr.values.as<Item>();
+    for (int64_t row = 0; row < csr.rows; ++row, to += csr.columns) {
+      for (int64_t k = csr.begin(row); k < csr.end(row); ++k) {
+        Item& element = to[csr.indices[k]];
+        if (element == 0)
+          element = from[k];
+        else
+          accumulate({&element, &one, array.dtype()}, {from + k, &one, array.dtype()});
+      }
+    }
+  });
   return result;
 }
 
