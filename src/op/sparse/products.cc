@@ -138,11 +138,15 @@ void transposed_times_rows(const CsrView& csr, const T* values, const int64_t* s
   const int64_t width = dense.width;
   const int64_t block =
       std::max<int64_t>(1, kCachedBytes / (width * static_cast<int64_t>(sizeof(T))));
-  const bool blocks = block < height &&
-                      csr.stored >= kEntriesToFind * csr.rows * (height / block) &&
-                      have_sorted_rows(csr);
   const double work = static_cast<double>(csr.stored + height) * static_cast<double>(width);
-  parallel_for(height, work / static_cast<double>(height), [&](int64_t first, int64_t last) {
+  const double cost = work / static_cast<double>(height);
+  // Threads, too, have a stretch each: asking every entry whether it is theirs takes as long as a
+  // narrow row.
+  const int64_t threads = threads_for(height, cost);
+  const int64_t stretches = std::max(height / block, threads);
+  const bool blocks = (block < height || threads > 1) &&
+                      csr.stored >= kEntriesToFind * csr.rows * stretches && have_sorted_rows(csr);
+  parallel_for(height, cost, [&](int64_t first, int64_t last) {
     const Scattered<T> part{csr.rows, csr.indptr, csr.indptr + 1, slots,
                             values,   sources,    first,          last};
     if (blocks) return scatter_blocks(part, last, block, dense, out);
