@@ -203,6 +203,8 @@ def main():
                     continue
                 cells[side] = min(time, cells.get(side, time))
                 totals.setdefault(name, {})[side] = total
+    if not table:
+        parser.error(f"--only {arguments.only!r} is part of no call's name")
     edge = "| " if arguments.markdown else ""
     for name, cells in table.items():
         if "ours" not in cells:

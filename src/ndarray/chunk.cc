@@ -95,8 +95,7 @@ void Chunk::hand_out() {
 }
 
 MadeOfValues* Chunk::made_of_values() {
-  if (!counts_all_writes() || device_.type != DeviceType::kCPU || sparse_ != nullptr)
-    return nullptr;
+  if (!counts_all_writes() || device_.type != DeviceType::kCPU) return nullptr;
   MadeOfValues* made = made_.load(std::memory_order_acquire);
   if (made != nullptr) return made;
   auto mine = std::make_unique<MadeOfValues>();

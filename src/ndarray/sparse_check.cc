@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three questions: do the sizes fit, do the ends, does every entry.
+// Three questions: do the sizes fit, do the ends, does every entry. The last one is asked once of
+// indices that stay as they are.
 #include "ndarray/sparse_check.h"
 
 #include <fmt/format.h>
@@ -57,6 +58,52 @@ void check_ends(const NDArray& array) {
                                 indptr[last], stored));
 }
 
+// What was found in indices; each holds what those before it hold. csr: kRows is that ends ascend,
+// the others are about columns, too. row_sparse knows kInside and kAscending.
+enum class Order : unsigned char { kNothing, kRows, kInside, kDistinct, kAscending };
+
+// What an array's memory keeps of such a finding (made_of_values.h). It holds as long as
+// 1. the version is the one that was read before the first entry was looked at: each operation that
+//    writes the array and each HostWrite counts one when it has written, whatever it has written
+//    and however it has ended, and none of them looks at indices after it has changed them;
+// 2. nobody outside has an address of the array's memory, nor is it anybody else's: then there is
+//    no such list, and no finding holds for longer than the call that has looked.
+// Copies and results are arrays of their own, of which nothing is known. Two readers at a time find
+// the same.
+class Findings {
+ public:
+  explicit Findings(const NDArray& array)
+      : made_(worth_keeping(array) ? array.chunk()->made_of_values() : nullptr),
+        version_(made_ == nullptr ? 0 : Engine::get().version(array.var())),
+        key_{kKey, array.shape()[0], array.shape().size(1, array.shape().ndim())} {}
+
+  Order known() const {
+    bool again = false;
+    const auto found = made_ == nullptr ? nullptr : made_->find(version_, key_, &again);
+    return found == nullptr ? Order::kNothing : *static_cast<const Order*>(found.get());
+  }
+  void keep(Order order) const {
+    static const Order all[] = {Order::kNothing, Order::kRows, Order::kInside, Order::kDistinct,
+                                Order::kAscending};
+    // Nobody owns a constant.
+    if (made_ != nullptr)
+      made_->add(version_, key_, {MadeOfValues::Made(), &all[static_cast<std::size_t>(order)]});
+  }
+
+ private:
+  static constexpr int64_t kKey = -1;
+  // Fewer are looked at in the time in which a finding is looked up.
+  static constexpr int64_t kFewIndices = 256;
+  static bool worth_keeping(const NDArray& array) {
+    const SparseStore& store = array.sparse();
+    return store.aux_shape(0).size() + store.aux_shape(store.num_aux() - 1).size() >= kFewIndices;
+  }
+
+  MadeOfValues* const made_;
+  const uint64_t version_;
+  const MadeOfValues::Key key_;
+};
+
 // What one loop over all entries tells, without a branch for each.
 struct Overview {
   bool inside;       // all are in [0, limit)
@@ -107,8 +154,6 @@ void check_distinct(const NDArray& array, const IndexReader& indices, int64_t be
     complain(array, fmt::format("index {} is there twice in one row, expected once", *twice));
 }
 
-enum class Order : unsigned char { kUnseen, kAny, kDistinct, kAscending };
-
 // Entry by entry, to say which one is wrong.
 void check_rows(const NDArray& array, Order order) {
   const SparseStore& store = array.sparse();
@@ -123,29 +168,43 @@ void check_rows(const NDArray& array, Order order) {
   }
 }
 
-void check_indices(const NDArray& array, Order order) {
+// Looks at all rows; what it has found is at least `wanted`.
+Order look_at_rows(const NDArray& array, Order wanted) {
+  const IndexReader rows(array.sparse(), SparseStore::kRows);
+  const int64_t limit = array.shape()[0];
+  const Overview overview = look_over(rows, limit);
+  const bool ascending = wanted != Order::kInside;
+  if (!overview.inside || (ascending && overview.descents > 0))
+    check_range(array, rows, 0, rows.size(), limit, ascending);
+  return overview.descents == 0 ? Order::kAscending : Order::kInside;
+}
+
+Order look_at_csr(const NDArray& array, Order wanted) {
   const SparseStore& store = array.sparse();
-  if (array.storage_type() == StorageType::kRowSparse) {
-    const IndexReader rows(store, SparseStore::kRows);
-    const int64_t limit = array.shape()[0];
-    const Overview overview = look_over(rows, limit);
-    if (!overview.inside || (order != Order::kAny && overview.descents > 0))
-      check_range(array, rows, 0, rows.size(), limit, order != Order::kAny);
-    return;
-  }
   const IndexReader indptr(store, SparseStore::kIndptr), indices(store, SparseStore::kIndices);
+  const bool columns = wanted > Order::kRows;
   const Overview overview =
-      order == Order::kUnseen ? Overview{true, 0} : look_over(indices, array.shape()[1]);
+      columns ? look_over(indices, array.shape()[1]) : Overview{true, indices.size()};
   // Where a row begins they may descend.
   bool sound = overview.inside;
   int64_t descents = overview.descents;
   for (int64_t row = 0; row + 1 < indptr.size(); ++row) {
     const int64_t begin = indptr[row], end = indptr[row + 1];
     sound = sound && begin <= end && end <= indices.size();
-    if (sound && order > Order::kAny && begin > 0 && begin < end)
+    if (sound && columns && begin > 0 && begin < end)
       descents -= static_cast<int64_t>(indices[begin] <= indices[begin - 1]);
   }
-  if (!sound || (order > Order::kAny && descents > 0)) check_rows(array, order);
+  if (!sound || (wanted > Order::kInside && descents > 0)) check_rows(array, wanted);
+  return columns && descents == 0 ? Order::kAscending : wanted;
+}
+
+void check_indices(const NDArray& array, Order wanted) {
+  const bool rows = array.storage_type() == StorageType::kRowSparse;
+  // Whatever is done to rows needs them distinct, but for a way through all of them.
+  if (rows && wanted != Order::kInside) wanted = Order::kAscending;
+  const Findings findings(array);
+  if (findings.known() >= wanted) return;
+  findings.keep(rows ? look_at_rows(array, wanted) : look_at_csr(array, wanted));
 }
 
 }  // namespace
@@ -154,7 +213,7 @@ void require_safe_format(const NDArray& array) {
   if (!array.is_sparse()) return;
   check_sizes(array);
   check_ends(array);
-  check_indices(array, Order::kAny);
+  check_indices(array, Order::kInside);
 }
 
 void require_distinct_format(const NDArray& array) {
@@ -168,7 +227,7 @@ void require_rows_format(const NDArray& array) {
   if (!array.is_sparse()) return;
   check_sizes(array);
   check_ends(array);
-  check_indices(array, Order::kUnseen);
+  check_indices(array, Order::kRows);
 }
 
 void check_format(const NDArray& array, bool full) {

@@ -41,6 +41,31 @@ std::vector<int64_t> rows_of_any(std::span<const RowsView> operands) {
   return rows;
 }
 
+UnionOfTwo union_of(const RowsView& left, const RowsView& right) {
+  const int64_t lefts = left.stored, rights = right.stored;
+  const auto most = static_cast<std::size_t>(lefts + rights);
+  UnionOfTwo result{std::vector<int64_t>(most), std::vector<int64_t>(most),
+                    std::vector<int64_t>(most)};
+  int64_t *const rows = result.rows.data(), *const at_left = result.left.data(),
+                 *const at_right = result.right.data();
+  int64_t i = 0, j = 0;
+  std::size_t n = 0;
+  while (i < lefts && j < rights) {  // as above
+    const int64_t a = left.index[i], b = right.index[j];
+    const auto of_left = -static_cast<int64_t>(a <= b), of_right = -static_cast<int64_t>(b <= a);
+    rows[n] = std::min(a, b);
+    at_left[n] = i | ~of_left;
+    at_right[n] = j | ~of_right;
+    i -= of_left;
+    j -= of_right;
+    ++n;
+  }
+  for (; i < lefts; ++i, ++n) rows[n] = left.index[i], at_left[n] = i, at_right[n] = -1;
+  for (; j < rights; ++j, ++n) rows[n] = right.index[j], at_left[n] = -1, at_right[n] = j;
+  for (auto* list : {&result.rows, &result.left, &result.right}) list->resize(n);
+  return result;
+}
+
 std::vector<int64_t> rows_of_both(const RowsView& a, const RowsView& b) {
   std::vector<int64_t> rows;
   std::set_intersection(a.index, a.index + a.stored, b.index, b.index + b.stored,

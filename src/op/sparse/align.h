@@ -16,6 +16,12 @@ std::vector<int64_t> rows_of_any(std::span<const RowsView> operands);
 std::vector<int64_t> rows_of_both(const RowsView& a, const RowsView& b);
 std::vector<int64_t> all_rows(int64_t count);
 
+// Rows of two together, and where each operand has them (-1: it does not).
+struct UnionOfTwo {
+  std::vector<int64_t> rows, left, right;
+};
+UnionOfTwo union_of(const RowsView& left, const RowsView& right);
+
 // An operand or result of which single rows are used.
 class RowSource {
  public:
@@ -25,6 +31,7 @@ class RowSource {
   static RowSource updated(const Tensor& values);
   // The rows that are stored, zeros where there are none. Copies nothing: `view` outlives it.
   static RowSource stored(const RowsView& view, std::span<const int64_t> rows);
+  static RowSource stored(const RowsView& view, std::vector<int64_t> positions);
   // Row k is the k-th of the list.
   static RowSource packed(const Tensor& values);
 

@@ -35,6 +35,10 @@ struct CsrLoops {
   T (*gathered_dot)(const T* values, const int64_t* indices, int64_t count, const T* x);
   // out[slots[k]] += factor * values[k].
   void (*scatter_add)(T factor, const T* values, const int64_t* slots, int64_t count, T* out);
+  // sums[columns[k]] += values[k] * x[i] for each entry k of row i, one of [begins[i], begins[i +
+  // 1]).
+  void (*sum_columns)(int64_t rows, const int64_t* begins, const int64_t* columns, const T* values,
+                      const T* x, T* sums);
   void (*scatter_rows)(const Scattered<T>& entries, const MatrixRows<T>& rows, T* out);
 };
 template <class T>

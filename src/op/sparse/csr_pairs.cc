@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ndarray/sparse_check.h"
+#include "op/run/accumulate.h"
 #include "op/run/element_size.h"
 #include "op/run/parallel.h"
 #include "op/sparse/align.h"
@@ -32,7 +33,8 @@ bool ascend(const int64_t* columns, int64_t count, int64_t limit) {
   return count == 0 || (ascending && columns[0] >= 0 && columns[count - 1] < limit);
 }
 
-// Rows of one operand as they are, or sorted into memory of its own.
+// Rows of one operand as they are, or sorted into memory of its own, where elements of one column
+// are added.
 class Lines {
  public:
   explicit Lines(const CsrView& csr) : csr_(csr), item_(dtype_size(csr.values.dtype)) {}
@@ -47,8 +49,9 @@ class Lines {
     const int64_t* columns = csr_.indices + begin;
     positions_.resize(static_cast<std::size_t>(count));
     std::iota(positions_.begin(), positions_.end(), int64_t{0});
-    std::sort(positions_.begin(), positions_.end(),
-              [&](int64_t a, int64_t b) { return columns[a] < columns[b]; });
+    std::sort(positions_.begin(), positions_.end(), [&](int64_t a, int64_t b) {
+      return columns[a] != columns[b] ? columns[a] < columns[b] : a < b;
+    });
     columns_.resize(positions_.size());
     for (std::size_t k = 0; k < positions_.size(); ++k) {
       columns_[k] = columns[positions_[k]];
@@ -56,10 +59,28 @@ class Lines {
     }
     values_.resize(positions_.size() * item_);
     gather_elements(csr_.values, positions_, values_.data());
-    return {columns_.data(), values_.data(), count};
+    return {columns_.data(), values_.data(), add_twins()};
   }
 
  private:
+  // How many are left.
+  int64_t add_twins() {
+    const Shape one{1};
+    const auto element = [&](std::size_t k) {
+      return Tensor{values_.data() + k * item_, &one, csr_.values.dtype};
+    };
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+      if (kept > 0 && columns_[kept - 1] == columns_[k]) {
+        accumulate(element(kept - 1), element(k));
+      } else {
+        columns_[kept] = columns_[k];
+        std::memmove(element(kept++).data, element(k).data, item_);
+      }
+    }
+    return static_cast<int64_t>(kept);
+  }
+
   const CsrView& csr_;
   const std::size_t item_;
   std::vector<int64_t> positions_, columns_;
@@ -206,7 +227,7 @@ class Merge {
 }  // namespace
 
 void check_columns(const SparseContext& context) {
-  for (int i = 0; i < 2; ++i) require_distinct_format(context.in(i));
+  for (int i = 0; i < 2; ++i) require_safe_format(context.in(i));
 }
 
 void combine_csr(SparseContext& context, Align align) { Merge(context, align).run(); }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "base/error.h"
 #include "op/params/dense_and_sparse.h"
@@ -98,10 +100,52 @@ void sparse_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
   out.round();
 }
 
+// Transposed csr (k, m) by a dense column, in one way through the entries.
+template <class T>
+void transposed_by_vector(SparseContext& context, const CsrView& csr, int rhs) {
+  using A = Arithmetic<T>;
+  const bool packed = context.out(0).is_sparse();
+  const A* values = operand<T>(context, csr.values);
+  const A* x = operand<T>(context, context.dense(rhs));
+  A* const sums = context.workspace_of<A>(csr.columns);
+  transposed_times_vector(context, csr, values, x, sums);
+  // Only a column with such a sum may be one without entries, and mostly none has.
+  const bool all = !packed || std::none_of(sums, sums + csr.columns,
+                                           [](A sum) { return sum == A{0} && std::signbit(sum); });
+  const std::vector<char> used = all ? std::vector<char>() : used_columns(csr);
+  const int64_t count = all ? csr.columns : std::count(used.begin(), used.end(), char{1});
+  int64_t* index = nullptr;
+  Tensor tensor;
+  if (packed) {
+    const RowsView rows = context.make_rows(0, count);
+    tensor = rows.values;
+    index = rows.index;
+  } else {
+    tensor = context.dense_out(0);
+  }
+  const Result<T> out(context, tensor);
+  A* const to = out.data();
+  if (all) {
+    for (int64_t column = 0; column < count; ++column) to[column] = sums[column] + A{0};
+    if (packed) std::iota(index, index + count, int64_t{0});
+  } else {
+    for (int64_t column = 0, at = 0; at < count; ++column) {  // one without entries is written over
+      to[at] = sums[column] + A{0};
+      index[at] = column;
+      at += used[static_cast<std::size_t>(column)];
+    }
+  }
+  out.round();
+}
+
 // Transposed csr (k, m) by (k, n): only columns of the matrix with entries make rows that are not
 // zero, which is all that a row_sparse result stores.
 template <class T>
 void transposed_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
+  const NDArray& array = context.in(rhs);
+  const int64_t width = array.shape().size(1, array.shape().ndim());
+  if (width == 1 && !array.is_sparse() && has_few_columns(csr))
+    return transposed_by_vector<T>(context, csr, rhs);
   const int64_t* slots = csr.indices;
   int64_t height = csr.columns;
   Tensor tensor;
@@ -116,8 +160,6 @@ void transposed_by_dense(SparseContext& context, const CsrView& csr, int rhs) {
     tensor = context.dense_out(0);
   }
   if (tensor.size() == 0) return;
-  const NDArray& array = context.in(rhs);
-  const int64_t width = array.shape().size(1, array.shape().ndim());
   const int64_t* sources = nullptr;
   Tensor dense;
   if (array.is_sparse()) {

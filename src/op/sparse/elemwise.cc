@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "op/inline_vector.h"
 #include "op/params/dense_and_sparse.h"
+#include "op/run/accumulate.h"
 #include "op/run/element_size.h"
+#include "op/run/parallel.h"
 #include "op/sparse/align.h"
 #include "op/sparse/csr_pairs.h"
 #include "op/sparse_op.h"
@@ -18,28 +21,38 @@ namespace {
 using enum StorageType;
 using Rows = std::vector<int64_t>;
 
-// A csr operand as a dense matrix in scratch memory, for results that are dense anyway.
+// A csr operand as a dense matrix in scratch memory, for results that are dense anyway. Elements of
+// one column are added, as where two csr matrices meet.
 Tensor unpacked(SparseContext& context, int i) {
   const NDArray& array = context.in(i);
   if (!array.is_sparse()) return context.dense(i);
   const CsrView csr = context.csr(i);
   const Tensor result{context.workspace(array.bytes()), &array.shape(), array.dtype()};
   std::memset(result.data, 0, array.bytes());
-  const std::size_t item = dtype_size(array.dtype());
-  for (int64_t row = 0; row < csr.rows; ++row) {
-    for (int64_t k = csr.begin(row); k < csr.end(row); ++k)
-      std::memcpy(
-          result.as<char>() + static_cast<std::size_t>(row * csr.columns + csr.indices[k]) * item,
-          csr.values.as<char>() + static_cast<std::size_t>(k) * item, item);
-  }
+  dispatch_size(array.dtype(), [&]<class Item>(Item) {
+    const Shape one{1};
+    auto* to = result.as<Item>();
+    auto* const from = csr.values.as<Item>();
+    for (int64_t row = 0; row < csr.rows; ++row, to += csr.columns) {
+      for (int64_t k = csr.begin(row); k < csr.end(row); ++k) {
+        Item& element = to[csr.indices[k]];
+        if (element == 0)
+          element = from[k];
+        else
+          accumulate({&element, &one, array.dtype()}, {from + k, &one, array.dtype()});
+      }
+    }
+  });
   return result;
 }
 
 // --- row_sparse and dense ------------------------------------------------------------------------
 
+using Sources = std::vector<RowSource>;
+
 // Each operand as the rows in question have it.
-std::vector<RowSource> sources_of(SparseContext& context, const Rows& rows) {
-  std::vector<RowSource> sources;
+Sources sources_of(SparseContext& context, std::span<const int64_t> rows) {
+  Sources sources;
   sources.reserve(static_cast<std::size_t>(context.num_in()));
   for (int i = 0; i < context.num_in(); ++i) {
     sources.push_back(context.in(i).storage_type() == kRowSparse
@@ -49,29 +62,74 @@ std::vector<RowSource> sources_of(SparseContext& context, const Rows& rows) {
   return sources;
 }
 
-void compute_rows(SparseContext& context, const Rows& rows) {
+void compute_rows(SparseContext& context, std::span<const int64_t> rows, const Sources& sources) {
   if (!context.out(0).is_sparse()) {
     if (context.out(0).size() == 0) return;
     const RowSource out = RowSource::dense(context.dense_out(0));
-    return run_rows(context, rows, sources_of(context, rows), {&out, 1});
+    return run_rows(context, rows, sources, {&out, 1});
   }
   const RowsView result = context.make_rows(0, static_cast<int64_t>(rows.size()));
   std::copy(rows.begin(), rows.end(), result.index);
   if (result.width == 0) return;
   const RowSource out = RowSource::packed(result.values);
-  run_rows(context, rows, sources_of(context, rows), {&out, 1});
+  run_rows(context, rows, sources, {&out, 1});
+}
+void compute_rows(SparseContext& context, std::span<const int64_t> rows) {
+  compute_rows(context, rows, sources_of(context, rows));
 }
 
 Rows stored_rows(const RowsView& view) { return Rows(view.index, view.index + view.stored); }
 
+// All of a dense result as if no sparse operand stored a row.
+void compute_of_zeros(SparseContext& context) {
+  constexpr int64_t kBlockBytes = 32768;  // of zeros, which stay in the caches
+  const Tensor out = context.dense_out(0);
+  std::vector<Tensor> in;
+  for (int i = 0; i < context.num_in(); ++i) {
+    const bool stored = context.in(i).storage_type() == kRowSparse;
+    in.push_back(stored ? Tensor{nullptr, nullptr, context.in(i).dtype()} : unpacked(context, i));
+  }
+  parallel_for(out.size(), 1.0, [&](int64_t first, int64_t last) {
+    constexpr int64_t kBlock = kBlockBytes / 8;  // of any type
+    const std::vector<char> zeros(kBlockBytes);
+    for (; first < last; first += kBlock) {
+      const Shape shape{std::min(kBlock, last - first)};
+      const auto part = [&](const Tensor& tensor) {
+        char* const data = tensor.as<char>();
+        const std::size_t start = static_cast<std::size_t>(first) * dtype_size(tensor.dtype);
+        return Tensor{data == nullptr ? const_cast<char*>(zeros.data()) : data + start, &shape,
+                      tensor.dtype};
+      };
+      InlineVector<Tensor, 8> parts;
+      for (const Tensor& tensor : in) parts.push_back(part(tensor));
+      const Tensor result = part(out);
+      context.run_dense(parts.span(), {&result, 1});
+    }
+  });
+}
+
 // f(0, 0, ...) = 0: rows that any operand stores; into a dense result all rows.
 void union_rows(SparseContext& context) {
-  if (!context.out(0).is_sparse())
-    return compute_rows(context, all_rows(context.out(0).shape()[0]));
   std::vector<RowsView> views;
-  views.reserve(static_cast<std::size_t>(context.num_in()));
-  for (int i = 0; i < context.num_in(); ++i) views.push_back(context.rows(i));
-  compute_rows(context, rows_of_any(views));
+  for (int i = 0; i < context.num_in(); ++i)
+    if (context.in(i).storage_type() == kRowSparse) views.push_back(context.rows(i));
+  if (views.size() == 2 && context.num_in() == 2 && context.out(0).is_sparse()) {
+    UnionOfTwo both = union_of(views[0], views[1]);
+    return compute_rows(context, both.rows,
+                        {RowSource::stored(views[0], std::move(both.left)),
+                         RowSource::stored(views[1], std::move(both.right))});
+  }
+  const Rows rows = rows_of_any(views);
+  if (context.out(0).is_sparse()) return compute_rows(context, rows);
+  if (context.out(0).size() == 0) return;
+  // Where few rows are stored, the others are computed in long stretches. Wide rows are long
+  // enough.
+  constexpr std::size_t kWideBytes = 256;
+  const int64_t all = context.out(0).shape()[0];
+  if (views[0].row_bytes() > kWideBytes || static_cast<int64_t>(rows.size()) > all / 2)
+    return compute_rows(context, all_rows(all));
+  compute_of_zeros(context);
+  compute_rows(context, rows);
 }
 
 // f(0, x) = f(x, 0) = 0: rows that all sparse operands store.

@@ -17,6 +17,9 @@ constexpr int64_t kCachedBytes = 1 << 19;
 // From so many on, entries of a row that fall into such a block are worth being looked for.
 constexpr int64_t kEntriesToFind = 8;
 
+// Blocks of rows of a product by a vector, at most, and the entries that each has for a column.
+constexpr int64_t kMostBlocks = 8, kEntriesPerSum = 16;
+
 // fn(first, last) on rows, in parts of about equal numbers of entries.
 template <class F>
 void parallel_rows(int64_t rows, const int64_t* begins, double cost, const F& fn) {
@@ -68,13 +71,21 @@ void scatter_blocks(Scattered<T> entries, int64_t last, int64_t block, const Mat
 
 }  // namespace
 
+bool has_few_columns(const CsrView& csr) { return csr.columns <= kColumnsPerEntry * csr.stored; }
+
+std::vector<char> used_columns(const CsrView& csr) {
+  std::vector<char> used(static_cast<std::size_t>(csr.columns));
+  char* const all = used.data();
+  std::for_each(csr.indices, csr.indices + csr.stored, [all](int64_t column) { all[column] = 1; });
+  return used;
+}
+
 StoredColumns stored_columns(const SparseContext& context, const CsrView& csr) {
   StoredColumns result{{}, csr.indices};
   std::vector<int64_t>& columns = result.columns;
   const int64_t *const begin = csr.indices, *const end = begin + csr.stored;
-  if (csr.columns <= kColumnsPerEntry * csr.stored) {
-    std::vector<char> used(static_cast<std::size_t>(csr.columns));
-    for (const int64_t* k = begin; k < end; ++k) used[static_cast<std::size_t>(*k)] = 1;
+  if (has_few_columns(csr)) {
+    const std::vector<char> used = used_columns(csr);
     const auto count = static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
     columns.resize(count + 1);
     std::vector<int64_t> slot_of(used.size());
@@ -127,17 +138,52 @@ void transposed_times_rows(const CsrView& csr, const T* values, const int64_t* s
   const int64_t width = dense.width;
   const int64_t block =
       std::max<int64_t>(1, kCachedBytes / (width * static_cast<int64_t>(sizeof(T))));
-  const bool blocks = block < height &&
-                      csr.stored >= kEntriesToFind * csr.rows * (height / block) &&
-                      have_sorted_rows(csr);
   const double work = static_cast<double>(csr.stored + height) * static_cast<double>(width);
-  parallel_for(height, work / static_cast<double>(height), [&](int64_t first, int64_t last) {
+  const double cost = work / static_cast<double>(height);
+  // Threads, too, have a stretch each: asking every entry whether it is theirs takes as long as a
+  // narrow row.
+  const int64_t threads = threads_for(height, cost);
+  const int64_t stretches = std::max(height / block, threads);
+  const bool blocks = (block < height || threads > 1) &&
+                      csr.stored >= kEntriesToFind * csr.rows * stretches && have_sorted_rows(csr);
+  parallel_for(height, cost, [&](int64_t first, int64_t last) {
     const Scattered<T> part{csr.rows, csr.indptr, csr.indptr + 1, slots,
                             values,   sources,    first,          last};
     if (blocks) return scatter_blocks(part, last, block, dense, out);
     std::fill(out + first * width, out + last * width, T{0});
     csr_loops<T>().scatter_rows(part, dense, out);
   });
+}
+
+// Threads take blocks of rows, whose number depends on sizes alone; their sums are added in order.
+template <class T>
+void transposed_times_vector(const SparseContext& context, const CsrView& csr, const T* values,
+                             const T* x, T* sums) {
+  const int64_t columns = csr.columns;
+  // What bringing them together takes is then a fraction of the entries.
+  const int64_t blocks =
+      std::clamp<int64_t>(csr.stored / (kEntriesPerSum * std::max<int64_t>(1, columns)), 1,
+                          std::min(kMostBlocks, std::max<int64_t>(1, csr.rows)));
+  auto* const more_sums = context.workspace_of<T>((blocks - 1) * columns);
+  const auto row_of = [&](int64_t block) -> int64_t {
+    const int64_t *const begins = csr.indptr, *const end = begins + csr.rows;
+    if (block == blocks) return csr.rows;
+    return std::lower_bound(begins, end, csr.stored * block / blocks) - begins;
+  };
+  const auto sums_of = [&](int64_t b) { return b == 0 ? sums : more_sums + (b - 1) * columns; };
+  parallel_for(
+      blocks, 4.0 * static_cast<double>(csr.stored + columns) / static_cast<double>(blocks),
+      [&](int64_t first, int64_t last) {
+        for (int64_t b = first; b < last; ++b) {
+          std::fill_n(sums_of(b), columns, -T{0});
+          const int64_t row = row_of(b);
+          csr_loops<T>().sum_columns(row_of(b + 1) - row, csr.indptr + row, csr.indices, values,
+                                     x + row, sums_of(b));
+        }
+      },
+      1);
+  for (int64_t b = 1; b < blocks; ++b)
+    for (int64_t c = 0; c < columns; ++c) sums[c] += sums_of(b)[c];
 }
 
 template <class T>
@@ -180,13 +226,15 @@ void dense_times_csr_rows(const T* dense, int64_t m, const CsrView& csr, const T
       1);
 }
 
-#define MX_CSR_PRODUCTS(T)                                                                       \
-  template void combine_rows(const Coefficients<T>&, const MatrixRows<T>&, T*);                  \
-  template void transposed_times_rows(const CsrView&, const T*, const int64_t*, int64_t,         \
-                                      const int64_t*, const MatrixRows<T>&, T*);                 \
-  template void dense_times_csr(const T*, int64_t, const CsrView&, const T*, const int64_t*, T*, \
-                                int64_t);                                                        \
-  template void dense_times_csr_rows(const T*, int64_t, const CsrView&, const T*,                \
+#define MX_CSR_PRODUCTS(T)                                                                        \
+  template void combine_rows(const Coefficients<T>&, const MatrixRows<T>&, T*);                   \
+  template void transposed_times_rows(const CsrView&, const T*, const int64_t*, int64_t,          \
+                                      const int64_t*, const MatrixRows<T>&, T*);                  \
+  template void transposed_times_vector(const SparseContext&, const CsrView&, const T*, const T*, \
+                                        T*);                                                      \
+  template void dense_times_csr(const T*, int64_t, const CsrView&, const T*, const int64_t*, T*,  \
+                                int64_t);                                                         \
+  template void dense_times_csr_rows(const T*, int64_t, const CsrView&, const T*,                 \
                                      std::span<const int64_t>, T*);
 MX_CSR_PRODUCTS(float)
 MX_CSR_PRODUCTS(double)

@@ -36,6 +36,16 @@ void transposed_times_rows(const CsrView& csr, const T* values, const int64_t* s
                            int64_t height, const int64_t* sources, const MatrixRows<T>& dense,
                            T* out);
 
+// Transposed csr times a vector: the sums of all columns. Those without entries are -0; others may
+// be.
+template <class T>
+void transposed_times_vector(const SparseContext& context, const CsrView& csr, const T* values,
+                             const T* x, T* sums);
+// Whether there are so few columns that all of them cost less than a search among the entries.
+bool has_few_columns(const CsrView& csr);
+// 1 for each column that has entries, else 0.
+std::vector<char> used_columns(const CsrView& csr);
+
 // Dense (m, k) times csr (k, n): slots[e] is the column of `out` that entry e adds to.
 template <class T>
 void dense_times_csr(const T* dense, int64_t m, const CsrView& csr, const T* values,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "op/inline_vector.h"
 #include "op/run/parallel.h"
@@ -21,21 +22,45 @@ constexpr double kElementCost = 4.0;
 
 constexpr int64_t kMissing = -1;
 
-// fn(move) with a move(to, from) of so many bytes, a constant where rows are narrow and often so.
+// A row of zeros, for those that an operand does not store.
+constexpr std::size_t kZeroBytes = 256;
+alignas(16) constexpr char kZeros[kZeroBytes] = {};
+
+struct Four {
+  char bytes[4];
+};
+struct Sixteen {
+  char bytes[16];
+};
+
+// fn(move) with a move(to, from) of so many bytes: of narrow rows a call would take longer.
 template <class F>
 void dispatch_row(std::size_t bytes, const F& fn) {
-  if (bytes == 4) return fn([](char* to, const char* from) { std::memcpy(to, from, 4); });
+  const auto pieces = [bytes]<class Piece>(Piece) {
+    return [bytes](char* to, const char* from) {
+      for (std::size_t b = 0; b < bytes; b += sizeof(Piece)) {
+        Piece piece;
+        std::memcpy(&piece, from + b, sizeof(piece));
+        std::memcpy(to + b, &piece, sizeof(piece));
+      }
+    };
+  };
+  if (bytes == sizeof(Four))
+    return fn([](char* to, const char* from) { std::memcpy(to, from, 4); });
+  if (bytes <= kZeroBytes && bytes % sizeof(Sixteen) == 0) return fn(pieces(Sixteen()));
   fn([bytes](char* to, const char* from) { std::memcpy(to, from, bytes); });
 }
 
 // One operand during a thread's part of the list: shows the kernel some rows as a tensor.
 class RowWindow {
  public:
-  RowWindow(const RowSource& source, std::span<const int64_t> rows, int64_t block)
+  // What is only written is not brought together before.
+  RowWindow(const RowSource& source, std::span<const int64_t> rows, int64_t block, bool is_read)
       : source_(source),
         positions_(source.positions(rows)),
         shape_(source.values().shape()),
-        block_(block) {}
+        block_(block),
+        is_read_(is_read) {}
 
   // Rows [first, first + count) of the list, where they are if they lie together.
   Tensor show(int64_t first, int64_t count) {
@@ -51,10 +76,11 @@ class RowWindow {
   void put_back() const {
     if (!gathered_) return;
     const std::size_t bytes = source_.row_bytes();
-    dispatch_row(bytes, [&](const auto& move) {
-      for (int64_t k = 0; k < shape_[0]; ++k)
-        move(source_.row(positions_[first_ + k]),
-             buffer_.get() + static_cast<std::size_t>(k) * bytes);
+    char* const to = source_.row(0);
+    const char* from = buffer_.get();
+    dispatch_row(bytes, [&, positions = positions_ + first_, count = shape_[0]](const auto& move) {
+      for (int64_t k = 0; k < count; ++k, from += bytes)
+        move(to + static_cast<std::size_t>(positions[k]) * bytes, from);
     });
   }
   // How many rows from `first` on lie together: at least one, even if it is missing.
@@ -70,11 +96,21 @@ class RowWindow {
     const std::size_t bytes = source_.row_bytes();
     if (!buffer_)
       buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(block_) * bytes);
-    dispatch_row(bytes, [&](const auto& move) {
-      for (int64_t k = 0; k < shape_[0]; ++k) {
-        const int64_t at = positions_[first_ + k];
-        char* to = buffer_.get() + static_cast<std::size_t>(k) * bytes;
-        at < 0 ? static_cast<void>(std::memset(to, 0, bytes)) : move(to, source_.row(at));
+    if (!is_read_) return;
+    char* to = buffer_.get();
+    const int64_t* const positions = positions_ + first_;
+    if (bytes > kZeroBytes) {
+      for (int64_t k = 0; k < shape_[0]; ++k, to += bytes)
+        positions[k] < 0 ? std::memset(to, 0, bytes)
+                         : std::memcpy(to, source_.row(positions[k]), bytes);
+      return;
+    }
+    // Without a branch a row: whether it is stored is anybody's guess.
+    const char* const from[] = {source_.row(0), kZeros};
+    dispatch_row(bytes, [&, count = shape_[0]](const auto& move) {
+      for (int64_t k = 0; k < count; ++k, to += bytes) {
+        const int64_t missing = positions[k] >> 63;  // all bits or none
+        move(to, from[-missing] + static_cast<std::size_t>(positions[k] & ~missing) * bytes);
       }
     });
   }
@@ -83,6 +119,7 @@ class RowWindow {
   const int64_t* positions_;
   Shape shape_;
   const int64_t block_;
+  const bool is_read_;
   int64_t first_ = 0;
   bool gathered_ = false;
   std::unique_ptr<char[]> buffer_;
@@ -100,6 +137,12 @@ RowSource::RowSource(Kind kind, const Tensor& values, bool updated)
 RowSource RowSource::dense(const Tensor& values) { return {Kind::kDense, values, false}; }
 RowSource RowSource::updated(const Tensor& values) { return {Kind::kDense, values, true}; }
 RowSource RowSource::packed(const Tensor& values) { return {Kind::kPacked, values, false}; }
+
+RowSource RowSource::stored(const RowsView& view, std::vector<int64_t> positions) {
+  RowSource source(Kind::kStored, view.values, false);
+  source.positions_ = std::move(positions);
+  return source;
+}
 
 RowSource RowSource::stored(const RowsView& view, std::span<const int64_t> rows) {
   RowSource source(Kind::kStored, view.values, false);
@@ -132,7 +175,8 @@ void run_rows(const SparseContext& context, std::span<const int64_t> rows,
       static_cast<int64_t>(rows.size()), kElementCost * static_cast<double>(out[0].row_elements()),
       [&](int64_t first, int64_t last) {
         InlineVector<RowWindow, 8> windows;
-        for (const RowSource* source : sources) windows.emplace_back(*source, rows, block);
+        for (const RowSource* source : sources)
+          windows.emplace_back(*source, rows, block, windows.size() < in.size());
         InlineVector<Tensor, 8> tensors(sources.size());
         while (first < last) {
           int64_t count = narrow ? std::min(block, last - first) : last - first;
