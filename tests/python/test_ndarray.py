@@ -496,3 +496,14 @@ def test_a_call_does_not_keep_its_arrays(name, collector_off):
     mx.nd.waitall()
     del array
     assert gone() is None
+
+
+def test_an_array_is_cut_at_more_places_than_a_shape_has_dimensions():
+    cuts = list(range(1, 60))
+    numbers = np.arange(120.0, dtype="float32").reshape(60, 2)
+    for pieces in (
+        mx.nd.split_v2(mx.nd.array(numbers), cuts),
+        mx.np.split(mx.np.array(numbers), cuts),
+        mx.sym.split_v2(mx.sym.var("x"), cuts).bind(mx.cpu(), {"x": mx.nd.array(numbers)}).forward(),
+    ):
+        assert [piece.asnumpy().tolist() for piece in pieces] == [[row] for row in numbers.tolist()]

@@ -356,6 +356,37 @@ def test_samples_below_a_transformation():
     assert doubled_ones[1] == 4 and doubled_ones._data is samples
 
 
+class DroppingOut(mx.gluon.Parameter):
+    """Another parameter's arrays with dropout, made as a package for language makes them."""
+
+    def __init__(self, of, rate):
+        super().__init__(of.name, grad_req=of.grad_req, shape=of._shape, dtype=of.dtype)
+        self._rate, self._var, self._data, self._grad = rate, of._var, of._data, of._grad
+        self._ctx_list, self._ctx_map, self._trainer = of._ctx_list, of._ctx_map, of._trainer
+
+    def data(self, ctx=None):
+        return mx.nd.Dropout(self._check_and_get(self._data, ctx), self._rate)
+
+
+def test_a_parameter_made_of_anothers_parts():
+    weight = mx.gluon.Parameter("weight", shape=(40, 50))
+    assert weight._ctx_map is None
+    weight.initialize("ones")
+    dropping = DroppingOut(weight, 0.5)
+    assert (dropping.data().asnumpy() == 1).all()
+    with mx.autograd.record():
+        dropped = dropping.data()
+        dropped.sum().backward()
+    assert set(dropped.asnumpy().ravel()) == {0, 2} and (weight.grad().asnumpy() == dropped.asnumpy()).all()
+
+
+def test_the_array_of_a_device_is_found_by_its_type_and_number():
+    weight = mx.gluon.Parameter("weight", shape=(2,))
+    weight.initialize(ctx=[mx.cpu(2), mx.cpu(0)])
+    kind = mx.cpu().device_typeid & 1
+    assert weight._ctx_map[kind] == [1, None, 0] and weight._ctx_map[1 - kind] == []
+
+
 @pytest.mark.parametrize(
     "module, some",
     [

@@ -186,6 +186,22 @@ class Parameter:
                 return array
         raise self._missing(ctx)
 
+    @property
+    def _ctx_map(self) -> Optional[List[List[Optional[int]]]]:
+        """Which array is a device's, by the last bit of the device's type and by its number: what packages ask for."""
+        if self._ctx_list is None:
+            return None
+        places: List[List[Optional[int]]] = [[], []]
+        for place, context in enumerate(self._ctx_list):
+            row = places[context.device_typeid & 1]
+            row.extend([None] * (context.device_id + 1 - len(row)))
+            row[context.device_id] = place
+        return places
+
+    @_ctx_map.setter
+    def _ctx_map(self, places: Any) -> None:
+        pass  # parameters made of another's parts set it beside _ctx_list, which it follows
+
     def _check_and_get(self, arr_list: Optional[List[NDArray]], ctx: Any) -> Any:
         """The array on a device, or with `list` as device all of them: what trainers of other packages call."""
         return arr_list if ctx is list and arr_list is not None else self._on(arr_list, None if ctx is list else ctx)

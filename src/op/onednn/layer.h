@@ -24,15 +24,26 @@ class Layer {
 
   void run(const KernelContext& context, const void* data, const void* weight, const void* bias,
            void* out) {
+    run_loaded(context, data, weight_.load(context, weight), bias, out);
+  }
+  // Input 1 of the call is the weight, and is kept in the primitive's layout.
+  void run_lasting(const KernelContext& context, const void* data, const MadeOfValues::Key& key,
+                   const void* bias, void* out) {
+    run_loaded(context, data, weight_.load_lasting(context, 1, key), bias, out);
+    weight_.forget();
+  }
+
+ private:
+  void run_loaded(const KernelContext& context, const void* data, dnnl_memory_t weight,
+                  const void* bias, void* out) {
     execute(primitive_, {{DNNL_ARG_SRC, data_.load(context, data)},
-                         {DNNL_ARG_WEIGHTS, weight_.load(context, weight)},
+                         {DNNL_ARG_WEIGHTS, weight},
                          {DNNL_ARG_BIAS, bias_.load(context, bias)},
                          {DNNL_ARG_DST, out_.place(context, out)},
                          {DNNL_ARG_SCRATCHPAD, scratchpad_.take(context)}});
     out_.store();
   }
 
- private:
   Operand data_, weight_, bias_, out_;
   Scratchpad scratchpad_;
   Primitive primitive_;

@@ -3,6 +3,7 @@
 #include "op/onednn/operand.h"
 
 #include "op/loops/half_arrays.h"
+#include "op/products/packed_floats.h"
 
 namespace mxnet::onednn {
 namespace {
@@ -10,6 +11,13 @@ namespace {
 dnnl::memory without_data(const dnnl::memory::desc& desc) {
   return dnnl::memory(desc, engine(), DNNL_MEMORY_NONE);
 }
+
+// A weight in the layout of a primitive.
+struct Lasting {
+  explicit Lasting(const dnnl::memory::desc& desc) : layout(desc), memory(desc.get_size()) {}
+  dnnl::memory::desc layout;
+  PackedFloats memory;
+};
 
 }  // namespace
 
@@ -28,11 +36,12 @@ Operand::Operand(const dnnl::memory::desc& plain, const dnnl::memory::desc& want
   reorder_ = dnnl::reorder(from, output ? plain_for_reorder() : wanted_);
 }
 
-dnnl_memory_t Operand::bind(const KernelContext& context, void* data) {
+dnnl_memory_t Operand::bind(const KernelContext& context, void* data, void* place) {
   if (!plain_) return nullptr;
   plain_.set_data_handle(data);
   if (!wanted_) return plain_.get();
-  wanted_.set_data_handle(context.workspace(wanted_desc_.get_size()));
+  if (place == nullptr) place = context.workspace(wanted_desc_.get_size());
+  wanted_.set_data_handle(place);
   if (wide_) {
     wide_.set_data_handle(reorder_ ? context.workspace(wide_.get_desc().get_size())
                                    : wanted_.get_data_handle());
@@ -41,8 +50,34 @@ dnnl_memory_t Operand::bind(const KernelContext& context, void* data) {
 }
 
 dnnl_memory_t Operand::load(const KernelContext& context, const void* data) {
+  return fill(context, data);
+}
+
+dnnl_memory_t Operand::load_lasting(const KernelContext& context, int input,
+                                    MadeOfValues::Key key) {
+  const void* const data = context.in(input).data;
+  key.front() = static_cast<int64_t>(reinterpret_cast<uintptr_t>(data));
+  uint64_t version = 0;
+  MadeOfValues* const made = wanted_ ? context.made_of(input, &version) : nullptr;
+  bool again = false;
+  MadeOfValues::Made found;
+  if (made != nullptr) found = made->find(version, key, &again);
+  if (!again) return load(context, data);
+  auto lasting = std::static_pointer_cast<const Lasting>(found);
+  // Numbers of threads, and strides, may ask for one weight in layouts that the key does not tell.
+  if (lasting == nullptr || lasting->layout != wanted_desc_) {
+    lasting = std::make_shared<const Lasting>(wanted_desc_);
+    fill(context, data, lasting->memory.data());
+    made->add(version, key, lasting);
+  }
+  wanted_.set_data_handle(lasting->memory.data());
+  lasting_ = std::move(lasting);
+  return wanted_.get();
+}
+
+dnnl_memory_t Operand::fill(const KernelContext& context, const void* data, void* place) {
   // oneDNN takes inputs as void* too; it does not write them.
-  const dnnl_memory_t memory = bind(context, const_cast<void*>(data));
+  const dnnl_memory_t memory = bind(context, const_cast<void*>(data), place);
   if (wide_) widen(DType::kFloat16, data, static_cast<float*>(wide_.get_data_handle()), count_);
   if (reorder_)
     execute(reorder_, {{DNNL_ARG_FROM, plain_for_reorder().get()}, {DNNL_ARG_TO, memory}});

@@ -2,6 +2,7 @@
 // An argument of a primitive: a plain array of ours, in the layout (and, for half types that the
 // CPU cannot compute in, the type) that the primitive wants. Where the two agree nothing is copied.
 #pragma once
+#include "ndarray/made_of_values.h"
 #include "op/onednn/runtime.h"
 
 namespace mxnet::onednn {
@@ -15,6 +16,11 @@ class Operand {
 
   // An input: what the primitive reads.
   dnnl_memory_t load(const KernelContext& context, const void* data);
+  // Input `input` of the call, a weight: from the second call that finds the same values on what
+  // was made of it for the first is kept beside the array and read. `key` tells the layouts of one
+  // weight apart; its first number is set here. Call forget() when the primitive has run.
+  dnnl_memory_t load_lasting(const KernelContext& context, int input, MadeOfValues::Key key);
+  void forget() { lasting_ = nullptr; }
   // An output: what the primitive writes.
   dnnl_memory_t place(const KernelContext& context, void* data);
   // Brings what was written to the array given to place().
@@ -24,7 +30,9 @@ class Operand {
   const dnnl::memory::desc& wanted() const { return wanted_desc_; }
 
  private:
-  dnnl_memory_t bind(const KernelContext& context, void* data);
+  // Where what the primitive wants is placed: at `place`, or in the call's scratch memory.
+  dnnl_memory_t bind(const KernelContext& context, void* data, void* place = nullptr);
+  dnnl_memory_t fill(const KernelContext& context, const void* data, void* place = nullptr);
   // The plain array for the reorder: itself, or as float32.
   const dnnl::memory& plain_for_reorder() const { return wide_ ? wide_ : plain_; }
 
@@ -33,8 +41,9 @@ class Operand {
   // Of float16 that is wanted as float32, in the order of the plain array: oneDNN's own steps
   // between the two take a hundred times as long as two of ours.
   dnnl::memory wide_;
-  int64_t count_ = 0;      // of its elements
-  dnnl::reorder reorder_;  // null where plain, or wide, is what is wanted
+  int64_t count_ = 0;           // of its elements
+  dnnl::reorder reorder_;       // null where plain, or wide, is what is wanted
+  MadeOfValues::Made lasting_;  // what the primitive reads, while it runs
 };
 
 // Scratch memory of a primitive whose attributes() say so.

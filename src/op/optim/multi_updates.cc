@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "op/optim/tensor_scalar.h"
 #include "op/optim/trust_ratio.h"
@@ -19,7 +21,7 @@ namespace {
 
 struct MultiParams : UpdateScalars {
   std::vector<float> lrs, wds, etas;
-  Shape step_count;
+  std::vector<std::optional<int64_t>> step_count;  // more of them than a Shape takes
   int32_t count;
 };
 using Op = UpdateOp<MultiParams>;
@@ -76,8 +78,7 @@ void infer_multi(const MultiParams& p, Infer& infer) {
   }
   if (layout.common == Layout::kScale) check_length(p.etas.size(), p.count, "etas", infer);
   if (layout.rule == UpdateRule::kLambDirection)
-    check_length(static_cast<std::size_t>(std::max(p.step_count.ndim(), 0)), p.count, "step counts",
-                 infer);
+    check_length(p.step_count.size(), p.count, "step counts", infer);
   for (int k = 0; k < p.count; ++k) {
     InferArg weight = infer.in(layout.weight(k));
     weight.same_as(infer.in(layout.weight(k) + 1)).same_as(infer.out(k));
@@ -207,7 +208,7 @@ void multi_lamb_cpu(const MultiParams& p, KernelContext& context) {
     if (direction.dtype != DType::kFloat64) direction.dtype = DType::kFloat32;
     direction.data =
         context.workspace(static_cast<std::size_t>(direction.size()) * dtype_size(direction.dtype));
-    directions[k].scalars.t = static_cast<int32_t>(p.step_count[static_cast<int>(k)]);
+    directions[k].scalars.t = static_cast<int32_t>(p.step_count[k].value_or(0));
     directions[k].out = steps[k].grad = direction;
     directions[k].rounded = {};
   }

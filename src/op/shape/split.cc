@@ -2,6 +2,9 @@
 // An array cut along one dimension.
 #include <fmt/format.h>
 
+#include <optional>
+#include <vector>
+
 #include "op/inline_vector.h"
 #include "op/op_builder.h"
 #include "op/run/gpu.h"
@@ -20,12 +23,12 @@ struct SliceChannelParams {
 
 // Cut at given positions, or into a number of sections.
 struct SplitParams {
-  Shape indices;
+  std::vector<std::optional<int64_t>> indices;  // more of them than a Shape takes
   int32_t axis;
   bool squeeze_axis;
   int32_t sections;
 
-  int count() const { return sections > 0 ? sections : indices.ndim(); }
+  int count() const { return sections > 0 ? sections : static_cast<int>(indices.size()); }
 };
 
 // How an operator finds its dimension.
@@ -52,11 +55,14 @@ int64_t piece_length(const SplitParams& params, int i, InferArg data, int axis) 
   const int64_t size = data.dim(axis);
   if (params.sections > 0)  // the first ones take what remains of the division
     return size / params.sections + (i < size % params.sections ? 1 : 0);
-  const Shape& cuts = params.indices;
-  const int64_t first = cuts[i], last = i + 1 < cuts.ndim() ? cuts[i + 1] : size;
-  if (first < 0 || first > last || last > size || cuts[0] != 0) {
-    data.fail(fmt::format("a size in dimension {} to cut at rising indices from 0, not at {}", axis,
-                          to_string(cuts)));
+  const auto cut = [&](int at) {  // -1 where None is given
+    return params.indices[static_cast<std::size_t>(at)].value_or(-1);
+  };
+  const int64_t first = cut(i), last = i + 1 < params.count() ? cut(i + 1) : size;
+  if (first < 0 || first > last || last > size || cut(0) != 0) {
+    data.fail(fmt::format(
+        "a size in dimension {} to cut at rising indices from 0, not from {} to {} of {}", axis,
+        first, last, size));
   }
   return last - first;
 }

@@ -297,6 +297,27 @@ def test_lbsgd_keeps_only_gradients_that_wait():
         assert weight.asnumpy().tolist() == [after, after]
 
 
+@pytest.mark.parametrize("name", ["lamb", "lars", "sgd"])
+def test_a_network_of_more_weights_than_a_shape_has_dimensions(name):
+    """They are updated at once, up to 45 of them, and each has its own number of updates."""
+
+    def trained(together):
+        made = mx.optimizer.create(name, learning_rate=0.1)
+        update = mx.optimizer.get_updater(made)
+        weights = [mx.nd.full((2, 2), 1 + i) for i in range(40)]
+        grads = [mx.nd.array([[1, i], [2, -1]]) for i in range(40)]
+        update(3, grads[3], weights[3])
+        for _ in range(2):
+            if together:
+                update(list(range(40)), grads, weights)
+            else:
+                for i in range(40):
+                    update(i, grads[i], weights[i])
+        return np.stack([weight.asnumpy() for weight in weights])
+
+    np.testing.assert_allclose(trained(True), trained(False), rtol=1e-5)
+
+
 def test_an_unknown_optimizer_is_named():
     with pytest.raises(ValueError, match="given optimizer 'sgdd', expected one of .*sgd"):
         mx.optimizer.create("sgdd")
