@@ -8,7 +8,7 @@
 namespace mxnet {
 
 // Bytes of a result from which on it pays: with less everything lies in the caches.
-inline constexpr int64_t kOwnedFrom = int64_t{4} << 20;
+inline constexpr int64_t kOwnedFrom = int64_t{2} << 20;
 // How far ahead they are asked for, and how many of them at a time: on a Cascade Lake 512 bytes to
 // 4 KiB ahead are alike, and blocks of 4 KiB gain a fifth of what those of 1 KiB do.
 inline constexpr int64_t kOwnedAhead = 2048, kOwnedBlock = 1024;
