@@ -7,8 +7,13 @@
 
 namespace mxnet {
 
-// Bytes of a result from which on it pays: with less everything lies in the caches.
-inline constexpr int64_t kOwnedFrom = int64_t{4} << 20;
+// Bytes of a result from which on it pays, if only because something else has pushed it out of the
+// third-level cache. Of one in the caches it takes nothing away; of 1 MiB a copy takes a third
+// more.
+inline constexpr int64_t kOwnedFrom = int64_t{3} << 19;
+// The same where several threads write it, each a part that lies in a cache of its own: 4 MB take
+// two threads a twentieth longer.
+inline constexpr int64_t kOwnedByManyFrom = int64_t{4} << 20;
 // How far ahead they are asked for, and how many of them at a time: on a Cascade Lake 512 bytes to
 // 4 KiB ahead are alike, and blocks of 4 KiB gain a fifth of what those of 1 KiB do.
 inline constexpr int64_t kOwnedAhead = 2048, kOwnedBlock = 1024;

@@ -61,7 +61,8 @@ void run_value(UnaryRow row, KernelContext& context) {
     using Number = std::conditional_t<std::is_integral_v<T>, double, float>;
     parallel_for(in.size(), cost_of(row, in.dtype), [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
-      const bool apart = in.data != out.data, light = row >= UnaryRow::abs;
+      const bool apart = in.data != out.data;
+      const bool light = row >= UnaryRow::abs || row == UnaryRow::sqrt;
       write_results(out.as<T>() + first, last - first, in.size(),
                     in.size() * static_cast<int64_t>(sizeof(T)), apart, light,
                     [x, row](int64_t at, T* y, int64_t n) {

@@ -16,7 +16,8 @@ void write_in_blocks(void* out, int64_t element, int64_t count, int64_t whole, i
   const int64_t written = whole * element;
   char* to = static_cast<char*>(out);
   if (owns_lines(written)) {
-    if (!apart || !light) return results.run(results.loop, 0, out, count);
+    const bool near = count != whole && written < kOwnedByManyFrom;
+    if (!apart || !light || near) return results.run(results.loop, 0, out, count);
     return write_owned(to, element, count, [&](int64_t first, int64_t n) {
       results.run(results.loop, first, to + first * element, n);
     });

@@ -6,6 +6,7 @@
 #include <bit>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 
 #include "base/half.h"

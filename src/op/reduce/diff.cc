@@ -53,7 +53,7 @@ void difference(const T* x, T* y, int64_t outer, int64_t size, int64_t inner) {
   const int64_t part = (size - 1) * inner;
   const auto subtract = subtraction<T>().arrays;
   if (outer == 1) {
-    parallel_for(part, 1.0, [&](int64_t first, int64_t last) {
+    parallel_writes(y, part, 1.0, [&](int64_t first, int64_t last) {
       subtract(x + inner + first, x + first, y + first, last - first);
     });
     return;
