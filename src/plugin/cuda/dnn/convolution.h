@@ -60,14 +60,14 @@ struct OfferedEngine {
   EngineConfig config;
   Descriptor descriptor;
 };
-// What a handle offers for a graph of operations. Configurations refer to the graph, which refers
+// What a target offers for a graph of operations. Configurations refer to the graph, which refers
 // to the operations: all of them live until plans are made.
 struct EngineOffers {
   std::vector<Descriptor> operations;
   Descriptor graph;
   std::vector<OfferedEngine> engines;
 };
-EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> operations,
+EngineOffers offered_engines(const PlanTarget& target, std::vector<Descriptor> operations,
                              const CudaConfig& config);
 
 // Arrays of device memory; the one that the pass computes is written.
