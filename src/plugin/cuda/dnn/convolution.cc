@@ -101,14 +101,14 @@ void add_steps(const Convolution& convolution, Descriptor sums,
     operations->push_back(std::move(step).operation(sums, to));
     sums = std::move(to);
   };
+  if (convolution.sum) {
+    const Descriptor other = tensor(kOtherId, convolution.output, convolution);
+    add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(other)));
+  }
   if (convolution.bias) {
     std::vector<int64_t> dims(convolution.output.size(), 1);
     dims[1] = convolution.output[1];
     add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(tensor(kBiasId, dims, convolution))));
-  }
-  if (convolution.sum) {
-    const Descriptor other = tensor(kOtherId, convolution.output, convolution);
-    add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(other)));
   }
   if (convolution.activation) {
     const PostOp& activation = *convolution.activation;
