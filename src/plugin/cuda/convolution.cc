@@ -34,8 +34,8 @@ Convolution description(const GpuConvCall& call, const ConvolutionSteps& steps) 
           .stride = spatial(g, {}, g.stride),
           .dilate = spatial(g, {}, g.dilate),
           .groups = g.groups,
-          .bias = steps.bias != nullptr,
           .sum = steps.other != nullptr,
+          .bias = steps.bias != nullptr,
           .activation = steps.activation};
 }
 

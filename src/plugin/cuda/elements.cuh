@@ -63,6 +63,7 @@ constexpr int kVectorBytes = 16;  // the widest load of one thread
 
 template <class T, int kSize>
 struct alignas(sizeof(T) * kSize) Pack {
+  static_assert(sizeof(T) * kSize <= kVectorBytes, "no load of one thread is wider");
   T values[kSize];
 };
 template <class T>

@@ -23,9 +23,9 @@ TEST(GpuFamilies, ArraysAreChosenByConditions) {
   NDArray x = array_of({1, 2, 3, 4, 5, 6}, Shape{3, 2}, kGpu);
   NDArray y = array_of({-1, -2, -3, -4, -5, -6}, Shape{3, 2}, kGpu);
   EXPECT_EQ(values_of(call("where", {&condition, &x, &y})), (Values{-1, -2, 3, 4, -5, -6}));
-  NDArray positions = array_of({2, 0, 5, -1}, {}, kGpu);
+  NDArray positions = array_of({2, 0, 5, -1, NAN}, {}, kGpu);
   EXPECT_EQ(values_of(call("one_hot", {&positions}, {{"depth", "3"}, {"off_value", "9"}})),
-            (Values{9, 9, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9}));
+            (Values{9, 9, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}));
 }
 
 // Answers of 67 numbers, so that packs of 16 bytes and the rest behind them are asked.

@@ -101,14 +101,14 @@ void add_steps(const Convolution& convolution, Descriptor sums,
     operations->push_back(std::move(step).operation(sums, to));
     sums = std::move(to);
   };
+  if (convolution.sum) {
+    const Descriptor other = tensor(kOtherId, convolution.output, convolution);
+    add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(other)));
+  }
   if (convolution.bias) {
     std::vector<int64_t> dims(convolution.output.size(), 1);
     dims[1] = convolution.output[1];
     add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(tensor(kBiasId, dims, convolution))));
-  }
-  if (convolution.sum) {
-    const Descriptor other = tensor(kOtherId, convolution.output, convolution);
-    add(std::move(Step(CUDNN_POINTWISE_ADD, convolution).with(other)));
   }
   if (convolution.activation) {
     const PostOp& activation = *convolution.activation;
@@ -185,8 +185,9 @@ EngineConfig read_config(const Descriptor& descriptor) {
 }
 
 // What one heuristic lists, behind what is known already.
-void add_offers(cudnnBackendHeurMode_t mode, EngineOffers* offers) {
+void add_offers(const PlanTarget& target, cudnnBackendHeurMode_t mode, EngineOffers* offers) {
   Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  target.tell_heuristic(&heuristic);
   heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, offers->graph)
       .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode)
       .finalize();
@@ -292,19 +293,18 @@ std::vector<Descriptor> convolution_operations(const Convolution& convolution, d
   return operations;
 }
 
-EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> operations,
+EngineOffers offered_engines(const PlanTarget& target, std::vector<Descriptor> operations,
                              const CudaConfig& config) {
   EngineOffers offers{
       std::move(operations), Descriptor(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), {}};
   std::vector<cudnnBackendDescriptor_t> raw;
   raw.reserve(offers.operations.size());
   for (const Descriptor& operation : offers.operations) raw.push_back(operation.raw());
-  offers.graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle)
-      .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, raw)
-      .finalize();
+  target.tell_graph(&offers.graph);
+  offers.graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, raw).finalize();
   for (const cudnnBackendHeurMode_t mode : heuristics(config)) {
     try {
-      add_offers(mode, &offers);
+      add_offers(target, mode, &offers);
     } catch (const Error&) {  // a heuristic may not know the operation; the next one is asked
     }
   }

@@ -23,9 +23,10 @@ struct Convolution {
   std::vector<int64_t> data, weight, output;  // NC..., OI..., NC... whatever the layout
   std::vector<int64_t> pad, stride, dilate;   // per spatial dimension
   int64_t groups = 1;
-  // Forward: what is done to sums before they are rounded, in this order.
-  bool bias = false;  // a number for each channel is added
+  // Forward: what is done to sums before they are rounded, in this order. With the bias first cuDNN
+  // has no engine for channels second, and for channels last none that is compiled already.
   bool sum = false;   // another array like the output is added
+  bool bias = false;  // a number for each channel is added
   std::optional<PostOp> activation;
 
   bool has_steps() const { return bias || sum || activation; }
@@ -60,14 +61,14 @@ struct OfferedEngine {
   EngineConfig config;
   Descriptor descriptor;
 };
-// What a handle offers for a graph of operations. Configurations refer to the graph, which refers
+// What a target offers for a graph of operations. Configurations refer to the graph, which refers
 // to the operations: all of them live until plans are made.
 struct EngineOffers {
   std::vector<Descriptor> operations;
   Descriptor graph;
   std::vector<OfferedEngine> engines;
 };
-EngineOffers offered_engines(cudnnHandle_t handle, std::vector<Descriptor> operations,
+EngineOffers offered_engines(const PlanTarget& target, std::vector<Descriptor> operations,
                              const CudaConfig& config);
 
 // Arrays of device memory; the one that the pass computes is written.

@@ -97,6 +97,10 @@ class Descriptor {
     set_raw(name, CUDNN_TYPE_VOID_PTR, static_cast<int64_t>(addresses.size()), addresses.data());
     return *this;
   }
+  Descriptor& set_text(cudnnBackendAttributeName_t name, const std::string& text) {
+    set_raw(name, CUDNN_TYPE_CHAR, static_cast<int64_t>(text.size()), text.data());
+    return *this;
+  }
   // No attribute changes any more.
   Descriptor& finalize();
 

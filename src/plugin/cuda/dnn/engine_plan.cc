@@ -4,11 +4,10 @@
 
 namespace mxnet::cuda {
 
-EnginePlan::EnginePlan(cudnnHandle_t handle, Descriptor engine)
+EnginePlan::EnginePlan(const PlanTarget& target, Descriptor engine)
     : engine_(std::move(engine)), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle)
-      .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine_)
-      .finalize();
+  target.tell_plan(&plan_);
+  plan_.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine_).finalize();
   workspace_bytes_ = static_cast<std::size_t>(
       plan_.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1).at(0));
 }

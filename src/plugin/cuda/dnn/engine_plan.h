@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugin/cuda/dnn/cudnn.h"
+#include "plugin/cuda/dnn/plan_target.h"
 
 namespace mxnet::cuda {
 
@@ -14,7 +15,7 @@ class EnginePlan {
  public:
   // Takes the engine's descriptor, which stays with the plan. Throws Error(kGeneric) where the
   // engine does not support the operations.
-  EnginePlan(cudnnHandle_t handle, Descriptor engine);
+  EnginePlan(const PlanTarget& target, Descriptor engine);
 
   std::size_t workspace_bytes() const { return workspace_bytes_; }
   // On the handle's stream: arrays by the names that the operations give them.
