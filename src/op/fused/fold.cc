@@ -11,7 +11,8 @@ namespace mxnet {
 
 // y = (x * w + b - mean) * scale + beta = x * (w * scale) + ((b - mean) * scale + beta), rounded
 // once each.
-Folding::Folding(const FusedConvParams& params, const KernelContext& context, float* bias)
+[[gnu::cold]] Folding::Folding(const FusedConvParams& params, const KernelContext& context,
+                               float* bias)
     : given_(context.in(params.weight_input())) {
   const auto channels = static_cast<std::size_t>(params.conv.num_filter);
   if (params.conv.no_bias) {
@@ -25,12 +26,12 @@ Folding::Folding(const FusedConvParams& params, const KernelContext& context, fl
   const auto* beta = context.in(n + 1).as<float>();
   const auto* mean = context.in(n + 2).as<float>();
   const auto* variance = context.in(n + 3).as<float>();
-  scales_.reserve(channels);
+  scales_.resize(channels);
   for (std::size_t c = 0; c < channels; ++c) {
     const double scale =
         (params.fix_gamma ? 1.0 : double{gamma[c]}) / std::sqrt(double{variance[c]} + params.eps);
     bias[c] = static_cast<float>((double{bias[c]} - double{mean[c]}) * scale + double{beta[c]});
-    scales_.push_back(scale);
+    scales_[c] = scale;
   }
 }
 

@@ -32,17 +32,6 @@ constexpr int64_t kLeastOwnTiles = 28;
 // Tiles of a group of channels that threads which share them transform at a time.
 constexpr int64_t kPieceTiles = 32;
 
-// The filters [first, first + count), `step` floats each, times their scales in `to`.
-const float* panel_of(const float* weights, int64_t first, int64_t count, int64_t step,
-                      const double* scales, float* to) {
-  const float* const from = weights + first * step;
-  if (scales == nullptr) return from;
-  for (int64_t f = 0; f < count; ++f)
-    for (int64_t i = f * step; i < (f + 1) * step; ++i)
-      to[i] = static_cast<float>(double{from[i]} * scales[first + f]);
-  return to;
-}
-
 }  // namespace
 
 WinogradConv::Isa WinogradConv::best_isa() { return static_cast<Isa>(simd_level()); }
@@ -84,9 +73,24 @@ size_t WinogradConv::packed_bytes() const {
   return static_cast<size_t>(panels * shape_.points() * weights_point()) * sizeof(float);
 }
 
+const float* WinogradConv::panel_of(const float* weights, int64_t first, int64_t count,
+                                    int64_t step, const Scales& by) {
+  const float* const from = weights + first * step;
+  if (by.of_filters == nullptr) return from;
+  float* const to = by.room + omp_get_thread_num() * by.own;
+  for (int64_t f = 0; f < count; ++f)
+    for (int64_t i = f * step; i < (f + 1) * step; ++i)
+      to[i] = static_cast<float>(double{from[i]} * by.of_filters[first + f]);
+  return to;
+}
+
 void WinogradConv::pack(const float* weights, WeightOrder order, float* packed, int threads,
                         const double* scales) const {
-  if (shape_.pairs) return pack_pairs(weights, order, packed, threads, scales);
+  const int64_t most = std::max<int64_t>(kWinogradPairFilters, loops_.vectors * loops_.lanes);
+  const int64_t own = scales == nullptr ? 0 : most * shape_.channels * kernel_size_;
+  std::vector<float> room(static_cast<std::size_t>(threads * own));
+  const Scales by{scales, room.data(), own};
+  if (shape_.pairs) return pack_pairs(weights, order, packed, threads, by);
   const auto transform = loops_.weights[shape_.form];
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes;
   const int64_t stored = shape_.filter_blocks * lanes, kernel = kernel_size_;
@@ -95,14 +99,11 @@ void WinogradConv::pack(const float* weights, WeightOrder order, float* packed, 
   const bool adjoint = order == WeightOrder::kAdjoint;
   const int64_t filter_step = adjoint ? kernel : channels * kernel;
   const int64_t channel_step = adjoint ? filters * kernel : kernel;
-  const int64_t own = scales == nullptr ? 0 : panel * filter_step;  // of each thread
-  std::vector<float> scaled(static_cast<std::size_t>(threads * own));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t first = 0; first < stored; first += panel) {
     const int64_t width = std::min(panel, stored - first);
     float* to = packed + first / panel * panel_size;
-    const float* from = panel_of(weights, first, std::min(width, filters - first), filter_step,
-                                 scales, scaled.data() + omp_get_thread_num() * own);
+    const float* from = panel_of(weights, first, std::min(width, filters - first), filter_step, by);
     for (int64_t c = 0; c < channels; ++c) {
       for (int64_t f = first; f < first + width; f += lanes) {
         transform(std::clamp<int64_t>(filters - f, 0, lanes),
@@ -114,7 +115,7 @@ void WinogradConv::pack(const float* weights, WeightOrder order, float* packed, 
 }
 
 void WinogradConv::pack_pairs(const float* weights, WeightOrder order, float* packed, int threads,
-                              const double* scales) const {
+                              const Scales& by) const {
   const auto transform = loops_.weights[shape_.form];
   constexpr int64_t kPanel = kWinogradPairFilters;
   const int64_t panels = winograd_units(shape_.filter_blocks, loops_.vectors);
@@ -122,14 +123,12 @@ void WinogradConv::pack_pairs(const float* weights, WeightOrder order, float* pa
   const bool adjoint = order == WeightOrder::kAdjoint;
   const int64_t filter_step = kernel_size_ * (adjoint ? 1 : channels);
   const int64_t channel_step = kernel_size_ * (adjoint ? shape_.filters : 1);
-  const int64_t own = scales == nullptr ? 0 : kPanel * filter_step;  // of each thread
-  std::vector<float> scaled(static_cast<std::size_t>(threads * own));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t panel = 0; panel < panels; ++panel) {
     float* to = packed + panel * points * point;
     const int64_t first = panel * kPanel;
-    const float* from = panel_of(weights, first, std::min(kPanel, shape_.filters - first),
-                                 filter_step, scales, scaled.data() + omp_get_thread_num() * own);
+    const float* from =
+        panel_of(weights, first, std::min(kPanel, shape_.filters - first), filter_step, by);
     for (int64_t c = 0; c < channels; c += 2, to += kPanel) {
       constexpr int kPoints = kWinogradForms[winograd_pairs_form()].points();
       alignas(64) float values[2][kPoints * kPanel];

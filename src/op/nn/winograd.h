@@ -79,8 +79,16 @@ class WinogradConv {
   void run_part(const Plan& plan, const Part& part, const float* input, const float* packed,
                 const LayerPost& post, float* output, void* dst) const;
 
+  struct Scales {
+    const double* of_filters;
+    float* room;  // for products
+    int64_t own;  // floats of it for each thread
+  };
+  // The filters [first, first + count), `step` floats each, times their scales.
+  [[gnu::noinline]] static const float* panel_of(const float* weights, int64_t first, int64_t count,
+                                                 int64_t step, const Scales& by);
   void pack_pairs(const float* weights, WeightOrder order, float* packed, int threads,
-                  const double* scales) const;
+                  const Scales& by) const;
 
   const WinogradLoops& loops_;
   WinogradShape shape_;
