@@ -11,6 +11,7 @@
 #include "exec/pointwise_graph.h"
 #include "exec/saving_graph.h"
 #include "graph/channels_last.h"
+#include "graph/draw_order.h"
 #include "graph/fuse_attention.h"
 #include "graph/fuse_conv.h"
 #include "graph/fuse_dense.h"
@@ -243,8 +244,12 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
     graph = run_joint_passes(graph, passes);
   TypedGraph folded = fold(infer_all(std::move(graph), known), known, options, passes);
   // What is fused or computed again would see values as they are later.
-  if (!is_pure(folded.graph)) return folded;
-  TypedGraph typed = transformed(std::move(folded), known, options, passes);
+  const bool pure = is_pure(folded.graph);
+  TypedGraph in_turn{IndexedGraph(with_draws_in_turn(folded.graph, options.training)),
+                     std::move(folded.types),
+                     {}};
+  if (!pure) return in_turn;
+  TypedGraph typed = transformed(std::move(in_turn), known, options, passes);
   auto fused = pointwise_fused(typed, options);
   run_pass("fuse_pointwise", typed.graph.graph(), passes,
            [&](const ir::Graph&) { return (fused ? *fused : typed).graph.graph(); });

@@ -15,7 +15,7 @@ namespace mxnet {
 namespace {
 
 bool is(const ir::Node& node, std::string_view op) {
-  return !node.is_variable() && node.op->name() == op && node.control_deps().empty();
+  return !node.is_variable() && node.op->name() == op;
 }
 
 // The variable of which this is a reshape; null if it is something else.
@@ -31,6 +31,7 @@ Replacement gathered(const ir::Node& original, const Ref<ir::Node>& node) {
   auto result = make_ref<ir::Node>();
   result->op = &Registry::get().at(rnn::kGatheredRnn);
   result->name = node->name;
+  result->extras = node->extras;  // its turn among those who draw random numbers
   result->inputs = node->inputs;
   result->inputs.erase(result->inputs.begin() + 1);
   for (const ir::Entry& part : vector.inputs) {

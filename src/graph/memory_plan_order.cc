@@ -115,14 +115,17 @@ class BackwardOrder {
   std::vector<std::vector<int>> before_;  // nodes whose turn at a state comes first
 };
 
-// Sorts by the number of nodes on the longest way to each.
+// Sorts by the number of nodes on the longest way to each, turns included (graph/draw_order.h).
 void sort_by_depth(const IndexedGraph& graph, std::vector<int>* nodes) {
   std::vector<int> depth(static_cast<std::size_t>(graph.num_nodes()));
-  for (int n : *nodes)
-    for (int entry : graph.inputs(n))
-      depth[static_cast<std::size_t>(n)] =
-          std::max(depth[static_cast<std::size_t>(n)],
-                   depth[static_cast<std::size_t>(graph.node_of(entry))] + 1);
+  for (int n : *nodes) {
+    int& here = depth[static_cast<std::size_t>(n)];
+    const auto follows = [&](int m) {
+      here = std::max(here, depth[static_cast<std::size_t>(m)] + 1);
+    };
+    for (int entry : graph.inputs(n)) follows(graph.node_of(entry));
+    for (const auto& dep : graph.node(n).control_deps()) follows(graph.index_of(*dep));
+  }
   std::ranges::stable_sort(*nodes, {}, [&](int n) { return depth[static_cast<std::size_t>(n)]; });
 }
 

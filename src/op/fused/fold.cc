@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "op/run/parallel.h"
+
 namespace mxnet {
 
 // y = (x * w + b - mean) * scale + beta = x * (w * scale) + ((b - mean) * scale + beta), rounded
 // once each.
-FoldedWeight::FoldedWeight(const FusedConvParams& params, const KernelContext& context, float* bias)
-    : given_(context.in(params.weight_input())), weight_(given_.data()) {
+[[gnu::cold]] Folding::Folding(const FusedConvParams& params, const KernelContext& context,
+                               float* bias)
+    : given_(context.in(params.weight_input())) {
   const auto channels = static_cast<std::size_t>(params.conv.num_filter);
   if (params.conv.no_bias) {
     std::fill_n(bias, channels, 0.0f);
@@ -23,16 +26,26 @@ FoldedWeight::FoldedWeight(const FusedConvParams& params, const KernelContext& c
   const auto* beta = context.in(n + 1).as<float>();
   const auto* mean = context.in(n + 2).as<float>();
   const auto* variance = context.in(n + 3).as<float>();
-  const auto size = static_cast<std::size_t>(context.in(params.weight_input()).size());
-  const std::size_t row = size / channels;
-  float* const scaled = scaled_.emplace(size * sizeof(float)).floats();
+  scales_.resize(channels);
   for (std::size_t c = 0; c < channels; ++c) {
     const double scale =
         (params.fix_gamma ? 1.0 : double{gamma[c]}) / std::sqrt(double{variance[c]} + params.eps);
     bias[c] = static_cast<float>((double{bias[c]} - double{mean[c]}) * scale + double{beta[c]});
-    for (std::size_t i = c * row; i < (c + 1) * row; ++i)
-      scaled[i] = static_cast<float>(double{weight_[i]} * scale);
+    scales_[c] = scale;
   }
+}
+
+FoldedWeight::FoldedWeight(const FusedConvParams& params, const KernelContext& context, float* bias)
+    : folding_(params, context, bias), weight_(folding_.given()) {
+  if (folding_.scales() == nullptr) return;
+  const int64_t channels = params.conv.num_filter;
+  const int64_t size = context.in(params.weight_input()).size(), row = size / channels;
+  float* const scaled = scaled_.emplace(static_cast<std::size_t>(size) * sizeof(float)).floats();
+  parallel_for(channels, static_cast<double>(row), [&](int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c)
+      for (int64_t i = c * row; i < (c + 1) * row; ++i)
+        scaled[i] = static_cast<float>(double{weight_[i]} * folding_.scales()[c]);
+  });
   weight_ = scaled;
 }
 

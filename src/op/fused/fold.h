@@ -2,6 +2,7 @@
 // Batch normalisation with fixed statistics as part of the weights before it.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "op/fused/conv.h"
 #include "op/fused/floats.h"
@@ -9,16 +10,30 @@
 
 namespace mxnet {
 
-// Weights of a fused convolution as float32 in their plain layout; borrows those of the context
-// where nothing is folded or converted.
+// What becomes of the weights of a fused convolution: its bias, one number a filter (zeros where
+// there is none), and what each filter is multiplied by.
+class Folding {
+ public:
+  // Writes the bias.
+  Folding(const FusedConvParams& params, const KernelContext& context, float* bias);
+  // As given, as float32; borrows those of the context where nothing is converted.
+  const float* given() const { return given_.data(); }
+  // One for each filter; null where nothing is folded.
+  const double* scales() const { return scales_.empty() ? nullptr : scales_.data(); }
+
+ private:
+  const Floats given_;
+  std::vector<double> scales_;
+};
+
+// The same multiplied out, in their plain layout; those given where nothing is folded.
 class FoldedWeight {
  public:
-  // Writes the bias, one number a filter: zeros where there is none.
   FoldedWeight(const FusedConvParams& params, const KernelContext& context, float* bias);
   const float* weight() const { return weight_; }
 
  private:
-  const Floats given_;
+  const Folding folding_;
   // Straight from the kernel, to which it goes back: malloc would keep what the largest needs.
   std::optional<PackedFloats> scaled_;
   const float* weight_;

@@ -45,8 +45,8 @@ class Winograd final : public PreparedKernel {
   std::shared_ptr<const PackedWeight> pack(const KernelContext& context, int threads) const {
     auto packed = std::make_shared<PackedWeight>(conv_.packed_bytes(),
                                                  params_.conv.num_filter * sizeof(float));
-    const FoldedWeight folded(params_, context, packed->bias.floats());
-    conv_.pack(folded.weight(), packed->weight.floats(), threads);
+    const Folding folding(params_, context, packed->bias.floats());
+    conv_.pack(folding.given(), packed->weight.floats(), threads, folding.scales());
     return packed;
   }
 

@@ -3,8 +3,11 @@
 // threads.
 #include "op/nn/winograd.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "base/bfloat16_pairs.h"
 #include "base/error.h"
@@ -70,9 +73,24 @@ size_t WinogradConv::packed_bytes() const {
   return static_cast<size_t>(panels * shape_.points() * weights_point()) * sizeof(float);
 }
 
-void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
-                        [[maybe_unused]] int threads) const {
-  if (shape_.pairs) return pack_pairs(weights, order, packed, threads);
+const float* WinogradConv::panel_of(const float* weights, int64_t first, int64_t count,
+                                    int64_t step, const Scales& by) {
+  const float* const from = weights + first * step;
+  if (by.of_filters == nullptr) return from;
+  float* const to = by.room + omp_get_thread_num() * by.own;
+  for (int64_t f = 0; f < count; ++f)
+    for (int64_t i = f * step; i < (f + 1) * step; ++i)
+      to[i] = static_cast<float>(double{from[i]} * by.of_filters[first + f]);
+  return to;
+}
+
+void WinogradConv::pack(const float* weights, WeightOrder order, float* packed, int threads,
+                        const double* scales) const {
+  const int64_t most = std::max<int64_t>(kWinogradPairFilters, loops_.vectors * loops_.lanes);
+  const int64_t own = scales == nullptr ? 0 : most * shape_.channels * kernel_size_;
+  std::vector<float> room(static_cast<std::size_t>(threads * own));
+  const Scales by{scales, room.data(), own};
+  if (shape_.pairs) return pack_pairs(weights, order, packed, threads, by);
   const auto transform = loops_.weights[shape_.form];
   const int64_t lanes = loops_.lanes, panel = loops_.vectors * lanes;
   const int64_t stored = shape_.filter_blocks * lanes, kernel = kernel_size_;
@@ -85,18 +103,19 @@ void WinogradConv::pack(const float* weights, WeightOrder order, float* packed,
   for (int64_t first = 0; first < stored; first += panel) {
     const int64_t width = std::min(panel, stored - first);
     float* to = packed + first / panel * panel_size;
+    const float* from = panel_of(weights, first, std::min(width, filters - first), filter_step, by);
     for (int64_t c = 0; c < channels; ++c) {
       for (int64_t f = first; f < first + width; f += lanes) {
         transform(std::clamp<int64_t>(filters - f, 0, lanes),
-                  weights + f * filter_step + c * channel_step, filter_step, adjoint,
+                  from + (f - first) * filter_step + c * channel_step, filter_step, adjoint,
                   to + c * width + f - first, point);
       }
     }
   }
 }
 
-void WinogradConv::pack_pairs(const float* weights, WeightOrder order, float* packed,
-                              [[maybe_unused]] int threads) const {
+void WinogradConv::pack_pairs(const float* weights, WeightOrder order, float* packed, int threads,
+                              const Scales& by) const {
   const auto transform = loops_.weights[shape_.form];
   constexpr int64_t kPanel = kWinogradPairFilters;
   const int64_t panels = winograd_units(shape_.filter_blocks, loops_.vectors);
@@ -107,15 +126,17 @@ void WinogradConv::pack_pairs(const float* weights, WeightOrder order, float* pa
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t panel = 0; panel < panels; ++panel) {
     float* to = packed + panel * points * point;
+    const int64_t first = panel * kPanel;
+    const float* from =
+        panel_of(weights, first, std::min(kPanel, shape_.filters - first), filter_step, by);
     for (int64_t c = 0; c < channels; c += 2, to += kPanel) {
       constexpr int kPoints = kWinogradForms[winograd_pairs_form()].points();
       alignas(64) float values[2][kPoints * kPanel];
       Bfloat16Pair pairs[kPanel];
       for (int64_t i = 0; i < kPanel; i += loops_.lanes) {
-        const int64_t f = panel * kPanel + i;
         for (int64_t k = 0; k < 2; ++k) {
-          transform(std::clamp<int64_t>(shape_.filters - f, 0, loops_.lanes),
-                    weights + f * filter_step + (c + k) * channel_step, filter_step, adjoint,
+          transform(std::clamp<int64_t>(shape_.filters - first - i, 0, loops_.lanes),
+                    from + i * filter_step + (c + k) * channel_step, filter_step, adjoint,
                     values[k] + i, kPanel);
         }
       }

@@ -32,13 +32,18 @@ class WinogradConv {
 
   size_t packed_bytes() const;
   // From the plain layout (filter, channel, row, column). Aligned to 64 bytes, as the workspace.
-  void pack(const float* weights, float* packed, int threads) const {
-    pack(weights, WeightOrder::kOwn, packed, threads);
+  // `scales`, if not null: what each filter is multiplied by before, a few at a time, since memory
+  // for all of them would cost more than the multiplying.
+  void pack(const float* weights, float* packed, int threads,
+            const double* scales = nullptr) const {
+    pack(weights, WeightOrder::kOwn, packed, threads, scales);
   }
   // kAdjoint: `weights` are those of the convolution whose gradient by its image this one is, so
   // that its channels are filters here, and its kernels lie turned by half a circle.
   enum class WeightOrder : bool { kOwn, kAdjoint };
-  void pack(const float* weights, WeightOrder order, float* packed, int threads) const;
+  // Filters that are channels have no scales.
+  void pack(const float* weights, WeightOrder order, float* packed, int threads,
+            const double* scales = nullptr) const;
 
   size_t workspace_bytes(int threads) const;
   // Arrays of float32 or, where they are narrow, bfloat16.
@@ -74,7 +79,16 @@ class WinogradConv {
   void run_part(const Plan& plan, const Part& part, const float* input, const float* packed,
                 const LayerPost& post, float* output, void* dst) const;
 
-  void pack_pairs(const float* weights, WeightOrder order, float* packed, int threads) const;
+  struct Scales {
+    const double* of_filters;
+    float* room;  // for products
+    int64_t own;  // floats of it for each thread
+  };
+  // The filters [first, first + count), `step` floats each, times their scales.
+  [[gnu::noinline]] static const float* panel_of(const float* weights, int64_t first, int64_t count,
+                                                 int64_t step, const Scales& by);
+  void pack_pairs(const float* weights, WeightOrder order, float* packed, int threads,
+                  const Scales& by) const;
 
   const WinogradLoops& loops_;
   WinogradShape shape_;

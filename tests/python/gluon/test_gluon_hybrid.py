@@ -416,3 +416,21 @@ def test_masks_of_which_only_the_type_is_asked_are_drawn_as_by_the_calls_of_the_
     compiled = Net()
     compiled.hybridize()
     assert two_calls(compiled) == expected
+
+
+def test_masks_in_branches_are_drawn_in_the_order_of_the_graph():
+    class Net(gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            gate = F.tanh(F.Dropout(x, p=0.5)) * 0.5  # made first, and read second
+            return F.Dropout(F.relu(x), p=0.5) + gate
+
+    mx.random.seed(5)
+    first, second = (mx.nd.Dropout(mx.nd.ones((16,)), p=0.5, mode="always") for _ in range(2))
+    net = Net()
+    net.hybridize()
+    mx.random.seed(5)
+    with mx.autograd.train_mode():
+        result = net(mx.nd.ones((16,)))
+    # As 1.9.1 draws them, too.
+    expected = first + mx.nd.tanh(second) * 0.5
+    np.testing.assert_allclose(result.asnumpy(), expected.asnumpy(), rtol=1e-5)
