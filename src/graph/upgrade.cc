@@ -47,6 +47,14 @@ void upgrade_attributes(int version, ir::SavedNode* node) {
   // -1 was the default, and has since become the last axis.
   if (version < 905 && (node->op == "argmin" || node->op == "argmax"))
     std::erase(node->attrs, std::pair<std::string, std::string>("axis", "-1"));
+  // Layers with what follows them said which activation it is before there were others.
+  if (version < 10600 && node->op.starts_with("_sg_mkldnn_")) {
+    const bool rows = node->op.ends_with("fully_connected");
+    for (auto& [key, value] : node->attrs) {
+      if (key == "with_relu") key = rows ? "with_eltwise" : "with_act";
+      if (key == "with_postsum_relu") key = "with_postsum_act";
+    }
+  }
 }
 
 void upgrade_inputs(int version, ir::Node* node) {

@@ -4,6 +4,7 @@
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -267,6 +268,42 @@ def test_workers_draw_different_numbers_that_follow_the_seed():
     flat = sum(first, [])
     assert len(set(flat)) == len(flat)
     assert set(sum(drawn(), [])) & set(flat)
+
+
+class PythonsNumbers:
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return random.getrandbits(20)
+
+
+def test_loaders_made_anew_each_epoch_draw_other_numbers_of_pythons_random():
+    np.random.seed(4)
+    random.seed(4)
+    before = random.getstate()
+    epochs = [sum((b.asnumpy().tolist() for b in data.DataLoader(PythonsNumbers(), 1, num_workers=1)), [])
+              for _ in range(2)]
+    assert len(set(sum(epochs, []))) == 8
+    assert random.getstate() == before
+
+
+def test_pythons_numbers_in_workers_follow_the_seed():
+    program = """if True:
+        import random
+        import numpy
+        import mxnet as mx
+        class Numbers:
+            def __len__(self): return 4
+            def __getitem__(self, i): return random.getrandbits(20)
+        random.seed(4)
+        numpy.random.seed(4)
+        for _ in range(2):
+            print([b.asnumpy().tolist() for b in mx.gluon.data.DataLoader(Numbers(), 1, num_workers=1)])
+    """
+    first, second = (subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+                     for _ in range(2))
+    assert first == second and len(set(first.split("\n"))) == 3
 
 
 def test_the_next_epoch_can_be_begun_early():

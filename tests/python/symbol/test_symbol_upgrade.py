@@ -122,3 +122,31 @@ def test_a_newer_version_is_a_warning(capfd):
 def test_fields_of_backward_nodes_are_read_over():
     node = {"op": "relu", "name": "r", "inputs": [[0, 0]], "backward_source_id": -1}
     assert load([variable("x", backward_source_id=-1), node], 800).list_outputs() == ["r_output"]
+
+
+# ---- layers with what follows them
+
+
+@pytest.mark.parametrize("version", [10500, 10501])
+@pytest.mark.parametrize("layer, old, new", [
+    ("conv", "with_relu", "with_act"), ("conv", "with_postsum_relu", "with_postsum_act"),
+    ("dense", "with_relu", "with_eltwise"),
+])
+def test_activations_of_fused_layers_were_named_after_relu(version, layer, old, new):
+    x = mx.sym.var("x")
+    made = mx.sym.Convolution(x, kernel=(1, 1), num_filter=2) if layer == "conv" else mx.sym.FullyConnected(x, num_hidden=2)
+    if old == "with_postsum_relu":
+        made = made + mx.sym.var("y")
+    fused = mx.sym.relu(made).get_backend_symbol("MKLDNN_QUANTIZE")
+    graph = json.loads(fused.tojson())
+    (node,) = [node for node in graph["nodes"] if node["op"].startswith("_sg_mkldnn_")]
+    node.setdefault("attrs", {})[old] = "true"
+    graph["attrs"]["mxnet_version"] = ["int", version]
+    loaded = mx.sym.load_json(json.dumps(graph))
+    assert loaded.attr_dict()[node["name"]][new] == "true"
+    shapes = {"x": (1, 3, 4, 4), "y": (1, 2, 4, 4)}
+    shapes = {name: shapes[name] for name in fused.list_inputs() if name in shapes}
+    sizes = dict(zip(fused.list_inputs(), fused.infer_shape(**shapes)[0]))
+    arrays = {name: mx.nd.array(range(-3, mx.nd.zeros(size).size - 3)).reshape(size) for name, size in sizes.items()}
+    results = [symbol.bind(mx.cpu(), arrays).forward()[0].asnumpy().tolist() for symbol in (loaded, fused)]
+    assert results[0] == results[1]

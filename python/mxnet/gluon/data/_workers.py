@@ -26,13 +26,23 @@ class WorkerError(RuntimeError):
     """A worker process has ended, or has not answered in time."""
 
 
-def _seed_of(worker: int) -> int:
-    """A seed for a worker that follows from NumPy's state here without changing it."""
+_pools = itertools.count()  # how many pools of worker processes this process has begun
+
+
+def _seeds_of(pool: int, worker: int) -> Tuple[int, int]:
+    """Seeds for a worker's numbers of NumPy and MXNet, and for those of Python's `random`.
+
+    Each follows from the state of its generator here without changing it. Python's follows from the number
+    of the pool too: a loader made anew each epoch shall not repeat augmentations, and a forked process has
+    other numbers of Python's each time. NumPy's repeat until somebody draws or seeds, as a fork's do.
+    """
     import numpy as np
 
     state: Any = np.random.get_state()
     words = np.asarray(state[1]).tobytes() + f"{state[2]} {worker}".encode()
-    return int.from_bytes(hashlib.sha256(words).digest()[:4], "little")
+    numpys = int.from_bytes(hashlib.sha256(words).digest()[:4], "little")
+    words = f"{random.getstate()} {pool} {worker}".encode()
+    return numpys, int.from_bytes(hashlib.sha256(words).digest()[:8], "little")
 
 
 def _semantics() -> Tuple[bool, bool]:
@@ -41,7 +51,8 @@ def _semantics() -> Tuple[bool, bool]:
 
 
 def _work(
-    worker: int, seed: int, connection: Any, pickled: Optional[bytes], job: Any, semantics: Tuple[bool, bool]
+    worker: int, seeds: Tuple[int, int], connection: Any, pickled: Optional[bytes], job: Any,
+    semantics: Tuple[bool, bool],
 ) -> None:
     """The life of a worker process: keys and numbers of samples in, batches out."""
     set_np(*semantics)
@@ -50,9 +61,10 @@ def _work(
 
     from ... import random as mx_random
 
-    random.seed(seed)
-    np.random.seed(seed)
-    mx_random.seed(seed & 0x7FFFFFFF)
+    numpys, pythons = seeds
+    random.seed(pythons)
+    np.random.seed(numpys)
+    mx_random.seed(numpys & 0x7FFFFFFF)
     dataset, batchify_fn = pickle.loads(pickled) if pickled is not None else job
     while True:
         try:
@@ -98,10 +110,11 @@ class ProcessWorkers:
         job = (dataset, batchify_fn) if forks else None
         self._connections: List[Any] = []
         self._processes: List[Any] = []
+        pool = next(_pools)
         for worker in range(count):
             ours, theirs = context.Pipe(duplex=True)
             process = context.Process(
-                target=_work, args=(worker, _seed_of(worker), theirs, pickled, job, _semantics()), daemon=True,
+                target=_work, args=(worker, _seeds_of(pool, worker), theirs, pickled, job, _semantics()), daemon=True,
                 name=f"DataLoader-{worker}",
             )
             process.start()
