@@ -115,10 +115,13 @@ class Widener {
       : graph_(graph), types_(types), training_(training), lacks_(lacks) {}
 
   // Where somebody writes values of half types, some of their readers only would see it; and nodes
-  // that wait for others say that something is written.
+  // that wait for others say that something is written, unless they take turns at random numbers.
   bool is_for_this_pass() const {
     for (int n = 0; n < graph_.num_nodes(); ++n) {
-      if (!graph_.node(n).control_deps().empty()) return false;
+      const ir::Node& node = graph_.node(n);
+      if (!node.control_deps().empty() &&
+          (node.is_variable() || !node.op->uses_random(node.params.get(), training_)))
+        return false;
       for (const int entry : graph_.mutated(n))
         if (lacks_(dtype(entry))) return false;
     }

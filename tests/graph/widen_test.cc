@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "graph/draw_order.h"
 #include "graph/infer_symbol.h"
 #include "op/op_def.h"
 #include "symbols.h"
@@ -86,6 +87,19 @@ TEST(WidenHalfTypes, WhatDrawsNumbersDrawsThoseOfItsType) {
       dense(call("Dropout", "d", {dense(var("x"), "a")}, {{"mode", "training"}}), "b");
   EXPECT_EQ(text_of(widened(network, kHalf, /*training=*/true)), "32 32 a 16 d 32 32 b 16");
   EXPECT_EQ(text_of(widened(network, kHalf, /*training=*/false)), "32 32 a d 32 b 16");
+}
+
+TEST(WidenHalfTypes, TurnsAtRandomNumbersAreKept) {
+  const Symbol network =
+      dense(call("Dropout", "d", {call("Dropout", "c", {dense(var("x"), "a")})}), "b");
+  const Symbol in_turn(with_draws_in_turn(IndexedGraph(network.graph()), true));
+  const Symbol after = widened(in_turn, kHalf, true);
+  EXPECT_EQ(text_of(after), text_of(widened(network, kHalf, true)));
+  const auto nodes = ir::topological_order(after.outputs());
+  const auto d = std::ranges::find(nodes, "d", &ir::Node::name);
+  ASSERT_NE(d, nodes.end());
+  ASSERT_EQ((*d)->control_deps().size(), 1u);
+  EXPECT_EQ((*d)->control_deps()[0]->name, "c");
 }
 
 TEST(WidenHalfTypes, ACastRoundsAndAmpCastDoesNot) {
