@@ -189,13 +189,21 @@ class SharedArrays {
     length = static_cast<int>(handles.size());
   }
 
-  // Texts and handles are the library's, until its next call.
-  void update(const char** updated_names, NDArrayHandle* updated) const {
-    const auto count = static_cast<uint32_t>(arrays_.is_none() ? 0 : length);
-    const Texts names_now(updated_names, updated_names + count);
-    const std::vector<NDArrayHandle> handles_now(updated, updated + count);
-    const py::list made = owned_arrays(count, handles_now.data());
-    for (uint32_t i = 0; i < count; ++i) arrays_[py::str(names_now[i])] = made[i];
+  // What the bind has listed, which is the library's until its next call: to be copied before
+  // anything is wrapped.
+  struct Listed {
+    Texts names;
+    std::vector<NDArrayHandle> handles;
+  };
+  Listed copied(const char** listed_names, NDArrayHandle* listed) const {
+    const int count = arrays_.is_none() ? 0 : length;
+    return {Texts(listed_names, listed_names + count),
+            std::vector<NDArrayHandle>(listed, listed + count)};
+  }
+  void update(const Listed& listed) const {
+    const auto count = static_cast<uint32_t>(listed.handles.size());
+    const py::list made = owned_arrays(count, listed.handles.data());
+    for (uint32_t i = 0; i < count; ++i) arrays_[py::str(listed.names[i])] = made[i];
   }
 
   int length = -1;  // where there are none
@@ -235,8 +243,9 @@ py::tuple simple_bind(const SymbolBase& symbol, DeviceNumbers device, const Grou
         &made.num_args, &made.args, &made.grads, &made.num_aux, &made.aux, handle_or_null(shared),
         &handle);
   });
+  const SharedArrays::Listed listed = arrays.copied(updated_names, updated_handles);
   py::tuple result = made.with(handle);
-  arrays.update(updated_names, updated_handles);
+  arrays.update(listed);
   return result;
 }
 

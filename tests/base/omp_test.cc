@@ -160,9 +160,11 @@ TEST_F(OmpDeathTest, WhatTheProgramHasSetForAThreadStays) {
       testing::ExitedWithCode(0), "");
 }
 
-// The limit holds for users that are not root, and for all their processes together.
+// The limit holds for users that are not root, and for all their processes together: this one is a
+// user of its own, as the same test may run elsewhere at this moment.
 void limit_threads(rlim_t most) {
-  if (::getuid() == 0) check(::setuid(54321) == 0);
+  const auto user = static_cast<uid_t>(20'000 + ::getpid() % 40'000);
+  if (::getuid() == 0) check(::setuid(user) == 0);
   const rlimit limit{most, most};
   check(::setrlimit(RLIMIT_NPROC, &limit) == 0);
 }

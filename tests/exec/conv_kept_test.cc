@@ -89,5 +89,36 @@ TEST_F(ConvKept, ImagesOfTwoSizesEachHaveTheirs) {
   }
 }
 
+// One copy of a large weight for each size would soon fill the memory.
+TEST_F(ConvKept, SizesThatWantOneLayoutShareIt) {
+  NDArray two = array_of(Values(2 * kChannels * kSide * kSide, 1), {2, kChannels, kSide, kSide});
+  const auto of_two = [&] {
+    return values_of(call("Convolution", {&two, &weight_, &bias_}, kAttrs));
+  };
+  const Values expected = of_two();
+  run();
+  auto* const weights = weight_.data_as<float>();
+  std::fill_n(weights, weight_.shape().size(), 0.0f);
+  EXPECT_EQ(of_two(), expected);
+}
+
+// The values of an array are not in the same places of the layout where its last dimension is that
+// of channels.
+TEST_F(ConvKept, ChannelsInOtherPlacesMakeAnotherWeight) {
+  NDArray x = x_.reshape({1, kSide, kSide, kChannels});
+  NDArray weight = weight_.reshape({kChannels, 3, 3, kChannels});
+  const Attrs attrs{
+      {"kernel", "(3, 3)"}, {"pad", "(1, 1)"}, {"num_filter", "64"}, {"layout", "NHWC"}};
+  const auto channels_last = [&](NDArray& values) {
+    return values_of(call("Convolution", {&x, &values, &bias_}, attrs));
+  };
+  NDArray alone = array_of(weights_of(0.5f), weight.shape());
+  const Values expected = run(), expected_last = channels_last(alone);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(run(), expected);
+    EXPECT_EQ(channels_last(weight), expected_last);
+  }
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -198,13 +198,6 @@ bool keeps_weight(const ConvGeometry& g) {
          g.image_group() * g.map_channels * g.kernel_size() >= kSmallWeight;
 }
 
-// What the layout of a weight depends on, but for what Operand compares.
-MadeOfValues::Key lasting_key(const ConvGeometry& g) {
-  constexpr int64_t kOfThisLayer = -2;  // no number of what other operators keep
-  return {0,          g.batch,    g.groups,       g.channels_last,
-          g.image[1], g.image[2], g.map_channels, kOfThisLayer};
-}
-
 template <bool kTransposed>
 ConvGeometry geometry_of(const ConvParams& params, const Tensor& data, const Tensor& out) {
   return kTransposed ? conv_geometry(params, out.shape(), data.shape(), true)
@@ -234,7 +227,7 @@ void conv_forward_onednn(const ConvParams& params, KernelContext& context) {
     MapProduct& product = *product_of<MapProduct>(g, data.dtype, !params.no_bias);
     const void* const bias = params.no_bias ? nullptr : context.in(2).data;
     if (!context.training() && keeps_weight(g)) {
-      product.run_lasting(context, data.data, lasting_key(g), bias, out.data);
+      product.run_lasting(context, data.data, bias, out.data);
     } else {
       product.run(context, data.data, weight.data, bias, out.data);
     }

@@ -27,9 +27,8 @@ class Layer {
     run_loaded(context, data, weight_.load(context, weight), bias, out);
   }
   // Input 1 of the call is the weight, and is kept in the primitive's layout.
-  void run_lasting(const KernelContext& context, const void* data, const MadeOfValues::Key& key,
-                   const void* bias, void* out) {
-    run_loaded(context, data, weight_.load_lasting(context, 1, key), bias, out);
+  void run_lasting(const KernelContext& context, const void* data, const void* bias, void* out) {
+    run_loaded(context, data, weight_.load_lasting(context, 1), bias, out);
     weight_.forget();
   }
 

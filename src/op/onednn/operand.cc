@@ -3,6 +3,7 @@
 #include "op/onednn/operand.h"
 
 #include "op/loops/half_arrays.h"
+#include "op/onednn/key.h"
 #include "op/products/packed_floats.h"
 
 namespace mxnet::onednn {
@@ -14,10 +15,25 @@ dnnl::memory without_data(const dnnl::memory::desc& desc) {
 
 // A weight in the layout of a primitive.
 struct Lasting {
-  explicit Lasting(const dnnl::memory::desc& desc) : layout(desc), memory(desc.get_size()) {}
-  dnnl::memory::desc layout;
+  Lasting(const dnnl::memory& plain, const dnnl::memory::desc& wanted)
+      : from(plain.get_desc()), layout(wanted), memory(wanted.get_size()) {}
+  bool is(const dnnl::memory& plain, const dnnl::memory::desc& wanted) const {
+    const_dnnl_memory_desc_t desc = nullptr;  // plain's own, without a copy
+    return dnnl_memory_get_memory_desc(plain.get(), &desc) == dnnl_success &&
+           dnnl_memory_desc_equal(desc, from.get()) != 0 && layout == wanted;
+  }
+  dnnl::memory::desc from, layout;
   PackedFloats memory;
 };
+
+// Layouts of different strides mostly have different ones.
+int64_t number_of(const dnnl::memory::desc& layout) {
+  Key key;
+  for (const dnnl::memory::dims& list :
+       {layout.get_strides(), layout.get_inner_blks(), layout.get_inner_idxs()})
+    key.add(list);
+  return static_cast<int64_t>(key.hash() | 1);
+}
 
 }  // namespace
 
@@ -53,20 +69,21 @@ dnnl_memory_t Operand::load(const KernelContext& context, const void* data) {
   return fill(context, data);
 }
 
-dnnl_memory_t Operand::load_lasting(const KernelContext& context, int input,
-                                    MadeOfValues::Key key) {
+dnnl_memory_t Operand::load_lasting(const KernelContext& context, int input) {
+  constexpr int64_t kOfThisFile = -2;  // no number of what others keep
   const void* const data = context.in(input).data;
-  key.front() = static_cast<int64_t>(reinterpret_cast<uintptr_t>(data));
   uint64_t version = 0;
   MadeOfValues* const made = wanted_ ? context.made_of(input, &version) : nullptr;
   bool again = false;
   MadeOfValues::Made found;
+  if (made != nullptr && layout_ == 0) layout_ = number_of(wanted_desc_);
+  const MadeOfValues::Key key{
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(data)), layout_, 0, 0, 0, 0, 0, kOfThisFile};
   if (made != nullptr) found = made->find(version, key, &again);
   if (!again) return load(context, data);
   auto lasting = std::static_pointer_cast<const Lasting>(found);
-  // Numbers of threads, and strides, may ask for one weight in layouts that the key does not tell.
-  if (lasting == nullptr || lasting->layout != wanted_desc_) {
-    lasting = std::make_shared<const Lasting>(wanted_desc_);
+  if (lasting == nullptr || !lasting->is(plain_, wanted_desc_)) {
+    lasting = std::make_shared<const Lasting>(plain_, wanted_desc_);
     fill(context, data, lasting->memory.data());
     made->add(version, key, lasting);
   }

@@ -16,10 +16,10 @@ class Operand {
 
   // An input: what the primitive reads.
   dnnl_memory_t load(const KernelContext& context, const void* data);
-  // Input `input` of the call, a weight: from the second call that finds the same values on what
-  // was made of it for the first is kept beside the array and read. `key` tells the layouts of one
-  // weight apart; its first number is set here. Call forget() when the primitive has run.
-  dnnl_memory_t load_lasting(const KernelContext& context, int input, MadeOfValues::Key key);
+  // Input `input` of the call, a weight: from the second call that finds the same values on, one
+  // copy in each layout that primitives want is kept beside the array and read. Call forget() when
+  // the primitive has run.
+  dnnl_memory_t load_lasting(const KernelContext& context, int input);
   void forget() { lasting_ = nullptr; }
   // An output: what the primitive writes.
   dnnl_memory_t place(const KernelContext& context, void* data);
@@ -42,6 +42,7 @@ class Operand {
   // between the two take a hundred times as long as two of ours.
   dnnl::memory wide_;
   int64_t count_ = 0;           // of its elements
+  int64_t layout_ = 0;          // a number of the layout that is wanted, where a weight is kept
   dnnl::reorder reorder_;       // null where plain, or wide, is what is wanted
   MadeOfValues::Made lasting_;  // what the primitive reads, while it runs
 };

@@ -87,12 +87,19 @@ int64_t parse_dim(std::string_view item) {
 }
 
 template <class T>
+T parse_item(std::string_view item) {
+  if constexpr (std::is_same_v<T, std::optional<int64_t>>)
+    if (!is_none(item)) return parse_dim(item);  // where there may be more than a Shape takes
+  return ParamText<T>::parse(item);
+}
+
+template <class T>
 std::vector<T> parse_list(std::string_view text) {
   std::vector<T> values;
   text = trimmed(text);
   // A bare number is a tuple of one.
   if (!text.starts_with('(') && !text.starts_with('[')) return {ParamText<T>::parse(text)};
-  for (std::string_view item : split_tuple(text)) values.push_back(ParamText<T>::parse(item));
+  for (std::string_view item : split_tuple(text)) values.push_back(parse_item<T>(item));
   return values;
 }
 

@@ -110,6 +110,7 @@ TEST(ParamText, ListsNestAndMayHoldNone) {
   EXPECT_EQ(parse<std::vector<double>>("1.5"), std::vector<double>{1.5});
   const std::vector<std::optional<int64_t>> slice{std::nullopt, 3};
   EXPECT_EQ(parse<std::vector<std::optional<int64_t>>>("(None, 3)"), slice);
+  EXPECT_EQ(parse<std::vector<std::optional<int64_t>>>("[None, 3L]"), slice);
 }
 
 TEST(ParamText, NumbersPrintAsTheAbiShowsThem) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executors: binding, running, differentiating, reshaping and watching a symbol."""
 
+import gc
 import json
 import re
 import sys
@@ -201,6 +202,28 @@ def test_shared_buffer_is_filled_and_used():
     second = network().simple_bind(mx.cpu(), shared_buffer=buffer, data=(2, 2))
     first.arg_dict["data"][:] = 3
     np.testing.assert_allclose(second.arg_dict["data"].asnumpy(), np.full((2, 2), 3))
+
+
+def test_shared_buffer_has_its_own_arrays_when_something_else_binds_meanwhile():
+    buffer, binding = {}, []
+
+    def bind_another(phase, _info):  # as what ends in a collection of garbage may
+        if phase == "start" and not binding:
+            binding.append(True)
+            network().simple_bind(mx.cpu(), shared_buffer={"other": mx.nd.zeros((3,))}, data=(2, 2))
+            binding.clear()
+
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(bind_another)
+    gc.set_threshold(1, 1, 1)
+    try:
+        executor = network().simple_bind(mx.cpu(), shared_buffer=buffer, data=(4, 2))
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(bind_another)
+    assert "data" in buffer and "other" not in buffer
+    executor.arg_dict["data"][:] = 3
+    np.testing.assert_allclose(buffer["data"].asnumpy(), np.full((4, 2), 3))
 
 
 def test_monitor_sees_values():
