@@ -58,6 +58,7 @@ struct OfThread {
   unsigned generation = 0;  // up to which it has followed the process
   bool granted = false;     // as many threads as it is wide
   bool scoped = false;      // within a RegionWidth
+  bool pinned = false;      // with its pool
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local OfThread t_own;
 
@@ -102,7 +103,8 @@ void be_granted() {
 }
 
 void take_width(unsigned generation) {
-  t_own = {.generation = generation, .granted = false, .scoped = t_own.scoped};
+  t_own.generation = generation;
+  t_own.granted = false;
   omp_set_num_threads(process().threads.load(std::memory_order_relaxed));
 }
 
@@ -263,13 +265,15 @@ void sync_omp_thread() {
   if (t_own.generation == generation && t_own.granted) return;
   if (t_own.generation != generation) take_width(generation);
   be_granted();
-  if (!process().places.empty()) pin_pool(omp_get_max_threads());
+  t_own.pinned = !process().places.empty();
+  if (t_own.pinned) pin_pool(omp_get_max_threads());
 }
 
 void follow_omp_width() {
   const unsigned generation = process().generation.load(std::memory_order_acquire);  // as above
   if ((t_own.generation == generation && t_own.granted) || t_own.scoped || omp_in_parallel() != 0)
     return;
+  if (t_own.pinned) return sync_omp_thread();  // new members would share its place
   if (t_own.generation != generation &&
       (t_own.generation != 0 || omp_get_max_threads() == process().inherited))
     take_width(generation);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -300,6 +301,30 @@ TEST_F(OmpDeathTest, PoolOfAnotherThreadIsPinnedToo) {
           check(allowed_cpus() == all);
           sync_omp_thread();
           for (const auto& cpus : region_cpus()) check(cpus.size() == 1);
+        }).join();
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// A worker learns of the new width by a region in the middle of its operation.
+TEST_F(OmpDeathTest, APinnedPoolThatBecomesWiderIsPinnedAnew) {
+  EXPECT_EXIT(
+      {
+        const std::size_t places = allowed_cpus().size();
+        start_omp("2", 0, "granularity=fine,compact,1,0");
+        std::thread([&] {
+          prepare_worker_thread();
+          sync_omp_thread();
+          std::thread([] { set_omp_threads(8); }).join();
+          follow_omp_width();
+          sync_omp_thread();
+          std::map<int, std::size_t> members;
+          for (const auto& cpus : region_cpus()) {
+            check(cpus.size() == 1);
+            ++members[cpus[0]];
+          }
+          for (const auto& [cpu, count] : members) check(count <= (8 + places - 1) / places);
         }).join();
         ::_exit(0);
       },
