@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -199,6 +201,35 @@ TEST_F(OmpDeathTest, RegionsHaveAllTheThreadsThatThereCanBe) {
         ::_exit(0);
       },
       testing::ExitedWithCode(0), "have 5");
+}
+
+// Whoever finds fewer because others only ask, or have asked and not begun, may not end the
+// process.
+TEST_F(OmpDeathTest, ThreadsThatAskAtOneTimeShareWhatThereIs) {
+  if (::getuid() != 0) GTEST_SKIP() << "the user's other processes count";
+  EXPECT_EXIT(
+      {
+        constexpr int kMost = 20;
+        constexpr int kWorkers = 4;
+        start_omp("16", 0, "");
+        limit_threads(kMost);
+        std::barrier together(kWorkers);
+        std::atomic<int> all{1};  // the process's first thread
+        const auto work = [&] {
+          together.arrive_and_wait();
+          sync_omp_thread();
+          together.arrive_and_wait();  // all have asked
+          hold_omp_pool();
+          all += region_width();
+          together.arrive_and_wait();  // with its pool
+        };
+        std::vector<std::thread> workers;
+        for (int i = 0; i < kWorkers; ++i) workers.emplace_back(work);
+        for (std::thread& worker : workers) worker.join();
+        check(all <= kMost);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(OmpDeathTest, OneThreadIsAsWideAsItSaysAndOnlyAsLongAsItLives) {
