@@ -25,6 +25,8 @@
 #include "base/error.h"
 #include "base/fork_order.h"
 #include "base/kmp_affinity.h"
+#include "base/leaked.h"
+#include "base/lock.h"
 #include "base/log.h"
 
 namespace mxnet {
@@ -57,7 +59,9 @@ Process& process() { return g_lasting.process; }
 struct OfThread {
   unsigned generation = 0;  // up to which it has followed the process
   bool granted = false;     // as many threads as it is wide
+  bool pool = false;        // they are there
   bool scoped = false;      // within a RegionWidth
+  bool pinned = false;      // with its pool
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local OfThread t_own;
 
@@ -90,10 +94,58 @@ void wait_until_gone(pid_t thread) {
   for (int i = 0; i < kLooks && ::tgkill(::getpid(), thread, 0) == 0; ++i) ::sched_yield();
 }
 
-void be_granted() {
+// Held while a thread asks, and while it makes its pool: threads that are only asked for would be
+// missing where others are made, and the runtime would end the process.
+Mutex& asking_mutex() {
+  static Leaked<Mutex> mutex;
+  return *mutex;
+}
+
+int ask_for_threads(int threads) MX_REQUIRES(asking_mutex()) {
+  struct Other {
+    std::latch* end;
+    pthread_t thread;
+    pid_t name;
+  };
+  constexpr auto live = [](void* self) -> void* {
+    auto& other = *static_cast<Other*>(self);
+    other.name = ::gettid();
+    other.end->wait();
+    return nullptr;
+  };
+  const std::unique_ptr<Other[]> others(new (std::nothrow)
+                                            Other[static_cast<std::size_t>(threads)]);
+  std::latch end(1);
+  int granted = 1;  // this one
+  for (; others != nullptr && granted < threads; ++granted) {
+    Other& other = others[static_cast<std::size_t>(granted)];
+    other.end = &end;
+    if (::pthread_create(&other.thread, nullptr, live, &other) != 0) break;
+  }
+  end.count_down();
+  for (int i = 1; i < granted; ++i)
+    ::pthread_join(others[static_cast<std::size_t>(i)].thread, nullptr);
+  for (int i = 1; i < granted; ++i) wait_until_gone(others[static_cast<std::size_t>(i)].name);
+  return granted;
+}
+
+void make_pool(int threads) {
+  static std::atomic<unsigned> members{0};  // a region in which nothing is done would not begin
+#pragma omp parallel num_threads(threads)
+  members.fetch_add(1, std::memory_order_relaxed);
+}
+
+void be_granted(bool with_pool) {
   t_own.granted = true;
+  t_own.pool = with_pool;
   const int wanted = omp_get_max_threads();
-  const int granted = granted_threads(wanted);
+  if (wanted == 1) return;
+  int granted;
+  {
+    const MutexLock lock(asking_mutex());
+    granted = ask_for_threads(wanted);
+    if (with_pool && granted > 1) make_pool(granted);
+  }
   if (granted == wanted) return;
   omp_set_num_threads(granted);
   log(LogLevel::kWarning, fmt::format("the system refuses the {} threads of a parallel region: "
@@ -102,7 +154,8 @@ void be_granted() {
 }
 
 void take_width(unsigned generation) {
-  t_own = {.generation = generation, .granted = false, .scoped = t_own.scoped};
+  t_own.generation = generation;
+  t_own.granted = t_own.pool = false;
   omp_set_num_threads(process().threads.load(std::memory_order_relaxed));
 }
 
@@ -125,6 +178,7 @@ void after_fork_in_child() {
 
 [[gnu::constructor(kForkOrderConfig)]] void register_handler() {
   static_cast<void>(::pthread_atfork(nullptr, nullptr, &after_fork_in_child));
+  hold_over_forks<asking_mutex>();
 }
 
 int parse_first(std::string_view text) {
@@ -230,31 +284,8 @@ void set_omp_threads(int threads) {
 }
 
 int granted_threads(int threads) {
-  struct Other {
-    std::latch* end;
-    pthread_t thread;
-    pid_t name;
-  };
-  constexpr auto live = [](void* self) -> void* {
-    auto& other = *static_cast<Other*>(self);
-    other.name = ::gettid();
-    other.end->wait();
-    return nullptr;
-  };
-  const std::unique_ptr<Other[]> others(new (std::nothrow)
-                                            Other[static_cast<std::size_t>(threads)]);
-  std::latch end(1);
-  int granted = 1;  // this one
-  for (; others != nullptr && granted < threads; ++granted) {
-    Other& other = others[static_cast<std::size_t>(granted)];
-    other.end = &end;
-    if (::pthread_create(&other.thread, nullptr, live, &other) != 0) break;
-  }
-  end.count_down();
-  for (int i = 1; i < granted; ++i)
-    ::pthread_join(others[static_cast<std::size_t>(i)].thread, nullptr);
-  for (int i = 1; i < granted; ++i) wait_until_gone(others[static_cast<std::size_t>(i)].name);
-  return granted;
+  const MutexLock lock(asking_mutex());
+  return ask_for_threads(threads);
 }
 
 void sync_omp_thread() {
@@ -262,26 +293,37 @@ void sync_omp_thread() {
   const unsigned generation = process().generation.load(std::memory_order_acquire);
   if (t_own.generation == generation && t_own.granted) return;
   if (t_own.generation != generation) take_width(generation);
-  be_granted();
-  if (!process().places.empty()) pin_pool(omp_get_max_threads());
+  t_own.pinned = !process().places.empty();
+  be_granted(t_own.pinned);
+  if (t_own.pinned) pin_pool(omp_get_max_threads());
 }
 
-void follow_omp_width() {
+namespace {
+
+void follow(bool with_pool) {
   const unsigned generation = process().generation.load(std::memory_order_acquire);  // as above
-  if ((t_own.generation == generation && t_own.granted) || t_own.scoped || omp_in_parallel() != 0)
+  if ((t_own.generation == generation && (with_pool ? t_own.pool : t_own.granted)) ||
+      t_own.scoped || omp_in_parallel() != 0)
     return;
+  if (t_own.pinned) return sync_omp_thread();  // new members would share its place
   if (t_own.generation != generation &&
       (t_own.generation != 0 || omp_get_max_threads() == process().inherited))
     take_width(generation);
   t_own.generation = generation;
-  be_granted();
+  be_granted(with_pool);
 }
+
+}  // namespace
+
+void follow_omp_width() { follow(false); }
+
+void hold_omp_pool() { follow(true); }
 
 void release_omp_pool() noexcept {
   // The members of a new pool would all inherit the place of the thread that begins it.
   if (!process().places.empty()) return;
   omp_pause_resource(omp_pause_soft, omp_get_initial_device());
-  t_own.granted = false;
+  t_own.granted = t_own.pool = false;
 }
 
 RegionWidth::RegionWidth(int threads) noexcept : nested_(std::exchange(t_own.scoped, true)) {

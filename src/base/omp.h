@@ -43,6 +43,9 @@ void sync_omp_thread();
 // The same for threads of the program, before what may begin regions on them. A count that the
 // program has set for a thread before stays, nothing is pinned, and a RegionWidth says more.
 void follow_omp_width();
+// And makes the thread's pool, in which no other thread that asks comes between. Before a region of
+// the library's own.
+void hold_omp_pool();
 // The calling thread and as many others as there can be, up to `threads` with it.
 int granted_threads(int threads);
 // Ends the pool that the calling thread's regions have left, if there is one. GNU OpenMP lets all

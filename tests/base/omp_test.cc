@@ -10,7 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -160,11 +163,10 @@ TEST_F(OmpDeathTest, WhatTheProgramHasSetForAThreadStays) {
       testing::ExitedWithCode(0), "");
 }
 
-// The limit holds for users that are not root, and for all their processes together: this one is a
-// user of its own, as the same test may run elsewhere at this moment.
+// The limit holds for users that are not root, and for all their processes together: a test that
+// may be somebody else is somebody of its own, since others may run at the same time.
 void limit_threads(rlim_t most) {
-  const auto user = static_cast<uid_t>(20'000 + ::getpid() % 40'000);
-  if (::getuid() == 0) check(::setuid(user) == 0);
+  if (::getuid() == 0) check(::setuid(20'000 + static_cast<uid_t>(::getpid() % 40'000)) == 0);
   const rlimit limit{most, most};
   check(::setrlimit(RLIMIT_NPROC, &limit) == 0);
 }
@@ -199,6 +201,35 @@ TEST_F(OmpDeathTest, RegionsHaveAllTheThreadsThatThereCanBe) {
         ::_exit(0);
       },
       testing::ExitedWithCode(0), "have 5");
+}
+
+// Whoever finds fewer because others only ask, or have asked and not begun, may not end the
+// process.
+TEST_F(OmpDeathTest, ThreadsThatAskAtOneTimeShareWhatThereIs) {
+  if (::getuid() != 0) GTEST_SKIP() << "the user's other processes count";
+  EXPECT_EXIT(
+      {
+        constexpr int kMost = 20;
+        constexpr int kWorkers = 4;
+        start_omp("16", 0, "");
+        limit_threads(kMost);
+        std::barrier together(kWorkers);
+        std::atomic<int> all{1};  // the process's first thread
+        const auto work = [&] {
+          together.arrive_and_wait();
+          sync_omp_thread();
+          together.arrive_and_wait();  // all have asked
+          hold_omp_pool();
+          all += region_width();
+          together.arrive_and_wait();  // with its pool
+        };
+        std::vector<std::thread> workers;
+        for (int i = 0; i < kWorkers; ++i) workers.emplace_back(work);
+        for (std::thread& worker : workers) worker.join();
+        check(all <= kMost);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(OmpDeathTest, OneThreadIsAsWideAsItSaysAndOnlyAsLongAsItLives) {
@@ -302,6 +333,30 @@ TEST_F(OmpDeathTest, PoolOfAnotherThreadIsPinnedToo) {
           check(allowed_cpus() == all);
           sync_omp_thread();
           for (const auto& cpus : region_cpus()) check(cpus.size() == 1);
+        }).join();
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// A worker learns of the new width by a region in the middle of its operation.
+TEST_F(OmpDeathTest, APinnedPoolThatBecomesWiderIsPinnedAnew) {
+  EXPECT_EXIT(
+      {
+        const std::size_t places = allowed_cpus().size();
+        start_omp("2", 0, "granularity=fine,compact,1,0");
+        std::thread([&] {
+          prepare_worker_thread();
+          sync_omp_thread();
+          std::thread([] { set_omp_threads(8); }).join();
+          follow_omp_width();
+          sync_omp_thread();
+          std::map<int, std::size_t> members;
+          for (const auto& cpus : region_cpus()) {
+            check(cpus.size() == 1);
+            ++members[cpus[0]];
+          }
+          for (const auto& [cpu, count] : members) check(count <= (8 + places - 1) / places);
         }).join();
         ::_exit(0);
       },

@@ -30,7 +30,7 @@ int threads_for(int64_t count, double cost) {
   // Most calls are small; asking OpenMP costs more than deciding about them.
   const int64_t parallel_size = config().cpu.parallel_size;
   if (threads_worth(count, cost, parallel_size, 2) <= 1 || omp_in_parallel() != 0) return 1;
-  follow_omp_width();
+  hold_omp_pool();
   const int threads = omp_get_max_threads();
   const int assumed = config().cpu.use_num_cores_operator_tuning.value_or(threads);
   return threads_worth(count, cost, parallel_size, std::min(threads, assumed));

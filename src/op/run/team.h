@@ -3,12 +3,18 @@
 #pragma once
 #include <omp.h>
 
+#include "base/omp.h"
+
 namespace mxnet {
 
 // For num_threads(...) of a region that has work for `threads`: the calling thread's whole pool,
 // of which the others only come and go. GNU OpenMP ends the members of a pool that a region has no
 // use for, and makes new ones for the next region, 10 to 30 us each: of 64 threads it made 61 anew
 // after each region of three.
-inline int team_of(int threads) { return threads > 1 ? omp_get_max_threads() : 1; }
+inline int team_of(int threads) {
+  if (threads <= 1) return 1;
+  hold_omp_pool();
+  return omp_get_max_threads();
+}
 
 }  // namespace mxnet
