@@ -26,6 +26,7 @@ namespace {
 [[gnu::cold, gnu::noinline]] std::vector<ir::Entry> outputs_of(const Ref<ir::Node>& node) {
   std::vector<ir::Entry> outputs;
   const int count = node->op->num_outputs(node->params.get());
+  outputs.reserve(static_cast<std::size_t>(count));
   for (int o = 0; o < count; ++o) outputs.push_back({node, o, 0});
   return outputs;
 }
