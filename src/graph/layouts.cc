@@ -3,6 +3,7 @@
 #include "graph/layouts.h"
 
 #include "graph/casts.h"
+#include "graph/rewrite.h"
 #include "graph/symbol.h"
 #include "op/fused/pointwise_in_layout.h"
 #include "op/fused/reorder.h"
@@ -63,25 +64,18 @@ class Layouts {
                              ? versions(entries[i]).front().entry
                              : in_layout(entries[i], kernel ? kernel->in()[i] : through));
       }
-      const bool waits = !node->control_deps().empty();
-      if (waits || inputs != node->inputs) {
+      if (inputs != node->inputs || !node->control_deps().empty()) {
         node = copy_node(*node);
         node->inputs = std::move(inputs);
-        if (waits) wait_for_placed(node.get());
+        renew_control_deps(node.get(), [&](const Ref<ir::Node>& dep) {
+          return versions(graph_.first_entry(graph_.index_of(*dep))).front().entry.node;
+        });
       }
       if (kernel) result_.kernels[node.get()] = kernel;
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       versions(graph_.first_entry(n) +
                o) = {{kernel ? kernel->out()[static_cast<std::size_t>(o)] : through, {node, o, 0}}};
-  }
-
-  // What a node waits for is what has been placed, too.
-  void wait_for_placed(ir::Node* node) {
-    auto extras = std::make_shared<ir::NodeExtras>(*node->extras);
-    for (Ref<ir::Node>& dep : extras->control_deps)
-      dep = versions(graph_.first_entry(graph_.index_of(*dep))).front().entry.node;
-    node->extras = std::move(extras);
   }
 
   bool is_wide(int n) const {

@@ -198,12 +198,9 @@ class Partition {
         node->inputs[i] = now(graph_.inputs(n)[i]);
         node->inputs[i].version = version;
       }
-      if (!original->control_deps().empty()) {
-        auto extras = std::make_shared<ir::NodeExtras>(*original->extras);
-        for (Ref<ir::Node>& dep : extras->control_deps)
-          dep = now(graph_.first_entry(graph_.index_of(*dep))).node;
-        node->extras = std::move(extras);
-      }
+      renew_control_deps(node.get(), [&](const Ref<ir::Node>& dep) {
+        return now(graph_.first_entry(graph_.index_of(*dep))).node;
+      });
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o) now(graph_.first_entry(n) + o) = {node, o, 0};
   }

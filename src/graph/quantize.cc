@@ -13,6 +13,7 @@
 #include "graph/indexed_graph.h"
 #include "graph/passes.h"
 #include "graph/quantize_forms.h"
+#include "graph/rewrite.h"
 #include "graph/symbol.h"
 #include "graph/symbol_attributes.h"
 #include "graph/symbol_node.h"
@@ -205,12 +206,9 @@ class Quantizer {
         kept->inputs[i] = real(graph_.inputs(n)[i]);
         kept->inputs[i].version = version;
       }
-      if (!node.control_deps().empty()) {
-        auto extras = std::make_shared<ir::NodeExtras>(*node.extras);
-        for (Ref<ir::Node>& dep : extras->control_deps)
-          dep = real(graph_.first_entry(graph_.index_of(*dep))).node;
-        kept->extras = std::move(extras);
-      }
+      renew_control_deps(kept.get(), [&](const Ref<ir::Node>& dep) {
+        return real(graph_.first_entry(graph_.index_of(*dep))).node;
+      });
     }
     for (int o = 0; o < graph_.num_outputs(n); ++o)
       value(graph_.first_entry(n) + o).real = {kept, o, 0};

@@ -32,11 +32,9 @@ ir::Graph rewrite(const ir::Graph& graph,
     if (differs) {
       node = copy_node(*original);
       for (ir::Entry& input : node->inputs) input = now(input);
-      if (!original->control_deps().empty()) {
-        auto extras = std::make_shared<ir::NodeExtras>(*original->extras);
-        for (Ref<ir::Node>& dep : extras->control_deps) dep = now({dep, 0, 0}).node;
-        node->extras = std::move(extras);
-      }
+      renew_control_deps(node.get(), [&](const Ref<ir::Node>& dep) {
+        return now({dep, 0, 0}).node;
+      });
     }
     Replacement outputs = replace(*original, node);
     if (differs || outputs) changed[original] = {std::move(node), std::move(outputs)};
@@ -44,6 +42,14 @@ ir::Graph rewrite(const ir::Graph& graph,
   ir::Graph result;
   for (const ir::Entry& output : graph.outputs) result.outputs.push_back(now(output));
   return result;
+}
+
+void renew_control_deps(ir::Node* node,
+                        const std::function<Ref<ir::Node>(const Ref<ir::Node>&)>& stands_now) {
+  if (node->control_deps().empty()) return;
+  auto extras = std::make_shared<ir::NodeExtras>(*node->extras);
+  for (Ref<ir::Node>& dep : extras->control_deps) dep = stands_now(dep);
+  node->extras = std::move(extras);
 }
 
 }  // namespace mxnet

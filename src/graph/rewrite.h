@@ -19,4 +19,9 @@ ir::Graph rewrite(
     const ir::Graph& graph,
     const std::function<Replacement(const ir::Node& original, const Ref<ir::Node>& node)>& replace);
 
+// For whoever copies nodes: `node`, a copy, waits for what stands now for the nodes that it waited
+// for.
+void renew_control_deps(ir::Node* node,
+                        const std::function<Ref<ir::Node>(const Ref<ir::Node>&)>& stands_now);
+
 }  // namespace mxnet

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "graph/rewrite.h"
 #include "graph/subgraph_op.h"
 #include "graph/symbol_attributes.h"
 #include "graph/symbol_node.h"
@@ -205,11 +206,7 @@ ir::Graph copy_graph(const ir::Graph& graph) {
   for (const ir::Node* node : ir::topological_order(graph.outputs)) {
     Ref<ir::Node> copy = copy_node(*node);
     for (ir::Entry& input : copy->inputs) input.node = copies.at(input.node.get());
-    if (!node->control_deps().empty()) {
-      auto extras = std::make_shared<ir::NodeExtras>(*node->extras);
-      for (Ref<ir::Node>& dep : extras->control_deps) dep = copies.at(dep.get());
-      copy->extras = std::move(extras);
-    }
+    renew_control_deps(copy.get(), [&](const Ref<ir::Node>& dep) { return copies.at(dep.get()); });
     copies.emplace(node, std::move(copy));
   }
   ir::Graph result = graph;

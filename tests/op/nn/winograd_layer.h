@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <new>
 #include <random>
 #include <string>
@@ -159,6 +160,21 @@ inline std::string text(const WinogradDesc& d) {
       "batch {} channels {} filters {} image {} x {} pads {}, {} tile {} blocked {} {}", d.batch,
       d.channels, d.filters, d.height, d.width, d.pad_y, d.pad_x, d.tile, d.src_blocked,
       d.dst_blocked);
+}
+
+// Filters are packed with their scales as filters that were multiplied before, bit for bit.
+inline void expect_scales_are_multiplied_in(const WinogradConv& conv, const Layer& layer,
+                                            std::mt19937& random) {
+  std::vector<double> scales(static_cast<std::size_t>(layer.desc.filters));
+  for (double& scale : scales) scale = std::uniform_real_distribution<double>(0.1, 3)(random);
+  std::vector<float> multiplied = layer.weights;
+  const std::size_t filter = multiplied.size() / scales.size();
+  for (std::size_t i = 0; i < multiplied.size(); ++i)
+    multiplied[i] = static_cast<float>(double{multiplied[i]} * scales[i / filter]);
+  const Aligned packed(conv.packed_bytes()), before(conv.packed_bytes());
+  conv.pack(layer.weights.data(), packed.data(), 2, scales.data());
+  conv.pack(multiplied.data(), before.data(), 1);
+  EXPECT_EQ(std::memcmp(packed.data(), before.data(), conv.packed_bytes()), 0);
 }
 
 }  // namespace mxnet

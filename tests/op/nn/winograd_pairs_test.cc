@@ -182,17 +182,7 @@ TEST_F(WinogradPairs, PackTheWeightsOfAGradient) {
 TEST_F(WinogradPairs, FiltersAreMultipliedByTheirScales) {
   std::mt19937 random(kSeed);
   const Layer layer(described(1, 20, 75, 9, 9), random);
-  const WinogradConv conv(layer.desc, kIsa);
-  std::vector<double> scales(75);
-  for (double& scale : scales) scale = std::uniform_real_distribution<double>(0.1, 3)(random);
-  std::vector<float> multiplied = layer.weights;
-  const std::size_t filter = multiplied.size() / scales.size();
-  for (std::size_t i = 0; i < multiplied.size(); ++i)
-    multiplied[i] = static_cast<float>(double{multiplied[i]} * scales[i / filter]);
-  const Aligned packed(conv.packed_bytes()), before(conv.packed_bytes());
-  conv.pack(layer.weights.data(), packed.data(), 2, scales.data());
-  conv.pack(multiplied.data(), before.data(), 1);
-  EXPECT_EQ(std::memcmp(packed.data(), before.data(), conv.packed_bytes()), 0);
+  expect_scales_are_multiplied_in(WinogradConv(layer.desc, kIsa), layer, random);
 }
 
 TEST(WinogradPairsDescription, SmallTilesOfEvenChannelsOnProcessorsThatHaveThem) {
