@@ -291,6 +291,7 @@ int granted_threads(int threads) {
 void sync_omp_thread() {
   // Acquire pairs with the change of the generation: count and places are at least as new.
   const unsigned generation = process().generation.load(std::memory_order_acquire);
+  if (generation == 0) return;  // nobody has given the process a width
   if (t_own.generation == generation && t_own.granted) return;
   if (t_own.generation != generation) take_width(generation);
   t_own.pinned = !process().places.empty();

@@ -187,6 +187,18 @@ TEST_F(OmpDeathTest, WhereThereCanBeNoMoreThreadsRegionsAreNarrow) {
       testing::ExitedWithCode(0), "refuses the 16 threads .* have 1");
 }
 
+TEST_F(OmpDeathTest, AWidthThatNobodyHasGivenIsNotAskedFor) {
+  EXPECT_EXIT(
+      {
+        limit_threads(1);
+        omp_set_num_threads(16);
+        sync_omp_thread();
+        check(omp_get_max_threads() == 16);
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(OmpDeathTest, RegionsHaveAllTheThreadsThatThereCanBe) {
   if (::getuid() != 0) GTEST_SKIP() << "the user's other processes count";
   EXPECT_EXIT(

@@ -26,29 +26,27 @@ constexpr int64_t kMissing = -1;
 constexpr std::size_t kZeroBytes = 256;
 alignas(16) constexpr char kZeros[kZeroBytes] = {};
 
-struct Four {
-  char bytes[4];
+// Moves a row of so many bytes.
+struct MoveFour {
+  void operator()(char* to, const char* from) const { std::memcpy(to, from, 4); }
 };
-struct Sixteen {
-  char bytes[16];
+struct MoveSixteens {
+  void operator()(char* to, const char* from) const {
+    for (std::size_t b = 0; b < bytes; b += 16) std::memcpy(to + b, from + b, 16);
+  }
+  std::size_t bytes;
+};
+struct MoveAny {
+  void operator()(char* to, const char* from) const { std::memcpy(to, from, bytes); }
+  std::size_t bytes;
 };
 
-// fn(move) with a move(to, from) of so many bytes: of narrow rows a call would take longer.
+// fn(move): of narrow rows a call of memcpy would take longer.
 template <class F>
 void dispatch_row(std::size_t bytes, const F& fn) {
-  const auto pieces = [bytes]<class Piece>(Piece) {
-    return [bytes](char* to, const char* from) {
-      for (std::size_t b = 0; b < bytes; b += sizeof(Piece)) {
-        Piece piece;
-        std::memcpy(&piece, from + b, sizeof(piece));
-        std::memcpy(to + b, &piece, sizeof(piece));
-      }
-    };
-  };
-  if (bytes == sizeof(Four))
-    return fn([](char* to, const char* from) { std::memcpy(to, from, 4); });
-  if (bytes <= kZeroBytes && bytes % sizeof(Sixteen) == 0) return fn(pieces(Sixteen()));
-  fn([bytes](char* to, const char* from) { std::memcpy(to, from, bytes); });
+  if (bytes == 4) return fn(MoveFour());
+  if (bytes <= kZeroBytes && bytes % 16 == 0) return fn(MoveSixteens{bytes});
+  fn(MoveAny{bytes});
 }
 
 // One operand during a thread's part of the list: shows the kernel some rows as a tensor.
