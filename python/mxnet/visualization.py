@@ -125,7 +125,7 @@ def _total(network: _Network) -> Any:
 _COLOURS = {
     "input": "#8dd3c7", "FullyConnected": "#fb8072", "Convolution": "#fb8072", "Deconvolution": "#fb8072",
     "Activation": "#ffffb3", "LeakyReLU": "#ffffb3", "BatchNorm": "#bebada", "Pooling": "#80b1d3", "Concat": "#fdb462",
-    "Flatten": "#fdb462", "Reshape": "#fdb462", "Softmax": "#fccde5", "SoftmaxOutput": "#fccde5", "other": "#b3de69",
+    "Flatten": "#fdb462", "Reshape": "#fdb462", "other": "#fccde5",
 }  # fmt: skip
 
 
@@ -135,8 +135,6 @@ def _dims(text: str) -> str:
 
 def _label(node: Dict[str, Any]) -> str:
     op, attrs = node["op"], node.get("attrs", {})
-    if op == "null":
-        return node["name"]
     if op in ("Convolution", "Deconvolution"):
         return f"{op}\n{_dims(attrs['kernel'])}/{_dims(attrs.get('stride', '')) or '1'}, {attrs['num_filter']}"
     if op == "FullyConnected":
@@ -148,7 +146,7 @@ def _label(node: Dict[str, Any]) -> str:
         return f"{op}\n{kind}, {_dims(attrs.get('kernel', '')) or 'global'}/{_dims(attrs.get('stride', '')) or '1'}"
     if op == "Custom":
         return attrs.get("op_type", op)
-    return node["name"] if op in ("elemwise_add", "broadcast_add") else op
+    return node["name"]
 
 
 def plot_network(

@@ -16,10 +16,10 @@
 namespace mxnet {
 namespace {
 
-using quantize::limit;
 using quantize::Range;
 using quantize::read_range;
 using quantize::steps_per_unit;
+using quantize::wide_limit;
 
 // Real numbers on their way through the steps behind the products.
 constexpr int64_t kPiece = 1024;
@@ -63,18 +63,19 @@ class Finish {
       : layer_(layer), weights_(std::move(weights)), out_(context.out(0)) {
     const Tensor& data = context.in(0);
     const int ends = layer.num_arrays();
-    const float data_step = read_range(context, ends, ends + 1).magnitude() / limit(data.dtype);
+    const float data_step =
+        read_range(context, ends, ends + 1).magnitude() / wide_limit(data.dtype);
     const float weight_step = *std::max_element(weights_.steps.begin(), weights_.steps.end());
     for (float& step : weights_.steps) step *= data_step;
     if (layer.sum) {
       const int last = layer.num_inputs();
       other_ = context.in(ends - 1);
-      other_step_ = read_range(context, last - 2, last - 1).magnitude() / limit(other_.dtype);
+      other_step_ = read_range(context, last - 2, last - 1).magnitude() / wide_limit(other_.dtype);
     }
     if (layer.float_result) return;
     if (layer.calibrated()) {
       const Range range{*layer.min, *layer.max};
-      factor_ = steps_per_unit(limit(out_.dtype), range.magnitude());
+      factor_ = steps_per_unit(wide_limit(out_.dtype), range.magnitude());
       quantize::write_range(context, range);
     } else {
       factor_ = data_step * weight_step > 0 ? 1 / (data_step * weight_step) : 0;

@@ -21,8 +21,8 @@ namespace {
 using dnnl::memory;
 using onednn::any_layout;
 using onednn::plain_desc;
-using quantize::limit;
 using quantize::read_range;
+using quantize::wide_limit;
 
 constexpr auto kFloat = memory::data_type::f32;
 constexpr auto kWeight = memory::data_type::s8;
@@ -155,18 +155,18 @@ class QuantizedPrimitive final : public PreparedKernel {
                                               [&] { return kernel_.pack(context); });
       const int ends = layer.num_arrays(), last = layer.num_inputs();
       float data_step =
-          read_range(context, ends, ends + 1).magnitude() / limit(context.in(0).dtype);
+          read_range(context, ends, ends + 1).magnitude() / wide_limit(context.in(0).dtype);
       float out_step = 1;
       if (!layer.float_result) {
         const quantize::Range range{*layer.min, *layer.max};
-        out_step = range.magnitude() / limit(context.out(0).dtype);
+        out_step = range.magnitude() / wide_limit(context.out(0).dtype);
         quantize::write_range(context, range);
       }
       float* bias = packed->bias.floats();
       float* const steps = bias + layer.channels();
       if (layer.sum) {
-        const float unit =
-            read_range(context, last - 2, last - 1).magnitude() / limit(context.in(ends - 1).dtype);
+        const float unit = read_range(context, last - 2, last - 1).magnitude() /
+                           wide_limit(context.in(ends - 1).dtype);
         if (unit > 0) {  // otherwise the other branch is all zeros
           bias = context.workspace_of<float>(layer.channels());
           for (int64_t c = 0; c < layer.channels(); ++c) bias[c] = packed->bias.floats()[c] / unit;

@@ -12,6 +12,7 @@
 namespace mxnet {
 
 using quantize::kInt8;
+using quantize::kWideInt8;
 
 QuantizedWeight::QuantizedWeight(const QuantizedLayer& layer, const KernelContext& context) {
   if (layer.weight_in_bytes) {
@@ -21,6 +22,7 @@ QuantizedWeight::QuantizedWeight(const QuantizedLayer& layer, const KernelContex
   }
 }
 
+// Bytes of parameters come from _contrib_quantize, which gives a range's end 127 steps.
 void QuantizedWeight::take_bytes(const QuantizedLayer& layer, const KernelContext& context) {
   const auto channels = static_cast<std::size_t>(layer.channels());
   const int ends = layer.num_arrays() + 2;  // behind those of the data
@@ -52,8 +54,8 @@ void QuantizedWeight::take_real(const QuantizedLayer& layer, const KernelContext
           const float* row = folded.weight() + c * depth;
           float magnitude = 0;
           for (int64_t i = 0; i < depth; ++i) magnitude = std::max(magnitude, std::fabs(row[i]));
-          steps[static_cast<std::size_t>(c)] = magnitude / kInt8;
-          const float factor = quantize::steps_per_unit(kInt8, magnitude);
+          steps[static_cast<std::size_t>(c)] = magnitude / kWideInt8;
+          const float factor = quantize::steps_per_unit(kWideInt8, magnitude);
           for (int64_t i = 0; i < depth; ++i)
             to[c * depth + i] = quantize::nearest<int8_t>(row[i] * factor);
         }

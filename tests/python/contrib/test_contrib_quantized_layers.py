@@ -121,6 +121,42 @@ def test_plans_take_the_steps_of_the_loops(name, dtype):
     assert (beside > 0.01 * step).mean() < 0.05, "where rounding is undecided, not everywhere"
 
 
+def bytes_of(real, steps, magnitude, low=-128, high=127):
+    """As quantize_v2 makes them: an end of the range stands for half a step more than the type has."""
+    return np.clip(np.rint(real * (np.float32(steps) / np.float32(magnitude))), low, high).astype(np.float64)
+
+
+@pytest.mark.parametrize("onednn", ["0", "1"])
+def test_bytes_are_worth_to_layers_what_conversions_make_them_of(onednn):
+    (sym, arg_params, aux_params), data = quantized(lambda x: relu(conv(x, "c", kernel=(1, 1))), IMAGES, "auto")
+    node = next(n for n in json.loads(sym.tojson())["nodes"] if n["op"] == "_sg_mkldnn_conv")
+    end = float(node["attrs"]["max_calib_range"])
+    weight, bias = (arg_params[name].asnumpy() for name in ("c_weight", "c_bias"))
+    weight = weight.reshape(len(weight), -1)
+    magnitude = np.abs(weight).max(axis=1, keepdims=True)
+    images, reach = data.asnumpy(), np.abs(data.asnumpy()).max()
+    sums = np.einsum("oc,nchw->nohw", bytes_of(weight, 127.5, magnitude), bytes_of(images, 127.5, reach))
+    value = sums * (magnitude * reach / 127.5**2)[..., None] + bias[:, None, None]
+    with mx.util.environment("MXNET_ONEDNN_ENABLED", onednn):
+        found = run((sym, arg_params, aux_params), data) * (255.5 / end)
+    steps = value * (255.5 / end)
+    decided = np.abs(steps - np.floor(steps) - 0.5) > 0.005  # others are rounded either way
+    assert decided.mean() > 0.98
+    np.testing.assert_allclose(found[decided], np.clip(np.rint(steps), 0, 255)[decided], atol=0.001)
+
+
+@pytest.mark.parametrize("onednn", ["0", "1"])
+def test_rows_are_sums_of_what_their_bytes_are_worth(onednn):
+    network, data = quantized(*LAYERS["rows"], "auto")
+    params = {name: value.asnumpy().astype(np.float64) for name, value in network[1].items()}
+    # Parameters come from _contrib_quantize, which has 127 steps to the end.
+    weight, bias = (params[f"f_{name}_quantize"] * params[f"f_{name}_quantize_max"] / 127 for name in ("weight", "bias"))
+    reach = np.abs(data.asnumpy()).max()
+    with mx.util.environment("MXNET_ONEDNN_ENABLED", onednn):
+        found = run(network, data)
+    np.testing.assert_allclose(found, bytes_of(data.asnumpy(), 127.5, reach) * reach / 127.5 @ weight.T + bias, rtol=1e-4, atol=1e-6)
+
+
 def test_results_do_not_depend_on_what_ran_before():
     network, data = quantized(*LAYERS["activated sum"], "auto")
     executor = bind(network, data)

@@ -25,6 +25,9 @@ def import_model(model_file: Any) -> Tuple[Any, Dict[str, Any], Dict[str, Any]]:
     return GraphProto().from_onnx(graph, opset_version=opset)
 
 
-def get_model_metadata(model_file: Any) -> Dict[str, List[Tuple[str, Tuple[int, ...]]]]:
-    """Names and shapes of an ONNX file's inputs and outputs: 'input_tensor_data' and 'output_tensor_data'."""
+def get_model_metadata(model_file: Any) -> Dict[str, List[Tuple[Any, ...]]]:
+    """What an ONNX file takes and gives.
+
+    'input_tensor_data' lists names, shapes and ONNX's numbers of types, 'output_tensor_data' names and shapes.
+    """
     return GraphProto().get_graph_metadata(load(model_file)[0])

@@ -128,10 +128,11 @@ class GraphProto:
         kept = {name: ndarray.array(value, dtype=value.dtype) for name, value in self._states.items() if name in states}
         return made, parameters, kept
 
-    def get_graph_metadata(self, graph: Any) -> Dict[str, List[Tuple[str, Tuple[int, ...]]]]:
-        """Names and shapes of a graph's inputs and outputs."""
+    def get_graph_metadata(self, graph: Any) -> Dict[str, List[Tuple[Any, ...]]]:
+        """Names and shapes of a graph's inputs and outputs, of inputs ONNX's number of the type too."""
         constants = {tensor.name for tensor in graph.initializer}
-        inputs = [(name, shape) for name, shape in _tensors(graph.input) if name not in constants]
+        types = {value.name: value.type.tensor_type.elem_type for value in graph.input}
+        inputs = [(name, shape, types[name]) for name, shape in _tensors(graph.input) if name not in constants]
         return {"input_tensor_data": inputs, "output_tensor_data": _tensors(graph.output)}
 
     def graph_to_gluon(self, graph: Any, ctx: Any, opset_version: int) -> Any:
@@ -140,7 +141,7 @@ class GraphProto:
         from ....gluon import SymbolBlock
 
         made, parameters, states = self.from_onnx(graph, opset_version)
-        names = [name for name, _ in self.get_graph_metadata(graph)["input_tensor_data"]]
+        names = [name for name, *_ in self.get_graph_metadata(graph)["input_tensor_data"]]
         block = SymbolBlock(outputs=made, inputs=[symbol.var(name) for name in names])
         for name, parameter in block.collect_params().items():
             value: Any = parameters.get(name, states.get(name))
