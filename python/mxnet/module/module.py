@@ -262,36 +262,45 @@ class Module(OptimizedModule):
         self.inputs_need_grad = inputs_need_grad
         self._grad_req = grad_req
         self._data_shapes, self._label_shapes = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
-        shared_group = None
-        if shared_module is not None:
-            if not (isinstance(shared_module, Module) and shared_module.binded and shared_module.params_initialized):
-                raise ValueError("given a shared_module that is not ready, expected a Module that is bound and has parameters")
-            shared_group = shared_module._exec_group
-        self._exec_group = DataParallelExecutorGroup(
+        self._exec_group = self._made_group(None if shared_module is None else self._group_of(shared_module))
+        self.binded = True
+        self._copy_known_params(shared_module)
+        if shared_module is not None and shared_module.optimizer_initialized:
+            self.borrow_optimizer(shared_module)
+
+    @staticmethod
+    def _group_of(shared_module: Any) -> DataParallelExecutorGroup:
+        """The executors whose memory another module uses."""
+        if not (isinstance(shared_module, Module) and shared_module.binded and shared_module.params_initialized):
+            raise ValueError("given a shared_module that is not ready, expected a Module that is bound and has parameters")
+        return shared_module._exec_group
+
+    def _made_group(self, shared_group: Optional[DataParallelExecutorGroup]) -> DataParallelExecutorGroup:
+        return DataParallelExecutorGroup(
             self._symbol,
             self._context,
             self._work_load_list,
             self._data_shapes,
             self._label_shapes,
             self._param_names,
-            for_training,
-            inputs_need_grad,
+            self.for_training,
+            self.inputs_need_grad,
             shared_group,
             logger=self.logger,
             fixed_param_names=self._fixed_param_names,
-            grad_req=grad_req,
+            grad_req=self._grad_req,
             state_names=self._state_names,
             group2ctxs=self._group2ctxs,
         )
-        self.binded = True
+
+    def _copy_known_params(self, shared_module: Any) -> None:
+        """Values that are there before the executors: those of the other module, or the module's own."""
         if shared_module is not None:
             self.params_initialized = True
             self._arg_params = shared_module._arg_params
             self._aux_params = shared_module._aux_params
         elif self.params_initialized:
             self._exec_group.set_params(self._arg_params, self._aux_params)
-        if shared_module is not None and shared_module.optimizer_initialized:
-            self.borrow_optimizer(shared_module)
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """Goes on with inputs of other shapes, on the same parameters; `data_shapes` and `label_shapes` are those
