@@ -123,6 +123,7 @@ class Constant(Initializer):
         arr[:] = self.value
 
     def dumps(self) -> str:
+        """The initializer as JSON, with an array's numbers as a list."""
         if not isinstance(self._kwargs["value"], (int, float, list)):
             values = self._kwargs["value"]
             self._kwargs["value"] = values.tolist() if hasattr(values, "tolist") else list(values)

@@ -45,6 +45,7 @@ class Prefix(NameManager):
         self._prefix = prefix
 
     def get(self, name: Optional[str], hint: str) -> str:
+        """The given name, or one that is made of `hint`, behind the prefix."""
         return self._prefix + super().get(name, hint)
 
 

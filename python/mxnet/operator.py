@@ -247,6 +247,7 @@ class NumpyOp(PythonOp):
         super().__init__(need_top_grad)
 
     def get_symbol(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns a node of this operator; the arguments are its inputs and its `name`."""
         return self._as_symbol(_OnNumpy, args, kwargs)
 
 
@@ -266,4 +267,5 @@ class NDArrayOp(PythonOp):
         return super()._declared(out_grad, in_data, out_data)
 
     def get_symbol(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns a node of this operator; the arguments are its inputs and its `name`."""
         return self._as_symbol(_OnArrays, args, kwargs)

@@ -19,9 +19,11 @@
       "Multiply by the processor's matrix unit (AMX) in recurrent layers, bfloat16 as it is and float32 as three digits of a byte, " \
       "where numbers allow it. 0: never. 1: where there is one and sizes gain. 2: everywhere, else by slow loops: for tests.") \
   LIVE(rnn_strassen, int, "MXNET_RNN_STRASSEN", "1", between(0, 2), active("test_strassen_is_used_where_it_is_chosen"), \
-      "Multiply by Strassen's method in LSTM layers of float32 outside of training, where sizes and numbers allow it: an " \
-      "eighth to a quarter fewer multiplications, with a rounding error of the largest numbers. 0: all products as they are. " \
-      "1: where it takes less time. 2: wherever it is allowed.") \
+      "Multiply in fewer multiplications in LSTM layers of float32 outside of training, where sizes and numbers allow it: by " \
+      "Strassen's method with the input (49 of 64), by Hopcroft and Kerr's with the state (26 of 32, with AVX-512 only). Rounding " \
+      "errors are those of the largest numbers, and last bits may depend on the number of threads. 0, or " \
+      "MXNET_ENFORCE_DETERMINISM=1: all products as they are, and cells as in training. 1: where it takes less time. 2: wherever " \
+      "it is allowed.") \
   LIVE(fc_strassen, int, "MXNET_FC_STRASSEN", "1", between(0, 2), active("DenseStrassen.LargeLayersAreInFewerMultiplications"), \
       "Multiply by Strassen's method in large fully connected layers of float32 of graphs for inference, where sizes and numbers " \
       "allow it: 49 of 64 multiplications, with a rounding error of the largest numbers, and three times as much memory " \

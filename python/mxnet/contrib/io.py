@@ -27,9 +27,11 @@ class DataLoaderIter(DataIter):
         self.reset()
 
     def reset(self) -> None:
+        """Begins anew with the loader."""
         self._iter = iter(self._loader)
 
     def iter_next(self) -> bool:
+        """Goes to the loader's next batch. Returns False at the end."""
         self._current_batch = next(self._iter, None)
         return self._current_batch is not None
 
@@ -46,13 +48,17 @@ class DataLoaderIter(DataIter):
         return [array]
 
     def getdata(self) -> List[Any]:
+        """[data] of the current batch in the iterator's type, filled up to `batch_size`."""
         return self._whole(self._current_batch[0])
 
     def getlabel(self) -> List[Any]:
+        """[label] of the current batch in the iterator's type, filled up to `batch_size`."""
         return self._whole(self._current_batch[1])
 
     def getpad(self) -> Optional[int]:
+        """How many examples only fill up the batch."""
         return self.batch_size - self._current_batch[0].shape[0]
 
     def getindex(self) -> Any:
+        """None: a loader does not tell the numbers of its examples."""
         return None

@@ -57,6 +57,7 @@ class Loss(HybridBlock):
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Returns the loss of each sample, (batch,), from predictions and labels; a subclass gives it."""
         raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")
 
     def _per_sample(self, F: Any, loss: Any, how: str = "mean") -> Any:
@@ -75,6 +76,9 @@ class L2Loss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns weight / 2 * (label - pred)^2, the mean of each sample: (batch,). The label takes the shape of
+        `pred`.
+        """
         loss = op(F, "square")(_reshape_like(F, label, pred) - pred)
         return self._per_sample(F, _apply_weighting(F, loss, self._weight / 2, sample_weight))  # type: ignore[operator]
 
@@ -86,6 +90,7 @@ class L1Loss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns |label - pred|, the mean of each sample: (batch,). The label takes the shape of `pred`."""
         loss = op(F, "abs")(_reshape_like(F, label, pred) - pred)
         return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
@@ -105,6 +110,10 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def hybrid_forward(
         self, F: Any, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
     ) -> Any:
+        """Returns the mean of each sample, (batch,), from labels of 0 to 1 that have as many elements as `pred`.
+
+        `pos_weight` broadcasts to the labels.
+        """
         label = _reshape_like(F, label, pred)
         if self._from_sigmoid:
             loss = self._of_probabilities(F, pred, label, pos_weight)
@@ -149,6 +158,13 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._from_logits = from_logits
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns the mean of each sample: (batch,).
+
+        `pred` has the classes along `axis`. The label has class numbers and lacks this axis, or with
+        `sparse_label=False` it is a distribution of as many elements as `pred`.
+
+            loss = gluon.loss.SoftmaxCrossEntropyLoss()(scores, classes)  # (32, 10) and (32,) give (32,)
+        """
         if not self._from_logits:
             pred = op(F, "log_softmax")(pred, axis=self._axis)
         if self._sparse_label:
@@ -172,6 +188,7 @@ class KLDivLoss(Loss):
         self._axis = axis
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns label * (log(label) - pred), the sum of each sample: (batch,); label and `pred` have one shape."""
         if not self._from_logits:
             pred = op(F, "log_softmax")(pred, axis=self._axis)
         loss = label * (op(F, "log")(label + _TINY) - pred)
@@ -195,6 +212,12 @@ class CTCLoss(Loss):
     def hybrid_forward(
         self, F: Any, pred: Any, label: Any, pred_lengths: Any = None, label_lengths: Any = None, sample_weight: Any = None
     ) -> Any:
+        """Returns the loss of each sequence: (batch,).
+
+        `pred` are scores before the softmax, (batch, steps, classes) for layout "NTC"; `label` has the class numbers,
+        (batch, longest) for "NT", filled up with -1 unless there are `label_lengths`. `pred_lengths` and
+        `label_lengths` are arrays (batch,).
+        """
         if self._layout == "NTC":
             pred = op(F, "swapaxes")(pred, 0, 1)
         if self._batch_axis == 1:
@@ -219,6 +242,7 @@ class HuberLoss(Loss):
         self._rho = rho
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns the mean of each sample: (batch,). The label takes the shape of `pred`."""
         distance = op(F, "abs")(_reshape_like(F, label, pred) - pred)
         square = op(F, "square")(distance) * (0.5 / self._rho)
         loss = op(F, "where")(distance > self._rho, distance - 0.5 * self._rho, square)
@@ -236,6 +260,7 @@ class HingeLoss(Loss):
         return op(F, "relu")(self._margin - pred * _reshape_like(F, label, pred))
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns max(0, margin - pred * label), the mean of each sample: (batch,)."""
         loss = self._hinge(F, pred, label)
         return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
@@ -244,6 +269,7 @@ class SquaredHingeLoss(HingeLoss):
     """The square of HingeLoss."""
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns max(0, margin - pred * label)^2, the mean of each sample: (batch,)."""
         loss = op(F, "square")(self._hinge(F, pred, label))
         return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
@@ -260,6 +286,7 @@ class LogisticLoss(Loss):
         self._label_format = label_format
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns the mean of each sample, (batch,), of scores before the sigmoid and labels."""
         label = _reshape_like(F, label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) / 2.0
@@ -275,6 +302,7 @@ class TripletLoss(Loss):
         self._margin = margin
 
     def hybrid_forward(self, F: Any, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:
+        """Returns max(0, sum((positive - pred)^2 - (negative - pred)^2) + margin) of each sample: (batch,)."""
         to_positive = op(F, "square")(_reshape_like(F, positive, pred) - pred)
         to_negative = op(F, "square")(_reshape_like(F, negative, pred) - pred)
         loss = op(F, "relu")(self._per_sample(F, to_positive - to_negative, "sum") + self._margin)
@@ -300,6 +328,9 @@ class PoissonNLLLoss(Loss):
     def hybrid_forward(
         self, F: Any, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
     ) -> Any:
+        """Returns the mean of all elements, one number; `epsilon` keeps the logarithm finite without
+        `from_logits`.
+        """
         target = _reshape_like(F, target, pred)
         if self._from_logits:
             loss = op(F, "exp")(pred) - target * pred
@@ -321,6 +352,7 @@ class CosineEmbeddingLoss(Loss):
         self._margin = margin
 
     def hybrid_forward(self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Returns the loss of each pair of rows, (batch, 1), from vectors (batch, size) and labels of 1 and -1."""
         input1 = _reshape_like(F, input1, input2)
         label = label.reshape((-1, 1))
         cosine = self._cosine(F, input1, input2)
@@ -368,9 +400,13 @@ class SDMLLoss(Loss):
         return made.as_np_ndarray() if is_np_array() else made
 
     def hybrid_forward(self, F: Any, x1: Any, x2: Any) -> Any:
+        """Returns the loss of each row, (batch,), from two arrays (batch, size).
+
+        Raises ValueError for a batch of one, and NotImplementedError in a graph, which does not know the size of a
+        batch.
+        """
         if not hasattr(x1, "asnumpy"):
             raise NotImplementedError("SDMLLoss needs the size of the batch, which a graph does not know: do not hybridize it")
         distances = self._distances(F, x1, x2)
         predicted = op(F, "log_softmax")(-distances, axis=1)
-        # KLDivLoss sums over a row; the loss is the mean over classes, as everywhere else.
         return self.kl_loss(predicted, self._smoothed_labels(F, distances))

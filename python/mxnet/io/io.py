@@ -93,10 +93,10 @@ class DataIter:
         return self
 
     def reset(self) -> None:
-        """Back to the first batch."""
+        """Goes back to the first batch, for the next epoch; the base has nothing to reset."""
 
     def next(self) -> DataBatch:
-        """The next batch; StopIteration at the end."""
+        """Returns the next DataBatch; raises StopIteration at the end. `for batch in iterator` calls it."""
         if not self.iter_next():
             raise StopIteration
         return DataBatch(data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=self.getindex())
@@ -105,23 +105,23 @@ class DataIter:
         return self.next()
 
     def iter_next(self) -> bool:
-        """Goes to the next batch; False at the end."""
+        """Goes to the next batch, which getdata and the others then return. Returns False at the end."""
         raise NotImplementedError(f"{type(self).__name__} has no iter_next()")
 
     def getdata(self) -> Any:
-        """The data of the batch."""
+        """Returns the data of the current batch, a list of arrays."""
         raise NotImplementedError(f"{type(self).__name__} has no getdata()")
 
     def getlabel(self) -> Any:
-        """The labels of the batch, None where there are none."""
+        """Returns the labels of the current batch, a list of arrays, or None where there are none."""
         return None
 
     def getindex(self) -> Any:
-        """The numbers of the batch's examples, None if they are not known."""
+        """Returns the numbers of the current batch's examples, or None if they are not known."""
         return None
 
     def getpad(self) -> Optional[int]:
-        """The number of examples that only fill up the batch, None where there are none."""
+        """Returns how many examples at the end only fill up the current batch, or None where there are no such."""
         return None
 
 
@@ -131,15 +131,19 @@ class OfBatches(DataIter):
     current_batch: Any = None
 
     def getdata(self) -> Any:
+        """The data of the current batch, a list of arrays."""
         return self.current_batch.data
 
     def getlabel(self) -> Any:
+        """The labels of the current batch, a list of arrays."""
         return self.current_batch.label
 
     def getindex(self) -> Any:
+        """The numbers of the current batch's examples, None if they are not known."""
         return self.current_batch.index
 
     def getpad(self) -> Optional[int]:
+        """How many examples at the end only fill up the current batch."""
         return self.current_batch.pad
 
 
@@ -220,12 +224,18 @@ class NDArrayIter(DataIter):
             self.cursor -= left
 
     def iter_next(self) -> bool:
+        """Goes to the next `batch_size` rows. Returns False behind the last, with "discard" also where a whole
+        batch is not left.
+        """
         self.cursor += self.batch_size
         if self.last_batch_handle == "discard":
             return self.cursor + self.batch_size <= self.num_data
         return self.cursor < self.num_data
 
     def next(self) -> DataBatch:
+        """Returns the next DataBatch; raises StopIteration at the end, with "roll_over" also before rows that
+        `reset` carries over.
+        """
         if not self.iter_next():
             raise StopIteration
         if self.last_batch_handle == "roll_over" and self.cursor + self.batch_size > self.num_data:
@@ -247,12 +257,15 @@ class NDArrayIter(DataIter):
         return [rows(source, order) for _, source in sources]
 
     def getdata(self) -> List[Any]:
+        """The rows of the current batch, an array for each source of data."""
         return self._batch(self.data)
 
     def getlabel(self) -> List[Any]:
+        """The labels of the current batch, an array for each source of labels."""
         return self._batch(self.label)
 
     def getpad(self) -> int:
+        """How many rows only fill up the batch ("pad"), or were carried over into it ("roll_over"); 0 else."""
         if self.last_batch_handle == "pad" and self.cursor + self.batch_size > self.num_data:
             return self.cursor + self.batch_size - self.num_data
         if self.last_batch_handle == "roll_over" and -self.batch_size < self.cursor < 0:
@@ -279,11 +292,15 @@ class ResizeIter(OfBatches):
             self.default_bucket_key = data_iter.default_bucket_key
 
     def reset(self) -> None:
+        """Begins an epoch of `size` batches; with `reset_internal` the other iterator begins anew too."""
         self.cur = 0
         if self.reset_internal:
             self.data_iter.reset()
 
     def iter_next(self) -> bool:
+        """Goes to the other iterator's next batch, its first one where it has ended. Returns False after `size`
+        batches.
+        """
         if self.cur == self.size:
             return False
         try:

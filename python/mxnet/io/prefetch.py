@@ -111,6 +111,7 @@ class PrefetchingIter(OfBatches):
         return self._descriptions("provide_label", self.rename_label)
 
     def reset(self) -> None:
+        """Waits for the batches that are being made, then begins anew with all iterators."""
         for fetcher in self._fetchers:
             fetcher.take()
         for fetcher in self._fetchers:
@@ -118,6 +119,11 @@ class PrefetchingIter(OfBatches):
             fetcher.fetch()
 
     def iter_next(self) -> bool:
+        """Takes the batch that was made ahead and starts on the next. Returns False at the end.
+
+        What an iterator has raised is raised here. Raises RuntimeError where the iterators end apart, or differ in
+        `pad`.
+        """
         batches = [fetcher.take() for fetcher in self._fetchers]
         for batch in batches:
             if isinstance(batch, BaseException):
@@ -141,6 +147,7 @@ class PrefetchingIter(OfBatches):
         return True
 
     def next(self) -> DataBatch:
+        """Returns the next DataBatch; raises StopIteration at the end."""
         if not self.iter_next():
             raise StopIteration
         return self.current_batch

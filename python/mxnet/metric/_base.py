@@ -70,13 +70,19 @@ class EvalMetric:
         return config
 
     def update_dict(self, label: Dict[str, Any], pred: Dict[str, Any]) -> None:
-        """Adds labels and predictions given by name."""
+        """Calls `update` with labels and predictions given by name: those of `label_names` and `output_names`, else all
+        in order.
+
+        Raises KeyError where one of these names is missing.
+        """
         preds = list(pred.values()) if self.output_names is None else [pred[name] for name in self.output_names]
         labels = list(label.values()) if self.label_names is None else [label[name] for name in self.label_names]
         self.update(labels, preds)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Adds lists of labels and predictions."""
+        """Adds a batch: lists of labels and of predictions, arrays of the library or of NumPy; a subclass defines
+        it.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no update(labels, preds)")
 
     def _add(self, total: Any, count: Any) -> None:
@@ -86,14 +92,14 @@ class EvalMetric:
         self.global_num_inst += count
 
     def reset(self) -> None:
-        """Starts anew."""
+        """Forgets all that was added."""
         self.num_inst: Any = 0
         self.sum_metric: Any = 0.0
         self.global_num_inst: Any = 0
         self.global_sum_metric: Any = 0.0
 
     def reset_local(self) -> None:
-        """Starts the local sums anew."""
+        """Forgets what `get` returns, and keeps what `get_global` returns."""
         self.num_inst = 0
         self.sum_metric = 0.0
 
@@ -101,13 +107,15 @@ class EvalMetric:
         return total / count
 
     def get(self) -> Tuple[Any, Any]:
-        """The name, and the value since the last reset."""
+        """Returns (name, value) since the last reset; the value is NaN where nothing was added."""
         if self.num_inst == 0:
             return self.name, float("nan")
         return self.name, self._value(self.sum_metric, self.num_inst)
 
     def get_global(self) -> Tuple[Any, Any]:
-        """The name, and the value over all, whatever reset_local has forgotten."""
+        """Returns (name, value) over all since `reset`, whatever `reset_local` has forgotten; as `get` where that
+        is not kept.
+        """
         if not self._has_global_stats:
             return self.get()
         if self.global_num_inst == 0:
@@ -115,7 +123,7 @@ class EvalMetric:
         return self.name, self._value(self.global_sum_metric, self.global_num_inst)
 
     def get_name_value(self) -> List[Tuple[str, Any]]:
-        """What `get` returns as pairs."""
+        """Returns what `get` does as a list of (name, value), of one metric or of several."""
         return _pairs(*self.get())
 
     def get_global_name_value(self) -> List[Tuple[str, Any]]:
@@ -133,7 +141,14 @@ _create = registry.get_create_func(EvalMetric, "metric")
 
 
 def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
-    """A metric by name, of a function of label and prediction, of a list of these, or the given one itself."""
+    """Returns a metric: by its name, of a function of label and prediction, of a list of these, or the given one
+    itself.
+
+    Further arguments go to the metric's constructor. Raises ValueError for an unknown name.
+
+        mx.metric.create("top_k_accuracy", top_k=5)
+        mx.metric.create(["acc", "ce"])
+    """
     if callable(metric) and not isinstance(metric, EvalMetric):
         from ._other import CustomMetric
 
@@ -166,6 +181,9 @@ class CompositeEvalMetric(EvalMetric):
         return self.metrics[index]
 
     def update_dict(self, labels: Dict[str, Any], preds: Dict[str, Any]) -> None:  # pylint: disable=arguments-renamed
+        """Hands labels and predictions to each metric; of those given, only `label_names` and `output_names`
+        where these are set.
+        """
         if self.label_names is not None:
             labels = OrderedDict(item for item in labels.items() if item[0] in self.label_names)
         if self.output_names is not None:
@@ -174,14 +192,17 @@ class CompositeEvalMetric(EvalMetric):
             metric.update_dict(labels, preds)
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds a batch to each metric."""
         for metric in self.metrics:
             metric.update(labels, preds)
 
     def reset(self) -> None:
+        """Resets each metric."""
         for metric in self.metrics:
             metric.reset()
 
     def reset_local(self) -> None:
+        """Resets the local values of each metric."""
         for metric in self.metrics:
             metric.reset_local()
 
@@ -190,12 +211,15 @@ class CompositeEvalMetric(EvalMetric):
         return [name for name, _ in pairs], [value for _, value in pairs]
 
     def get(self) -> Tuple[List[str], List[Any]]:
+        """Returns (names, values) of all metrics, two lists."""
         return self._gather(metric.get() for metric in self.metrics)
 
     def get_global(self) -> Tuple[List[str], List[Any]]:
+        """Returns (names, values) over all since `reset`, two lists."""
         return self._gather(metric.get_global() for metric in self.metrics)
 
     def get_config(self) -> Dict[str, Any]:
+        """What makes the same metric again, with the configurations of its metrics."""
         config = super().get_config()
         config["metrics"] = [metric.get_config() for metric in self.metrics]
         return config

@@ -20,6 +20,9 @@ class Accuracy(EvalMetric):
         self.axis = axis
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds class numbers (N, ...) and predictions, either class numbers too or scores that have one axis
+        more.
+        """
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             if pred.shape != label.shape:
@@ -44,11 +47,15 @@ class TopKAccuracy(EvalMetric):
         self.top_k = top_k
 
     def get_config(self) -> Dict[str, Any]:
+        """What makes the same metric again, under the name without the number."""
         config = super().get_config()
         config["name"] = self.name[: -len(f"_{self.top_k}")]  # the constructor appends it
         return config
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds class numbers (N) and scores (N, classes). Raises ValueError for scores of more than two
+        dimensions.
+        """
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             if len(pred.shape) > 2:
@@ -150,12 +157,16 @@ class _BinaryMetric(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def get_config(self) -> Dict[str, Any]:
+        """What makes the same metric again."""
         return {**super().get_config(), "average": self.average}
 
     def _score(self, use_global: bool = False) -> float:
         raise NotImplementedError(f"{type(self).__name__} has no _score(use_global)")
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds labels (N), 1 for positive, and scores (N, 2). Raises ValueError for labels of more than two
+        classes.
+        """
         labels, preds = check_label_shapes(labels, preds, True)
         counts = self.metrics
         for label, pred in zip(labels, preds):
@@ -170,10 +181,12 @@ class _BinaryMetric(EvalMetric):
             self.global_num_inst = counts.global_total_examples
 
     def reset(self) -> None:
+        """Forgets all that was added, and the counts."""
         super().reset()
         self.metrics.reset_stats()
 
     def reset_local(self) -> None:
+        """Forgets what `get` returns, and its counts."""
         super().reset_local()
         self.metrics.local_reset_stats()
 
@@ -220,9 +233,11 @@ class Perplexity(EvalMetric):
         self.axis = axis
 
     def get_config(self) -> Dict[str, Any]:
+        """What makes the same metric again."""
         return {**super().get_config(), "axis": self.axis}
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds class numbers and probabilities, which have the classes along `axis`."""
         labels, preds = check_label_shapes(labels, preds)
         loss, count = 0.0, 0
         for label, pred in zip(labels, preds):
@@ -255,6 +270,7 @@ class _LogLikelihood(EvalMetric):
         self.eps = eps
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds class numbers (N) and probabilities (N, classes)."""
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             found = _probabilities(label, pred)
@@ -307,6 +323,9 @@ class PCC(EvalMetric):
         return float((matrix.trace() * total - numpy.sum(across * down)) / product**0.5)
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds class numbers (N) and predictions, either class numbers too or scores (N, classes); further
+        classes may appear.
+        """
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             label = numbers(label).astype("int32", copy=False)
@@ -336,10 +355,12 @@ class PCC(EvalMetric):
         return self._correlation(self.gcm) * self.global_num_inst
 
     def reset(self) -> None:
+        """Forgets all that was added."""
         self.global_num_inst = 0.0
         self.gcm = numpy.zeros((self.k, self.k))
         self.reset_local()
 
     def reset_local(self) -> None:
+        """Forgets what `get` returns."""
         self.num_inst = 0.0
         self.lcm = numpy.zeros((self.k, self.k))

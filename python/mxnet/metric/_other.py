@@ -17,6 +17,9 @@ class Loss(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def update(self, _: Any, preds: Any) -> None:
+        """Adds the sum of the predictions, an array or a list of them, and their number; the labels are not
+        looked at.
+        """
         for pred in preds if isinstance(preds, (list, tuple)) else [preds]:
             self._add(float(summable(pred).sum().asscalar()), pred.size)
 
@@ -60,9 +63,13 @@ class CustomMetric(EvalMetric):
         self._allow_extra_outputs = allow_extra_outputs
 
     def get_config(self) -> Dict[str, Any]:
+        """Raises NotImplementedError: a function cannot be saved."""
         raise NotImplementedError("a function cannot be saved, and a CustomMetric has one")
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Calls the function for each pair of label and prediction, and adds what it returns: a value, or (sum,
+        count).
+        """
         if not self._allow_extra_outputs:
             labels, preds = check_label_shapes(labels, preds, True)
         for pred, label in zip(preds, labels):
@@ -71,7 +78,12 @@ class CustomMetric(EvalMetric):
 
 
 def np(numpy_feval: Callable[..., Any], name: Optional[str] = None, allow_extra_outputs: bool = False) -> CustomMetric:
-    """A metric of a function of label and prediction as NumPy arrays."""
+    """Makes a metric of `numpy_feval(label, pred)`, a function of NumPy arrays that returns a value or (sum, count).
+
+    `name` is the function's unless given; `allow_extra_outputs` permits more predictions than labels.
+
+        metric = mx.metric.np(lambda label, pred: abs(label - pred).max(), name="worst")
+    """
 
     def feval(label: numpy.ndarray, pred: numpy.ndarray) -> Any:
         return numpy_feval(label, pred)

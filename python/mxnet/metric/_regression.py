@@ -18,6 +18,7 @@ class _Regression(EvalMetric):
         raise NotImplementedError(f"{type(self).__name__} has no _error(difference)")
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds labels and predictions of one shape, or which broadcast: the value is a mean over batches."""
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             label, pred = numbers(label), numbers(pred)
@@ -96,9 +97,11 @@ class PearsonCorrelation(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def get_config(self) -> Dict[str, Any]:
+        """What makes the same metric again."""
         return {**super().get_config(), "average": self.average}
 
     def reset(self) -> None:
+        """Forgets all that was added."""
         super().reset()
         self.reset_micro()
 
@@ -120,6 +123,7 @@ class PearsonCorrelation(EvalMetric):
         self._moments.update(numpy.asarray(label), numpy.asarray(pred))
 
     def update(self, labels: Any, preds: Any) -> None:
+        """Adds labels and predictions of one shape. Raises ValueError where the shapes differ."""
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             check_label_shapes(label, pred, False, True)

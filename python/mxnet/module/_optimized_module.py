@@ -39,6 +39,11 @@ class OptimizedModule(BaseModule):
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False
     ) -> None:
+        """Makes the optimizer, here or on the store: with several devices or a distributed store, gradients go through
+        `kvstore`.
+
+        `rescale_grad` is 1 / batch size unless given, of all workers together where a distributed store waits for them.
+        """
         self._require()
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring...")
@@ -121,6 +126,7 @@ class OptimizedModule(BaseModule):
             raise ValueError(f"{fname}: expected a file of optimizer states: {error}") from None
 
     def update(self) -> None:
+        """Updates the parameters of all devices by their gradients, on the store if it has the optimizer."""
         self._require(optimizer=True)
         self._params_dirty = True
         group = self._exec_group

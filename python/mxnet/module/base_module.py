@@ -65,7 +65,7 @@ class BaseModule:
     # --- Over a batch or an iterator
 
     def forward_backward(self, data_batch: Any) -> None:
-        """forward for training, and backward."""
+        """Runs `forward` for training and then `backward` on a DataBatch; the gradients are ready for `update`."""
         self.forward(data_batch, is_train=True)
         self.backward()
 
@@ -80,7 +80,15 @@ class BaseModule:
         epoch: int = 0,
         sparse_row_id_fn: Optional[Callable[[Any], Any]] = None,
     ) -> List[Tuple[str, Any]]:
-        """The values of a metric over an iterator, as (name, value)."""
+        """Runs the network over `eval_data`, without training, and returns the metric's values as [(name, value)].
+
+        `eval_data` is a DataIter, `eval_metric` an EvalMetric or what `metric.create` takes, such as "acc". Only the
+        first `num_batch` batches count if that is given. `reset` starts the iterator anew before. `batch_end_callback`
+        is called with a BatchEndParam after each batch, `score_end_callback` once at the end; `epoch` is the number
+        that they see. Raises RuntimeError before `bind` and `init_params`.
+
+            module.score(test_batches, "acc")  # [('accuracy', 0.98)]
+        """
         self._require()
         if reset:
             eval_data.reset()
@@ -112,7 +120,11 @@ class BaseModule:
         reset: bool = True,
         sparse_row_id_fn: Optional[Callable[[Any], Any]] = None,
     ) -> Iterator[Tuple[List[Any], int, Any]]:
-        """(outputs, number of the batch, batch) of each batch, without the examples that fill it up."""
+        """Yields (outputs, number of the batch, batch) for each batch of a DataIter.
+
+        `outputs` is a list of arrays without the examples that only fill up the batch. They belong to the module and
+        hold until the next step: copy what is to be kept. `num_batch` and `reset` are those of `score`.
+        """
         self._require()
         if reset:
             eval_data.reset()
@@ -136,7 +148,16 @@ class BaseModule:
         always_output_list: bool = False,
         sparse_row_id_fn: Optional[Callable[[Any], Any]] = None,
     ) -> Any:
-        """The outputs for an iterator or an array; of all batches in one array, or by batch without `merge_batches`."""
+        """Returns the outputs for a DataIter, or for an array of one batch (NDArray or NumPy).
+
+        Of an iterator the batches are joined along their first axis, without the examples that only fill them up: an
+        array, or a list of them where the network has several outputs or `always_output_list` is set. With
+        `merge_batches=False` it is a list with the list of outputs of each batch. Of an array it is the first output.
+        `num_batch` and `reset` are those of `score`. Raises TypeError for what is neither, ValueError if batches differ
+        in their number of outputs.
+
+            scores = module.predict(NDArrayIter(images, batch_size=32))  # one row for each image
+        """
         import numpy as np
 
         from .. import ndarray as nd
@@ -188,7 +209,15 @@ class BaseModule:
     ) -> None:
         """Trains from `begin_epoch` to before `num_epoch`, and scores on `eval_data` after each epoch.
 
-        `batch_end_callback` gets a BatchEndParam, `epoch_end_callback` (epoch, symbol, arguments, states).
+        Binds for the shapes of `train_data`, a DataIter, sets first values and makes the optimizer where that was not
+        done before; `force_rebind` and `force_init` do it again. `optimizer` is a name or an Optimizer,
+        `optimizer_params` are its arguments; by default SGD with a rate of 0.01. `arg_params` and `aux_params` are
+        first values by name, and `initializer` makes those that are missing from them, which `allow_missing` permits.
+        `batch_end_callback` gets a BatchEndParam, `epoch_end_callback` (epoch, symbol, arguments, states); both may be
+        lists. Metrics are logged at the end of each epoch; `validation_metric` is `eval_metric` unless given. Raises
+        ValueError without `num_epoch`.
+
+            module.fit(train_batches, test_batches, optimizer="adam", num_epoch=5)
         """
         if num_epoch is None:
             raise ValueError("given no num_epoch, expected the number of epochs")
@@ -285,7 +314,10 @@ class BaseModule:
     # --- Parameters
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """Arguments and states by name, on the CPU."""
+        """Returns two dictionaries on the CPU, arguments and auxiliary states by name, up to date with the devices.
+
+        Of several devices it is the mean. Raises RuntimeError before `init_params`.
+        """
         raise self._missing("get_params()")
 
     def init_params(
@@ -297,7 +329,12 @@ class BaseModule:
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """First values: those given, and by `initializer` what is missing, where that is allowed."""
+        """Gives parameters their first values: `arg_params` and `aux_params` by name, and by `initializer` what is
+        missing.
+
+        A dictionary that is given must have all of them, unless `allow_missing`, and no others, unless `allow_extra`. A
+        module that has values keeps them, unless `force_init`. Raises RuntimeError before `bind`.
+        """
         raise self._missing("init_params()")
 
     def set_params(
@@ -308,7 +345,11 @@ class BaseModule:
         force_init: bool = True,
         allow_extra: bool = False,
     ) -> None:
-        """Sets arguments and states by name."""
+        """Sets arguments and auxiliary states by name, on all devices.
+
+        With `allow_missing` what is not given stays as it is, with `allow_extra` names that the network does not have
+        are left out. `force_init=False` leaves a module that has values as it is.
+        """
         self.init_params(
             initializer=None,
             arg_params=arg_params,
@@ -319,7 +360,7 @@ class BaseModule:
         )
 
     def save_params(self, fname: str) -> None:
-        """Writes arguments and states to a file."""
+        """Writes arguments and states to a `.params` file, under the names `arg:NAME` and `aux:NAME`."""
         from .. import ndarray as nd
 
         arguments, states = self.get_params()
@@ -328,56 +369,86 @@ class BaseModule:
         nd.save(fname, named)
 
     def load_params(self, fname: str) -> None:
-        """Sets what save_params has written."""
+        """Reads a file that `save_params` or `save_checkpoint` has written, and sets its values as `set_params`
+        does.
+        """
         from .. import ndarray as nd
 
         self.set_params(*split_params(nd.load(fname)))
 
     def get_states(self, merge_multi_context: bool = True) -> List[Any]:
-        """Values of the inputs that are states between batches."""
+        """Returns the inputs named in `state_names`, which keep their values between batches: [] for a module without
+        them.
+
+        With `merge_multi_context=False` there is a list of the devices' arrays for each.
+        """
         self._require()
         del merge_multi_context  # there are none
         return []
 
     def set_states(self, states: Any = None, value: Any = None) -> None:
-        """Sets the states: by arrays, or all to a number."""
+        """Sets the states, either from `states` (what get_states or get_outputs has returned) or all to the number
+        `value`.
+
+        Raises ValueError unless just one of the two is given, or if the module has no states.
+        """
         self._require()
         if states or value:
             raise ValueError(f"given states, but {type(self).__name__} has none")
 
     def install_monitor(self, mon: Any) -> None:
-        """Lets a Monitor see the values of all nodes."""
+        """Lets a Monitor see the values of all nodes in the batches that follow; to be called after `bind`."""
         raise self._missing("install_monitor()")
 
     # --- Computing
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Optional[Callable[[Any], Any]] = None) -> None:
-        """Before forward: gets the rows of sparse parameters that a batch needs."""
+        """Gets ready for a batch before `forward`: gets the rows of sparse parameters that it needs.
+
+        `sparse_row_id_fn(data_batch)` returns a dictionary of row numbers by the parameter's name. A module without
+        sparse parameters warns and does not call it.
+        """
         if sparse_row_id_fn is not None:
             self.logger.warning("%s has no sparse parameters: sparse_row_id_fn is not called", type(self).__name__)
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
-        """Computes the outputs of a batch."""
+        """Computes the outputs of a DataBatch; `get_outputs` returns them.
+
+        `is_train` says whether dropout and batch normalization act as in training; by default as the module was bound.
+        """
         raise self._missing("forward()")
 
     def backward(self, out_grads: Any = None) -> None:
-        """Computes the gradients, from those of the outputs where they are no losses."""
+        """Computes the gradients of the parameters, and of the inputs where `bind` was asked for them.
+
+        `out_grads` are the gradients of the outputs, an array or a list of them; a loss needs none.
+        """
         raise self._missing("backward()")
 
     def get_outputs(self, merge_multi_context: bool = True) -> List[Any]:
-        """What forward has computed; by device without `merge_multi_context`."""
+        """Returns the outputs of the last `forward`, a list of arrays.
+
+        Of several devices the parts of the batch are joined, or with `merge_multi_context=False` are a list for each
+        output.
+        """
         raise self._missing("get_outputs()")
 
     def get_input_grads(self, merge_multi_context: bool = True) -> List[Any]:
-        """The gradients of the inputs."""
+        """Returns the gradients of the inputs after `backward`, in the order of `data_names`.
+
+        `merge_multi_context` is that of `get_outputs`. Raises RuntimeError unless bound with `inputs_need_grad=True`.
+        """
         raise self._missing("get_input_grads()")
 
     def update(self) -> None:
-        """Changes the parameters by their gradients."""
+        """Lets the optimizer change the parameters by the gradients of the last `backward`."""
         raise self._missing("update()")
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
-        """Adds the outputs of the last forward to a metric."""
+        """Adds the outputs of the last `forward` and these labels to a metric.
+
+        `labels` is the batch's list of arrays, or with `pre_sliced` a list of such lists, one for each device.
+        """
         raise self._missing("update_metric()")
 
     def bind(
@@ -390,11 +461,24 @@ class BaseModule:
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Makes the arrays for inputs of these shapes."""
+        """Makes the arrays for inputs of these shapes: to be called before all that computes.
+
+        `data_shapes` and `label_shapes` are lists of DataDesc or (name, shape), such as an iterator's `provide_data`
+        and `provide_label`. `for_training=False` makes no gradients, `inputs_need_grad` those of the inputs too. A
+        bound module warns and stays as it is, unless `force_rebind`. `shared_module` is a ready one whose parameters
+        and memory are used. `grad_req` is "write", "add" or "null", or a list or dictionary of these for each argument.
+
+            module.bind([("data", (32, 1, 28, 28))], [("softmax_label", (32,))])
+        """
         raise self._missing("bind()")
 
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False
     ) -> None:
-        """Makes the optimizer, and the store through which devices share gradients."""
+        """Makes the optimizer, and the store through which several devices or processes share gradients.
+
+        `kvstore` is a store, its name or None; `optimizer` an Optimizer, or a name with `optimizer_params`, pairs or a
+        dictionary, where `rescale_grad` is 1 / batch size unless given. A module that has an optimizer warns and keeps
+        it, unless `force_init`. Raises RuntimeError before `bind` and `init_params`.
+        """
         raise self._missing("init_optimizer()")

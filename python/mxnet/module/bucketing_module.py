@@ -140,12 +140,14 @@ class BucketingModule(BaseModule):
 
     @property
     def data_names(self) -> Any:
+        """Names of the current bucket's inputs; of the default bucket's before `bind`."""
         if self.binded:
             return self._curr_module.data_names
         return self._sym_gen(self._default_bucket_key)[1]
 
     @property
     def output_names(self) -> Any:
+        """Names of the current bucket's outputs; of the default bucket's before `bind`."""
         if self.binded:
             return self._curr_module.output_names
         return self._sym_gen(self._default_bucket_key)[0].list_outputs()
@@ -156,14 +158,17 @@ class BucketingModule(BaseModule):
 
     @property
     def data_shapes(self) -> Any:
+        """(name, shape) of the current bucket's inputs."""
         return self._current().data_shapes
 
     @property
     def label_shapes(self) -> Any:
+        """(name, shape) of the current bucket's labels."""
         return self._current().label_shapes
 
     @property
     def output_shapes(self) -> Any:
+        """(name, shape) of the current bucket's outputs."""
         return self._current().output_shapes
 
     @property
@@ -174,6 +179,7 @@ class BucketingModule(BaseModule):
     # --- Parameters
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Arguments and auxiliary states by name; all buckets have the same."""
         if not self.params_initialized:
             raise RuntimeError("the module is not ready: init_params() was not called")
         self._curr_module._params_dirty = self._params_dirty
@@ -190,6 +196,9 @@ class BucketingModule(BaseModule):
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
+        """First values of the parameters that all buckets share; the arguments are those of
+        BaseModule.init_params.
+        """
         if self.params_initialized and not force_init:
             return
         self._current().init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
@@ -204,6 +213,7 @@ class BucketingModule(BaseModule):
         force_init: bool = True,
         allow_extra: bool = False,
     ) -> None:
+        """Sets the parameters that all buckets share; the arguments are those of BaseModule.set_params."""
         if not allow_missing:
             self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
             return
@@ -214,10 +224,12 @@ class BucketingModule(BaseModule):
         self.params_initialized = True
 
     def get_states(self, merge_multi_context: bool = True) -> Any:
+        """The values of the current bucket's states."""
         self._require()
         return self._curr_module.get_states(merge_multi_context=merge_multi_context)
 
     def set_states(self, states: Any = None, value: Any = None) -> None:
+        """Sets the current bucket's states: by arrays, or all to a number."""
         self._require()
         self._curr_module.set_states(states, value)
 
@@ -290,6 +302,7 @@ class BucketingModule(BaseModule):
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False
     ) -> None:
+        """Makes one optimizer for all buckets; those that are bound later borrow it."""
         self._require()
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
@@ -311,6 +324,9 @@ class BucketingModule(BaseModule):
         self.switch_bucket(current, None, None)
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
+        """Computes the outputs in the bucket of `data_batch.bucket_key`, which is bound if it is new and stays
+        the current one.
+        """
         self._require()
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
         if self.optimizer_initialized and not self._curr_module.optimizer_initialized:
@@ -318,27 +334,33 @@ class BucketingModule(BaseModule):
         self._curr_module.forward(data_batch, is_train=is_train)
 
     def backward(self, out_grads: Any = None) -> None:
+        """Computes the gradients of the current bucket, that of the last `forward`."""
         self._require()
         self._curr_module.backward(out_grads=out_grads)
 
     def update(self) -> None:
+        """Updates the parameters by the gradients of the current bucket."""
         self._require(optimizer=True)
         self._params_dirty = True
         self._curr_module.update()
 
     def get_outputs(self, merge_multi_context: bool = True) -> Any:
+        """The current bucket's outputs."""
         self._require()
         return self._curr_module.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> Any:
+        """The gradients of the current bucket's inputs."""
         self._require(gradients=True)
         return self._curr_module.get_input_grads(merge_multi_context=merge_multi_context)
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Adds the current bucket's outputs to a metric."""
         self._require()
         self._curr_module.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon: Any) -> None:
+        """Lets a Monitor see the nodes of all buckets, also of those that are bound later."""
         self._current()
         self._monitor = mon
         for module in self._buckets.values():

@@ -71,7 +71,11 @@ class Module(OptimizedModule):
 
     @staticmethod
     def load(prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any) -> Module:
-        """What save_checkpoint has written; the optimizer's states are loaded by init_optimizer."""
+        """Returns a module of what save_checkpoint has written under `prefix` for `epoch`; it is to be bound.
+
+        `kwargs` are the constructor's, such as `data_names` and `context`. With `load_optimizer_states` init_optimizer
+        will load PREFIX-0001.states.
+        """
         symbol, arguments, states = load_checkpoint(prefix, epoch)
         module = Module(symbol=symbol, **kwargs)
         module._arg_params = arguments
@@ -84,7 +88,10 @@ class Module(OptimizedModule):
     def save_checkpoint(
         self, prefix: str, epoch: int, save_optimizer_states: bool = False, remove_amp_cast: bool = True
     ) -> None:
-        """Writes PREFIX-symbol.json, PREFIX-0001.params and, if asked for, PREFIX-0001.states."""
+        """Writes PREFIX-symbol.json, PREFIX-0001.params for epoch 1 and, if asked for, PREFIX-0001.states.
+
+        `remove_amp_cast` leaves out the casts of mixed precision.
+        """
         self._sync_params_from_devices()
         save_checkpoint(prefix, epoch, self._symbol, *self.get_params(), remove_amp_cast=remove_amp_cast)
         if save_optimizer_states:
@@ -130,6 +137,9 @@ class Module(OptimizedModule):
     # --- Parameters
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Arguments and auxiliary states by name: the module's own dictionaries, fetched from the devices if they
+        are newer.
+        """
         if not self.params_initialized:
             raise RuntimeError("the module is not ready: init_params() was not called")
         if self._params_dirty:
@@ -145,6 +155,9 @@ class Module(OptimizedModule):
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
+        """First values of the parameters, on the CPU and on all devices; a given one must have the shape that was
+        bound.
+        """
         if self._keeps_values(force_init):
             return
         self._bound()
@@ -188,6 +201,9 @@ class Module(OptimizedModule):
         force_init: bool = True,
         allow_extra: bool = False,
     ) -> None:
+        """Sets parameters by name; with `allow_missing` on the devices only, from where `get_params` fetches
+        them.
+        """
         if not allow_missing:
             self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
             return
@@ -228,6 +244,11 @@ class Module(OptimizedModule):
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
+        """Makes an executor for each device, with its part of the batch; the arguments are those of BaseModule.bind.
+
+        Parameters that were loaded or set before are copied to the devices. Raises ValueError for a `shared_module`
+        that is not bound or has no parameters, and for gradients of inputs without `for_training`.
+        """
         if force_rebind:
             if self.params_initialized and self._exec_group is not None:
                 self._sync_params_from_devices()
@@ -241,39 +262,50 @@ class Module(OptimizedModule):
         self.inputs_need_grad = inputs_need_grad
         self._grad_req = grad_req
         self._data_shapes, self._label_shapes = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
-        shared_group = None
-        if shared_module is not None:
-            if not (isinstance(shared_module, Module) and shared_module.binded and shared_module.params_initialized):
-                raise ValueError("given a shared_module that is not ready, expected a Module that is bound and has parameters")
-            shared_group = shared_module._exec_group
-        self._exec_group = DataParallelExecutorGroup(
+        self._exec_group = self._made_group(None if shared_module is None else self._group_of(shared_module))
+        self.binded = True
+        self._copy_known_params(shared_module)
+        if shared_module is not None and shared_module.optimizer_initialized:
+            self.borrow_optimizer(shared_module)
+
+    @staticmethod
+    def _group_of(shared_module: Any) -> DataParallelExecutorGroup:
+        """The executors whose memory another module uses."""
+        if not (isinstance(shared_module, Module) and shared_module.binded and shared_module.params_initialized):
+            raise ValueError("given a shared_module that is not ready, expected a Module that is bound and has parameters")
+        return shared_module._exec_group
+
+    def _made_group(self, shared_group: Optional[DataParallelExecutorGroup]) -> DataParallelExecutorGroup:
+        return DataParallelExecutorGroup(
             self._symbol,
             self._context,
             self._work_load_list,
             self._data_shapes,
             self._label_shapes,
             self._param_names,
-            for_training,
-            inputs_need_grad,
+            self.for_training,
+            self.inputs_need_grad,
             shared_group,
             logger=self.logger,
             fixed_param_names=self._fixed_param_names,
-            grad_req=grad_req,
+            grad_req=self._grad_req,
             state_names=self._state_names,
             group2ctxs=self._group2ctxs,
         )
-        self.binded = True
+
+    def _copy_known_params(self, shared_module: Any) -> None:
+        """Values that are there before the executors: those of the other module, or the module's own."""
         if shared_module is not None:
             self.params_initialized = True
             self._arg_params = shared_module._arg_params
             self._aux_params = shared_module._aux_params
         elif self.params_initialized:
             self._exec_group.set_params(self._arg_params, self._aux_params)
-        if shared_module is not None and shared_module.optimizer_initialized:
-            self.borrow_optimizer(shared_module)
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
-        """Goes on with inputs of other shapes."""
+        """Goes on with inputs of other shapes, on the same parameters; `data_shapes` and `label_shapes` are those
+        of `bind`.
+        """
         self._bound()
         self._data_shapes, self._label_shapes = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
         self._exec_group.reshape(self._data_shapes, self._label_shapes)
@@ -317,29 +349,40 @@ class Module(OptimizedModule):
         return DataDesc(label.name, tuple(shape), label.dtype, label.layout)
 
     def backward(self, out_grads: Any = None) -> None:
+        """Gradients on all devices; `out_grads` for the whole batch are split as the batch is."""
         self._require()
         self._exec_group.backward(out_grads=out_grads)
 
     def get_outputs(self, merge_multi_context: bool = True) -> Any:
+        """The outputs of the last `forward`, of several devices joined along the batch's axis."""
         self._require()
         return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> Any:
+        """The gradients of the inputs, of several devices joined along the batch's axis."""
         self._require(gradients=True)
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
     def get_states(self, merge_multi_context: bool = True) -> Any:
+        """The values of the inputs named in `state_names`, of several devices joined along the first axis."""
         self._require()
         return self._exec_group.get_states(merge_multi_context=merge_multi_context)
 
     def set_states(self, states: Any = None, value: Any = None) -> None:
+        """Sets the inputs named in `state_names`: to arrays, to lists of each device's arrays, or all to a
+        number.
+        """
         self._require()
         self._exec_group.set_states(states, value)
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Adds each device's outputs to the metric with its part of the labels, by the names of outputs and
+        labels.
+        """
         self._exec_group.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon: Any) -> None:
+        """Lets a Monitor see the values of all nodes on every device."""
         self._bound()
         self._exec_group.install_monitor(mon)
 

@@ -30,25 +30,31 @@ class PythonModule(BaseModule):
 
     @property
     def data_names(self) -> List[str]:
+        """Names of the inputs, as the constructor was given them."""
         return self._data_names
 
     @property
     def output_names(self) -> List[str]:
+        """Names of the outputs, as the constructor was given them."""
         return self._output_names
 
     @property
     def data_shapes(self) -> Any:
+        """DataDesc of the inputs; None before `bind`."""
         return self._data_shapes
 
     @property
     def label_shapes(self) -> Any:
+        """DataDesc of the labels; None before `bind`, or without them."""
         return self._label_shapes
 
     @property
     def output_shapes(self) -> Any:
+        """(name, shape) of the outputs; None before `bind`."""
         return self._output_shapes
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Two empty dictionaries: there are no parameters."""
         return {}, {}
 
     def init_params(
@@ -84,6 +90,11 @@ class PythonModule(BaseModule):
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
+        """Takes the shapes of inputs and labels, whose names must be those of the constructor, and asks for those of
+        the outputs.
+
+        Raises ValueError for other names, or a `grad_req` other than "write".
+        """
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
@@ -144,10 +155,14 @@ class PythonLossModule(PythonModule):
             self._labels = data_batch.label[0]
 
     def get_outputs(self, merge_multi_context: bool = True) -> List[Any]:
+        """[scores]: what `forward` was given."""
         _one_device(merge_multi_context)
         return [self._scores]
 
     def backward(self, out_grads: Any = None) -> None:
+        """Computes the gradient of the scores by `grad_func`. Raises ValueError if given `out_grads`: a loss is
+        the end of a chain.
+        """
         if out_grads is not None:
             raise ValueError("given gradients of the outputs, expected none: a loss is the end of a chain")
         if not self.for_training:
@@ -164,10 +179,12 @@ class PythonLossModule(PythonModule):
         self._scores_grad = grad if isinstance(grad, nd.NDArray) else nd.array(grad)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> List[Any]:
+        """[gradient of the scores], as `backward` has computed it."""
         _one_device(merge_multi_context)
         return [self._scores_grad]
 
     def install_monitor(self, mon: Any) -> None:
+        """Raises NotImplementedError: there are no nodes to see."""
         raise NotImplementedError("a loss in Python has no nodes for a monitor to see")
 
 

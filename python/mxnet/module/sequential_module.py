@@ -50,30 +50,36 @@ class SequentialModule(BaseModule):
 
     @property
     def data_names(self) -> List[str]:
+        """Names of the first module's inputs."""
         return self._modules[0].data_names if self._modules else []
 
     @property
     def output_names(self) -> List[str]:
+        """Names of the last module's outputs."""
         return self._modules[-1].output_names if self._modules else []
 
     @property
     def data_shapes(self) -> Any:
+        """(name, shape) of the first module's inputs."""
         self._bound()
         return self._modules[0].data_shapes
 
     @property
     def label_shapes(self) -> Any:
+        """(name, shape) of the labels, None where no module takes them."""
         self._bound()
         return self._label_shapes
 
     @property
     def output_shapes(self) -> Any:
+        """(name, shape) of the last module's outputs."""
         self._bound()
         return self._modules[-1].output_shapes
 
     # --- Parameters
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Arguments and auxiliary states of all modules, by name."""
         self._require()
         arguments: Dict[str, Any] = {}
         states: Dict[str, Any] = {}
@@ -92,6 +98,10 @@ class SequentialModule(BaseModule):
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
+        """First values of all modules' parameters; the arguments are those of BaseModule.init_params.
+
+        Raises ValueError where two modules have a parameter of one name.
+        """
         if self.params_initialized and not force_init:
             return
         self._bound()
@@ -128,6 +138,11 @@ class SequentialModule(BaseModule):
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
+        """Binds the modules one after the other, each for the shapes of the outputs before it.
+
+        All but the first compute the gradients of their inputs, if it is for training. Raises RuntimeError if there are
+        no modules, NotImplementedError for a `shared_module`.
+        """
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
@@ -162,6 +177,7 @@ class SequentialModule(BaseModule):
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False
     ) -> None:
+        """Makes an optimizer for each module, of the same arguments."""
         self._require()
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
@@ -173,6 +189,7 @@ class SequentialModule(BaseModule):
     # --- Computing
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
+        """Computes the modules in order: the outputs of each are the data of the next."""
         self._require()
         batch = DataBatch(
             data_batch.data,
@@ -191,6 +208,9 @@ class SequentialModule(BaseModule):
                 batch.provide_data = [DataDesc(name, array.shape) for name, array in zip(names, batch.data)]
 
     def backward(self, out_grads: Any = None) -> None:
+        """Computes the gradients from the last module to the first; `out_grads` are those of the last one's
+        outputs.
+        """
         self._require()
         for place in reversed(range(len(self._modules))):
             self._modules[place].backward(out_grads=out_grads)
@@ -198,25 +218,30 @@ class SequentialModule(BaseModule):
                 out_grads = self._modules[place].get_input_grads()
 
     def update(self) -> None:
+        """Updates the parameters of all modules."""
         self._require(optimizer=True)
         for module in self._modules:
             module.update()
 
     def get_outputs(self, merge_multi_context: bool = True) -> Any:
+        """The last module's outputs."""
         self._require()
         return self._modules[-1].get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> Any:
+        """The gradients of the first module's inputs."""
         self._require(gradients=True)
         return self._modules[0].get_input_grads(merge_multi_context=merge_multi_context)
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Adds the outputs of the modules that take labels to a metric."""
         self._require()
         for place, module in enumerate(self._modules):
             if self._takes_labels(place):
                 module.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon: Any) -> None:
+        """Lets a Monitor see the nodes of all modules."""
         self._bound()
         for module in self._modules:
             module.install_monitor(mon)

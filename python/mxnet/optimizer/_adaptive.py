@@ -30,6 +30,7 @@ class Adam(ByOperator):
         self.lazy_update = lazy_update
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """(mean, mean of squares) of the gradient; with `lazy_update` of the weight's storage type."""
         stype = weight.stype if self.lazy_update else "default"
         return zeros_like(weight, stype=stype), zeros_like(weight, stype=stype)
 
@@ -59,6 +60,7 @@ class AdaGrad(ByOperator):
         self.float_stable_eps = eps
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The sum of squares, of the weight's storage type."""
         return zeros_like(weight)
 
     def _operator(self, state: Any) -> str:
@@ -90,6 +92,7 @@ class RMSProp(ByOperator):
         self.clip_weights = clip_weights
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """(mean of squares,), or if `centered` (mean of squares, mean, step) of the gradient."""
         return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
 
     def _operator(self, state: Any) -> str:
@@ -201,6 +204,7 @@ class Ftrl(ByOperator):
         self.beta = beta
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The two sums that the weight follows from, of the weight's storage type."""
         return zeros_like(weight), zeros_like(weight)
 
     def _operator(self, state: Any) -> str:

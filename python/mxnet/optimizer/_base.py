@@ -134,12 +134,17 @@ class Optimizer:
     # --- For subclasses to define
 
     def create_state(self, index: Any, weight: Any) -> Any:
-        """What is kept from update to update for a weight: None, an array or a tuple."""
+        """Returns what is kept from update to update for a weight: None, an array or a tuple. A subclass defines
+        it.
+        """
         del index, weight  # nothing
         return None
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Changes a weight by its gradient."""
+        """Changes a weight by its gradient and its state, in place; a subclass defines it.
+
+        `index` names the weight for counts and multipliers. With `aggregate_num` above 0 all four may be lists.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no update(index, weight, grad, state)")
 
     # --- Half precision
@@ -299,6 +304,9 @@ class ByOperator(Optimizer):
     _states = 0
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The arrays that the operator keeps for a weight, zeros: a tuple, or None for an operator that keeps
+        nothing.
+        """
         return tuple(zeros_like(weight, stype="default") for _ in range(self._states)) or None
 
     def _operator(self, state: Any) -> str:
@@ -314,6 +322,7 @@ class ByOperator(Optimizer):
         return {"lr": self._lrs(index), "wd": self._wds(index)}
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Counts an update, and runs the operator."""
         self._run([index], [weight], [grad], [state])
 
     def _update_all(self, index: Sequence[Any], weight: Sequence[Any], grad: Sequence[Any], state: Sequence[Any]) -> None:
@@ -338,9 +347,11 @@ class AtOnce(Optimizer):
     """For optimizers that update one weight or a list of them by the same method."""
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Updates one weight, or a list of weights in a few operators."""
         self._update_impl(index, weight, grad, state)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """As update; with `multi_precision`, weights of 16 bits through their copies in float32."""
         first = weight[0] if isinstance(weight, (list, tuple)) else weight
         self._update_impl(index, weight, grad, state, self.multi_precision and has_master(first))
 

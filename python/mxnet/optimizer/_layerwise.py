@@ -45,6 +45,7 @@ class LARS(_WithMaster, AtOnce):
         return name.endswith("_weight")
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The momentum, None without; with `lazy_update` of the weight's storage type."""
         if self.momentum == 0.0:
             return None
         return zeros_like(weight, stype=weight.stype if self.lazy_update else "default")
@@ -155,6 +156,7 @@ class LAMB(AtOnce):
         self.aggregate_num = aggregation_size(45)
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """(mean, mean of squares) of the gradient."""
         return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
 
     def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
@@ -231,6 +233,7 @@ class LBSGD(Optimizer):
         self.admult: float = 1
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The momentum, None without."""
         return None if self.momentum == 0.0 else zeros_like(weight, stype="default")
 
     def _rise(self, count: int) -> float:
@@ -251,6 +254,7 @@ class LBSGD(Optimizer):
         return min(max(math.sqrt(size / (slope + wd * size + 1e-18)), 0.01), 100.0)
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Adds up gradients, and changes the weight by their mean in every `batch_scale`th call."""
         lr, wd = self._get_lr(index), self._get_wd(index)
         self._update_count(index)  # after the rate: a schedule sees the count before this update
         weight = weight.as_nd_ndarray()

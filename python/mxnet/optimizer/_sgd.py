@@ -16,6 +16,7 @@ class _WithMaster(Optimizer):
     """For optimizers with operators for weights of 16 bits: their state is (state, copy in float32)."""
 
     def create_state_multi_precision(self, index: Any, weight: Any) -> Any:
+        """(state, copy in float32) for weights of 16 bits with `multi_precision`, else as create_state."""
         if self.multi_precision and has_master(weight):
             master = weight.astype(np.float32)
             return self.create_state(index, master), master
@@ -37,6 +38,7 @@ class SGD(_WithMaster, AtOnce):
         self.aggregate_num = aggregation_size(4)
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The momentum, None without; with `lazy_update` of the weight's storage type."""
         if self.momentum == 0.0:
             return None
         return zeros_like(weight, stype=weight.stype if self.lazy_update else "default")
@@ -106,6 +108,7 @@ class NAG(_WithMaster, ByOperator):
         self.momentum = momentum
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The momentum, None without."""
         return None if self.momentum == 0.0 else zeros_like(weight, stype="default")
 
     _update_all = ByOperator._update_all
@@ -118,6 +121,7 @@ class NAG(_WithMaster, ByOperator):
         return given if state is None else {"momentum": self.momentum, **given}
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """As update; with `multi_precision`, on the copy in float32."""
         if not (self.multi_precision and has_master(weight)):
             self.update(index, weight, grad, state)
             return
@@ -140,6 +144,7 @@ class Signum(ByOperator):
         self.wd_lh = wd_lh
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """The momentum, None without."""
         return None if self.momentum == 0.0 else zeros_like(weight)
 
     def _operator(self, state: Any) -> str:
@@ -162,6 +167,9 @@ class SGLD(Optimizer):
         super().__init__(**kwargs)
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Changes a weight by half a step and by noise from `mx.nd.random`, of which `mx.random.seed` sets the
+        start.
+        """
         lr, wd = self._begin(index)
         from ..ndarray import random
 
@@ -182,9 +190,11 @@ class DCASGD(Optimizer):
         self.lamda = lamda
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """(momentum, None without; the weight as it was at the last update)."""
         return (None if self.momentum == 0.0 else zeros_like(weight, stype="default")), weight.as_nd_ndarray().copy()
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Changes a weight by the corrected gradient."""
         lr, wd = self._begin(index)
         weight = weight.as_nd_ndarray()
         momentum, before = state
@@ -208,8 +218,10 @@ class Test(Optimizer):
         super().__init__(**kwargs)
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """A copy of the weight, zeros before the first update."""
         return zeros_like(weight, stype="default")
 
     def update(self, index: Any, weight: Any, grad: Any, state: Optional[Any]) -> None:
+        """Adds the scaled gradient."""
         weight[:] += grad * self.rescale_grad
         state[:] = weight  # type: ignore[index]

@@ -20,6 +20,7 @@ class GroupAdaGrad(Optimizer):
         self.float_stable_eps = eps
 
     def create_state(self, index: Any, weight: Any) -> Any:
+        """A history for each row, (rows, 1), zeros. Raises ValueError for a weight that is no matrix."""
         if len(weight.shape) != 2:
             raise ValueError(f"given a weight of shape {weight.shape}, expected 2 dimensions")
         from ..ndarray import zeros
@@ -27,6 +28,7 @@ class GroupAdaGrad(Optimizer):
         return zeros((weight.shape[0], 1), weight.context, stype=weight.stype)
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Changes a weight by its gradient, row by row. Raises ValueError for weight decay."""
         lr, wd = self._begin(index)
         if wd != 0:
             raise ValueError(f"given weight decay {wd}, expected 0: GroupAdaGrad has none")

@@ -165,6 +165,7 @@ class _DenseCell(BaseRNNCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """Shape and layout of each state; the batch is 0."""
         return [{"shape": (0, self._num_hidden), "__layout__": "NC"}]
 
     def _products(self, inputs: Any, state: Any, name: str) -> Tuple[Any, Any]:
@@ -200,6 +201,7 @@ class LSTMCell(_DenseCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """Shape and layout of each state; the batch is 0."""
         return super().state_info * 2
 
     @property

@@ -59,6 +59,7 @@ class BaseConvRNNCell(BaseRNNCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """Shape and layout of each state; the batch is 0."""
         return [{"shape": self._state_shape, "__layout__": self._conv_layout}]
 
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
@@ -121,6 +122,7 @@ class ConvLSTMCell(BaseConvRNNCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """Shape and layout of each state; the batch is 0."""
         return super().state_info * 2
 
     @property

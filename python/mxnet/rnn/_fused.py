@@ -51,6 +51,7 @@ class FusedRNNCell(BaseRNNCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """Shape and layout of each state, of all layers and directions together."""
         layers = self._num_layers * len(self._directions)
         return [{"shape": (layers, 0, self._num_hidden), "__layout__": "LNC"} for _ in range(2 if self._mode == "lstm" else 1)]
 
@@ -77,6 +78,7 @@ class FusedRNNCell(BaseRNNCell):
         return rest
 
     def unpack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
+        """Returns the arguments with a matrix and a bias for each gate in place of the one vector."""
         args = args.copy()
         vector = args.pop(f"{self._prefix}parameters")
         begin = 0
@@ -89,6 +91,7 @@ class FusedRNNCell(BaseRNNCell):
         return args
 
     def pack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
+        """Returns the arguments with one vector in place of the gates' matrices and biases."""
         from .. import ndarray as nd
 
         args = args.copy()
@@ -103,6 +106,7 @@ class FusedRNNCell(BaseRNNCell):
     def unroll(
         self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC", merge_outputs: Optional[bool] = None
     ) -> Tuple[Any, List[Any]]:
+        """Runs the whole sequence by one operator; the arguments are those of BaseRNNCell.unroll."""
         self.reset()
         axis = layout.find("T")
         if axis not in (0, 1):

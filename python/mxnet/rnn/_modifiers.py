@@ -19,17 +19,21 @@ class _Group(BaseRNNCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """The states of all cells."""
         return _cells_state_info(self._cells)
 
     def begin_state(self, **kwargs: Any) -> List[Any]:  # type: ignore[override]
+        """First states of all cells."""
         if self._modified:
             raise RuntimeError("the cell is inside of another one: call begin_state of that")
         return _cells_begin_state(self._cells, **kwargs)
 
     def unpack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
+        """Returns the arguments with those of each gate apart, of all cells."""
         return _cells_unpack_weights(self._cells, args)
 
     def pack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
+        """Returns the arguments with those of the gates joined, of all cells."""
         return _cells_pack_weights(self._cells, args)
 
 
@@ -64,6 +68,7 @@ class SequentialRNNCell(_Group):
     def unroll(
         self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC", merge_outputs: Optional[bool] = None
     ) -> Tuple[Any, List[Any]]:
+        """Runs the cells one after the other, each over the whole sequence."""
         self.reset()
         states = self.begin_state() if begin_state is None else begin_state
         new_states: List[Any] = []
@@ -103,6 +108,7 @@ class BidirectionalCell(_Group):
     def unroll(
         self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC", merge_outputs: Optional[bool] = None
     ) -> Tuple[Any, List[Any]]:
+        """Runs one cell over the sequence and the other over it backwards, and joins their outputs."""
         self.reset()
         steps, axis = as_steps(length, inputs, layout)
         states = self.begin_state() if begin_state is None else begin_state
@@ -136,6 +142,7 @@ class DropoutCell(BaseRNNCell):
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """[]: there are no states."""
         return []
 
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
@@ -144,6 +151,7 @@ class DropoutCell(BaseRNNCell):
     def unroll(
         self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC", merge_outputs: Optional[bool] = None
     ) -> Tuple[Any, List[Any]]:
+        """Drops from the whole sequence at once if it is one array."""
         self.reset()
         if isinstance(inputs, symbol.Symbol) and merge_outputs is not False:
             return self(inputs, [])  # all steps at once
@@ -162,14 +170,17 @@ class ModifierCell(BaseRNNCell):
 
     @property
     def params(self) -> RNNParams:
+        """The base cell's parameters."""
         self._own_params = False
         return self.base_cell.params
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
+        """The base cell's states."""
         return self.base_cell.state_info
 
     def begin_state(self, init_sym: Any = symbol.zeros, **kwargs: Any) -> List[Any]:  # type: ignore[override]
+        """The base cell's first states."""
         if self._modified:
             raise RuntimeError("the cell is inside of another one: call begin_state of that")
         func = kwargs.pop("func", init_sym)
@@ -180,13 +191,16 @@ class ModifierCell(BaseRNNCell):
             self.base_cell._modified = True
 
     def reset(self) -> None:
+        """Starts another graph, with the base cell too."""
         super().reset()
         self.base_cell.reset()
 
     def unpack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
+        """Returns the arguments with those of each gate apart, as the base cell does it."""
         return self.base_cell.unpack_weights(args)
 
     def pack_weights(self, args: Dict[str, Any]) -> Dict[str, Any]:
+        """Returns the arguments with those of the gates joined, as the base cell does it."""
         return self.base_cell.pack_weights(args)
 
 
@@ -204,6 +218,7 @@ class ZoneoutCell(ModifierCell):
         self.zoneout_states = zoneout_states
 
     def reset(self) -> None:
+        """Starts another graph: the first step has no output before it."""
         super().reset()
         self.prev_output = None
 
@@ -240,6 +255,7 @@ class ResidualCell(ModifierCell):
     def unroll(
         self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC", merge_outputs: Optional[bool] = None
     ) -> Tuple[Any, List[Any]]:
+        """Runs the base cell over the sequence, then adds the inputs."""
         self.reset()
         states = self.begin_state() if begin_state is None else begin_state
         outputs, states = self.base_cell.unroll(length, inputs, states, layout, merge_outputs)

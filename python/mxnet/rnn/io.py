@@ -113,6 +113,7 @@ class BucketSentenceIter(DataIter):
         return DataDesc(name, shape, layout=self.layout)
 
     def reset(self) -> None:
+        """Shuffles the batches and the sentences of each bucket, and goes back to the first batch."""
         self.curr_idx = 0
         random.shuffle(self.idx)
         for bucket in self.data:
@@ -127,6 +128,7 @@ class BucketSentenceIter(DataIter):
             self.ndlabel.append(nd.array(label, dtype=self.dtype))
 
     def next(self) -> DataBatch:
+        """Returns the next batch, of the sentences of one bucket; its `bucket_key` is their length."""
         if self.curr_idx == len(self.idx):
             raise StopIteration
         place, first = self.idx[self.curr_idx]

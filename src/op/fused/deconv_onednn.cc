@@ -191,57 +191,83 @@ PreparedKernelRef prepare_deconvolution(const OpDef&, const void* params,
                                              std::move(out));
 }
 
-// Inputs: gradient of the output, input, weight; outputs: those of input, weight and bias that are
-// wanted.
+// The steps of a deconvolution's gradient, of which each writes the next output.
+// Inputs: gradient of the output, input, weight.
+class GradientSteps {
+ public:
+  // `call` stays as long as this does.
+  explicit GradientSteps(const Call& call)
+      : call_(call),
+        in_{onednn::layout_of(call.descs.image), onednn::layout_of(call.descs.map), nullptr} {}
+
+  // The first two are false where the library has no such primitive.
+  bool add_data() {
+    ConvDescs d = call_.descs;
+    const auto desc = onednn::implemented([&] { return forward_of(call_.geometry, d); });
+    if (!desc) return false;
+    d.weight = desc->weights_desc();
+    in_[kWeight] = onednn::layout_of(d.weight);
+    steps_.push_back(onednn::primitive_step(
+        [g = call_.geometry, d] {
+          return onednn::compiled<dnnl::convolution_forward>(forward_of(g, d));
+        },
+        {{DNNL_ARG_SRC, d.image, kImage},
+         {DNNL_ARG_WEIGHTS, d.weight, kWeight},
+         {DNNL_ARG_DST, d.map, next_out()}}));
+    out_.push_back(in_[kMap]);
+    return true;
+  }
+
+  bool add_weight() {
+    ConvDescs d = call_.descs;
+    const auto desc = onednn::implemented([&] { return weight_gradient_of(call_.geometry, d); });
+    if (!desc) return false;
+    d.weight = desc->diff_weights_desc();
+    steps_.push_back(onednn::primitive_step(
+        [g = call_.geometry, d] {
+          return onednn::compiled<dnnl::convolution_backward_weights>(weight_gradient_of(g, d));
+        },
+        {{DNNL_ARG_DIFF_DST, d.map, kMap},
+         {DNNL_ARG_SRC, d.image, kImage},
+         {DNNL_ARG_DIFF_WEIGHTS, d.weight, next_out()}}));
+    out_.push_back(onednn::layout_of(d.weight));
+    return true;
+  }
+
+  void add_bias() {
+    steps_.push_back(step_of([channels = Channels(call_.descs.image),
+                              to = static_cast<int>(out_.size())](const KernelContext& context) {
+      channels.sum(context.in(kImage).as<float>(), context.out(to).as<float>());
+    }));
+    out_.push_back(nullptr);
+  }
+
+  PreparedKernelRef kernel() && {
+    return std::make_shared<const StepsKernel>("onednn", std::move(steps_), std::move(in_),
+                                               std::move(out_));
+  }
+
+ private:
+  static constexpr int kImage = 0, kMap = 1, kWeight = 2, kFirstOut = 3;
+  int next_out() const { return kFirstOut + static_cast<int>(out_.size()); }
+
+  const Call& call_;
+  std::vector<StepsKernel::MakeStep> steps_;
+  std::vector<LayoutRef> in_, out_;
+};
+
+// Outputs: the gradients of input, weight and bias that are wanted.
 PreparedKernelRef prepare_gradient(const OpDef&, const void* params, const Signature& signature,
                                    std::span<const LayoutRef>) {
   if (!onednn::takes_floats(signature)) return nullptr;
   const auto& conv = *static_cast<const ConvParams*>(params);
   const auto call = call_of(conv, signature.in[0].shape(), signature.in[1].shape());
   if (!call) return nullptr;
-  const ConvGeometry& g = call->geometry;
-  const LayoutRef image = onednn::layout_of(call->descs.image);
-  const LayoutRef map = onednn::layout_of(call->descs.map);
-  std::vector<LayoutRef> in{image, map, nullptr}, out;
-  std::vector<StepsKernel::MakeStep> steps;
-  constexpr int kImage = 0, kMap = 1, kWeight = 2, kFirstOut = 3;
-  const auto next_out = [&] { return kFirstOut + static_cast<int>(out.size()); };
-  if (wants(conv.wanted, kWantData)) {
-    ConvDescs d = call->descs;
-    const auto desc = onednn::implemented([&] { return forward_of(g, d); });
-    if (!desc) return nullptr;
-    d.weight = desc->weights_desc();
-    in[kWeight] = onednn::layout_of(d.weight);
-    steps.push_back(onednn::primitive_step(
-        [g, d] { return onednn::compiled<dnnl::convolution_forward>(forward_of(g, d)); },
-        {{DNNL_ARG_SRC, d.image, kImage},
-         {DNNL_ARG_WEIGHTS, d.weight, kWeight},
-         {DNNL_ARG_DST, d.map, next_out()}}));
-    out.push_back(map);
-  }
-  if (wants(conv.wanted, kWantWeight)) {
-    ConvDescs d = call->descs;
-    const auto desc = onednn::implemented([&] { return weight_gradient_of(g, d); });
-    if (!desc) return nullptr;
-    d.weight = desc->diff_weights_desc();
-    steps.push_back(onednn::primitive_step(
-        [g, d] {
-          return onednn::compiled<dnnl::convolution_backward_weights>(weight_gradient_of(g, d));
-        },
-        {{DNNL_ARG_DIFF_DST, d.map, kMap},
-         {DNNL_ARG_SRC, d.image, kImage},
-         {DNNL_ARG_DIFF_WEIGHTS, d.weight, next_out()}}));
-    out.push_back(onednn::layout_of(d.weight));
-  }
-  if (wants(conv.wanted, kWantBias)) {
-    steps.push_back(step_of([channels = Channels(call->descs.image),
-                             to = static_cast<int>(out.size())](const KernelContext& context) {
-      channels.sum(context.in(kImage).as<float>(), context.out(to).as<float>());
-    }));
-    out.push_back(nullptr);
-  }
-  return std::make_shared<const StepsKernel>("onednn", std::move(steps), std::move(in),
-                                             std::move(out));
+  GradientSteps steps(*call);
+  if (wants(conv.wanted, kWantData) && !steps.add_data()) return nullptr;
+  if (wants(conv.wanted, kWantWeight) && !steps.add_weight()) return nullptr;
+  if (wants(conv.wanted, kWantBias)) steps.add_bias();
+  return std::move(steps).kernel();
 }
 
 [[maybe_unused]] const bool added =

@@ -64,6 +64,41 @@ void cover(Taps& taps, double begin, double end, int64_t from) {
 
 double tent(double t) { return std::max(0.0, 1 - std::fabs(t)); }
 
+// How many old pixels a new one is made of.
+int64_t width_of(Interpolation how, double scale, bool shrinks) {
+  switch (how) {
+    case Interpolation::kNearest:
+      return 1;
+    case Interpolation::kLinear:
+      return 2;
+    case Interpolation::kCubic:
+      return 4;
+    case Interpolation::kLanczos:
+      return 8;
+    case Interpolation::kArea:
+      return shrinks ? static_cast<int64_t>(std::ceil(scale)) + 1 : 2;
+  }
+  return 1;
+}
+
+// The four pixels around the place `centre`; edges are repeated.
+void add_four(Taps& taps, double centre, int64_t from) {
+  const auto at = static_cast<float>(centre);
+  const auto base = static_cast<int64_t>(std::floor(at));
+  for (int64_t k = base - 1; k <= base + 2; ++k)
+    taps.old.push_back(std::clamp<int64_t>(k, 0, from - 1));
+  add_cubic(taps, at - static_cast<float>(base));
+}
+
+// Enlarged by area old pixels are flat; only where two of them meet within the new one at `place`
+// are they mixed. A new pixel is `step` old ones wide, an old one `inverse` new ones.
+void add_flat(Taps& taps, double place, double step, double inverse, int64_t from) {
+  const double base = std::floor(place * step);
+  const auto mix = static_cast<float>(std::max(0.0, (place + 1) - (base + 1) * inverse));
+  const double at = base + (mix - std::floor(mix));
+  around(taps, std::min(at, static_cast<double>(from - 1)), 1, from, tent);
+}
+
 }  // namespace
 
 Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
@@ -71,11 +106,8 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   // The same number rounded as 1.x has it: places that are whole fall on either side of a pixel.
   const double inverse = static_cast<double>(to) / static_cast<double>(from), step = 1 / inverse;
-  if (how == Interpolation::kLinear) taps.width = 2;
-  if (how == Interpolation::kCubic) taps.width = 4;
-  if (how == Interpolation::kLanczos) taps.width = 8;
-  if (how == Interpolation::kArea)
-    taps.width = shrinks ? static_cast<int64_t>(std::ceil(scale)) + 1 : 2;
+  const auto end = static_cast<double>(from), last = static_cast<double>(from - 1);
+  taps.width = width_of(how, scale, shrinks);
   taps.interpolates = how != Interpolation::kNearest && !(how == Interpolation::kArea && shrinks);
   for (int64_t i = 0; i < to; ++i) {
     const double place = static_cast<double>(i), centre = (place + 0.5) * scale - 0.5;
@@ -85,30 +117,19 @@ Taps make_taps(Interpolation how, int64_t from, int64_t to, bool shrinks) {
         taps.weight.push_back(1);
         break;
       case Interpolation::kLinear:
-        around(taps, std::clamp(centre, 0.0, static_cast<double>(from - 1)), 1, from, tent);
+        around(taps, std::clamp(centre, 0.0, last), 1, from, tent);
         break;
-      case Interpolation::kCubic: {
-        const auto at = static_cast<float>(centre);
-        const auto base = static_cast<int64_t>(std::floor(at));
-        for (int64_t k = base - 1; k <= base + 2; ++k)
-          taps.old.push_back(std::clamp<int64_t>(k, 0, from - 1));
-        add_cubic(taps, at - static_cast<float>(base));
+      case Interpolation::kCubic:
+        add_four(taps, centre, from);
         break;
-      }
       case Interpolation::kLanczos:
         around(taps, centre, 4, from, lanczos);
         break;
       case Interpolation::kArea:
-        if (shrinks) {
-          cover(taps, place * scale, std::min((place + 1) * scale, static_cast<double>(from)),
-                from);
-        } else {
-          // Old pixels are flat; only where two of them meet within a new one are they mixed.
-          const double base = std::floor(place * step);
-          const auto mix = static_cast<float>(std::max(0.0, (place + 1) - (base + 1) * inverse));
-          const double at = base + (mix - std::floor(mix));
-          around(taps, std::min(at, static_cast<double>(from - 1)), 1, from, tent);
-        }
+        if (shrinks)
+          cover(taps, place * scale, std::min((place + 1) * scale, end), from);
+        else
+          add_flat(taps, place, step, inverse, from);
         break;
     }
   }

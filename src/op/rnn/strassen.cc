@@ -22,6 +22,105 @@ bool has_wide_panels() { return columns() >= kWide; }
 // Columns that one reading of the rows' sums serves; they divide `hidden`.
 int64_t wide_columns() { return std::max(columns(), kWide); }
 
+// The products of some rows of an input, a few panels of units at a time.
+class InputProducts {
+ public:
+  InputProducts(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
+                int64_t apart, float* scratch)
+      : tiles_(tiles),
+        k_(k),
+        sums_(sums),
+        hidden_(hidden),
+        apart_(apart),
+        left_(scratch),
+        between_(left_ + kTwice * factor_),
+        products_(between_ + 4 * kOnce * quarter_),
+        halves_(products_ + kOnce * product_) {}
+
+  void run() {
+    sum_rows();
+    for (int64_t unit = 0; unit < hidden_; unit += panels_ * width_) {
+      multiply(unit);
+      finish(unit);
+    }
+  }
+
+ private:
+  const Tile& tile(int64_t quarter, int64_t t) const {
+    return tiles_[static_cast<std::size_t>(quarter * count_ + t)];
+  }
+
+  void sum_rows() {
+    for (int64_t r = 0; r < rows_; ++r) {
+      const auto row = [&](int quarter) { return tile(quarter, r / kTile).from + r % kTile * k_; };
+      sum_left_twice({row(0), row(1), row(2), row(3)}, quarter_, between_, left_ + r * quarter_,
+                     factor_);
+    }
+  }
+
+  // The rows of both halves of a sum follow each other; the last products before a block's results
+  // fetch these, as many as there is time for.
+  packed_gemm::Later results(int64_t block, int group) const {
+    const int64_t pair = group - (kOnce - 2 * count_);
+    if (pair < 0) return {};
+    return {tile(pair / count_ * 2, pair % count_).to + block * apart_,
+            2 * kTile * kGates * width_};
+  }
+
+  // Products of the panels that begin at `unit`, summed to the quarters of their results.
+  void multiply(int64_t unit) {
+    const float* const first_right = sums_ + unit / width_ * of_panel_;
+    const float* const next_right =
+        unit + panels_ * width_ == hidden_ ? sums_ : first_right + panels_ * of_panel_;
+    // Products that follow each other where each reading of rows serves one panel.
+    const int each = panels_ == 1 ? kOnce : 1;
+    for (int p = 0; p < kTwice; p += each) {
+      for (int64_t i = 0; i < panels_; ++i) {
+        const float* right = first_right + i * of_panel_ + p * quarter_ * width_;
+        const float* next = i + 1 < panels_     ? right + of_panel_
+                            : p + each < kTwice ? first_right + (p + each) * quarter_ * width_
+                                                : next_right;
+        packed_gemm::multiply_panels(each, rows_, quarter_, left_ + p * factor_, factor_, right,
+                                     next, products_ + p % kOnce * product_ + i * panel_, product_,
+                                     width_, results(unit / width_ + i, p / kOnce));
+      }
+      if ((p + each) % kOnce != 0) continue;
+      float* first = halves_ + p / kOnce * product_;
+      constexpr int kNext = kOnce;  // from quarter to quarter, each of seven products
+      float* const to[4] = {first, first + kNext * product_, first + 2 * kNext * product_,
+                            first + 3 * kNext * product_};
+      sum_products(products_, product_, panels_ * rows_, width_, to, width_, false);
+    }
+  }
+
+  // Sums the quarters of the panels that begin at `unit` to the tiles.
+  void finish(int64_t unit) const {
+    for (int64_t i = 0; i < panels_; ++i) {
+      for (int inner = 0; inner < 4; ++inner) {
+        for (int64_t t = 0; t < count_; ++t) {
+          const int64_t at = (unit / width_ + i) * apart_ + inner % 2 * width_;
+          float *a = tile(inner / 2, t).to + at, *b = tile(2 + inner / 2, t).to + at;
+          float* const to[4] = {a, a + 2 * width_, b, b + 2 * width_};
+          sum_products(halves_ + inner * kOnce * product_ + i * panel_ + t * kTile * width_,
+                       product_, kTile, width_, to, kGates * width_, false);
+        }
+      }
+    }
+  }
+
+  const std::span<const Tile> tiles_;  // those of the four quarters, one after the other
+  const int64_t k_;
+  const float* const sums_;
+  const int64_t hidden_, apart_;
+  const int64_t width_ = columns(), quarter_ = k_ / 4, panels_ = wide_columns() / width_;
+  const int64_t count_ = static_cast<int64_t>(tiles_.size()) / 4, rows_ = count_ * kTile;
+  // Numbers between factors, of a panel and of a product, and of a panel's sums of weights.
+  const int64_t factor_ = factor_distance(rows_, quarter_), panel_ = rows_ * width_,
+                product_ = panels_ * panel_, of_panel_ = kTwice * quarter_ * width_;
+  float *const left_, *const between_;  // sums of the rows; of one row, those between
+  float *const products_, *const halves_;
+};
+
 }  // namespace
 
 int64_t columns() { return packed_gemm::panel_columns<float>(); }
@@ -95,64 +194,7 @@ void StateProducts::multiply(int64_t unit, const packed_gemm::Later& later) {
 
 void multiply_input(std::span<const Tile> tiles, int64_t k, const float* sums, int64_t hidden,
                     int64_t apart, float* scratch) {
-  const int64_t width = columns(), quarter = k / 4, panels = wide_columns() / width;
-  const auto count = static_cast<int64_t>(tiles.size()) / 4, rows = count * kTile;
-  const int64_t factor = factor_distance(rows, quarter), panel = rows * width,
-                product = panels * panel;
-  float* left = scratch;
-  float* between = left + kTwice * factor;  // of one row
-  float* products = between + 4 * kOnce * quarter;
-  float* halves = products + kOnce * product;
-  const auto tile = [&](int64_t i, int64_t t) -> const Tile& {
-    return tiles[static_cast<std::size_t>(i * count + t)];
-  };
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto row = [&](int quarter) { return tile(quarter, r / kTile).from + r % kTile * k; };
-    sum_left_twice({row(0), row(1), row(2), row(3)}, quarter, between, left + r * quarter, factor);
-  }
-  const int64_t of_panel = kTwice * quarter * width;  // sums of weights
-  // Products that follow each other where each reading of rows serves one panel.
-  const int each = panels == 1 ? kOnce : 1;
-  // The rows of both halves of a sum follow each other; the last products before a block's results
-  // fetch these, as many as there is time for.
-  const auto results = [&](int64_t block, int group) -> packed_gemm::Later {
-    const int64_t pair = group - (kOnce - 2 * count);
-    if (pair < 0) return {};
-    return {tile(pair / count * 2, pair % count).to + block * apart, 2 * kTile * kGates * width};
-  };
-  for (int64_t unit = 0; unit < hidden; unit += panels * width) {
-    const float* const first_right = sums + unit / width * of_panel;
-    const float* const next_right =
-        unit + panels * width == hidden ? sums : first_right + panels * of_panel;
-    for (int p = 0; p < kTwice; p += each) {
-      for (int64_t i = 0; i < panels; ++i) {
-        const float* right = first_right + i * of_panel + p * quarter * width;
-        const float* next = i + 1 < panels      ? right + of_panel
-                            : p + each < kTwice ? first_right + (p + each) * quarter * width
-                                                : next_right;
-        packed_gemm::multiply_panels(each, rows, quarter, left + p * factor, factor, right, next,
-                                     products + p % kOnce * product + i * panel, product, width,
-                                     results(unit / width + i, p / kOnce));
-      }
-      if ((p + each) % kOnce != 0) continue;
-      float* first = halves + p / kOnce * product;
-      constexpr int kNext = kOnce;  // from quarter to quarter, each of seven products
-      float* const to[4] = {first, first + kNext * product, first + 2 * kNext * product,
-                            first + 3 * kNext * product};
-      sum_products(products, product, panels * rows, width, to, width, false);
-    }
-    for (int64_t i = 0; i < panels; ++i) {
-      for (int inner = 0; inner < 4; ++inner) {
-        for (int64_t t = 0; t < count; ++t) {
-          const int64_t at = (unit / width + i) * apart + inner % 2 * width;
-          float *a = tile(inner / 2, t).to + at, *b = tile(2 + inner / 2, t).to + at;
-          float* const to[4] = {a, a + 2 * width, b, b + 2 * width};
-          sum_products(halves + inner * kOnce * product + i * panel + t * kTile * width, product,
-                       kTile, width, to, kGates * width, false);
-        }
-      }
-    }
-  }
+  InputProducts(tiles, k, sums, hidden, apart, scratch).run();
 }
 
 }  // namespace mxnet::rnn::strassen

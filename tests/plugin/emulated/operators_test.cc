@@ -5,21 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
 #include "device/device_registry.h"
-#include "op/generators/random_streams.h"
 #include "op/run/gpu.h"
 #include "tests/exec/arrays.h"
 #include "tests/plugin/emulated/both_devices.h"
 #include "tests/plugin/emulated/host_math.h"  // before what is in words of CUDA
 #include "tests/setting.h"
-
-#include "plugin/cuda/philox.h"
 
 namespace mxnet {
 namespace {
@@ -164,131 +159,6 @@ TEST(GpuOperators, ProductsOfIntegersWrap) {
   }
 }
 
-TEST(GpuOperators, ConvolutionsOfOneToThreeDimensions) {
-  expect_same("Convolution", {Shape{2, 3, 9}, Shape{4, 3, 3}, Shape{4}},
-              {{"kernel", "(3,)"}, {"num_filter", "4"}, {"stride", "(2,)"}, {"pad", "(1,)"}});
-  expect_same("Convolution", {Shape{2, 4, 7, 6}, Shape{6, 2, 3, 2}, Shape{6}},
-              {{"kernel", "(3,2)"}, {"num_filter", "6"}, {"num_group", "2"}, {"dilate", "(2,1)"}});
-  expect_same("Convolution", {Shape{2, 7, 6, 4}, Shape{5, 3, 3, 4}},
-              {{"kernel", "(3,3)"}, {"num_filter", "5"}, {"no_bias", "1"}, {"layout", "NHWC"}});
-  expect_same("Convolution", {Shape{2, 7, 6, 4}, Shape{5, 3, 3, 4}, Shape{5}},
-              {{"kernel", "(3,3)"}, {"num_filter", "5"}, {"layout", "NHWC"}});
-  expect_same("Deconvolution", {Shape{2, 3, 4, 5}, Shape{3, 2, 3, 3}, Shape{2}},
-              {{"kernel", "(3,3)"},
-               {"num_filter", "2"},
-               {"stride", "(2,2)"},
-               {"adj", "(1,0)"},
-               {"pad", "(1,1)"},
-               {"no_bias", "0"}});
-  for (const char* op : {"_backward_Convolution_data"})
-    expect_same(op, {Shape{2, 4, 3, 2, 4}, Shape{2, 3, 5, 4, 6}, Shape{4, 3, 3, 3, 3}},
-                {{"kernel", "(3,3,3)"}, {"num_filter", "4"}, {"wanted", "1"}, {"no_bias", "1"}});
-  for (const char* wanted : {"2", "3", "4", "7"})
-    expect_same("_backward_Convolution", {Shape{2, 4, 5, 4}, Shape{2, 3, 7, 6}, Shape{4, 3, 3, 3}},
-                {{"kernel", "(3,3)"}, {"num_filter", "4"}, {"wanted", wanted}});
-}
-
-// Rows of an array begin where its elements do, which is not where engines load.
-TEST(GpuOperators, ConvolutionsOfViews) {
-  const Attrs window{{"kernel", "(2,2)"}, {"num_filter", "2"}, {"no_bias", "1"}};
-  const Shape kernels{2, 1, 2, 2}, map{2, 2, 2, 2};
-  std::vector<Values> found[2];
-  const Device devices[] = {Device::cpu(), kGpu};
-  for (int d = 0; d < 2; ++d) {
-    Attrs attrs = window;
-    attrs.push_back({"wanted", "3"});
-    NDArray images = array_of(random_values(27, -2, 2), Shape{3, 1, 3, 3}, devices[d]);
-    NDArray data = images.slice(1, 3);
-    NDArray weight = array_of(random_values(kernels.size(), -2, 2), kernels, devices[d]);
-    NDArray dout = array_of(random_values(map.size(), -2, 2), map, devices[d]);
-    found[d].push_back(values_of(call("Convolution", {&data, &weight}, window)));
-    NDArray* const inputs[] = {&dout, &data, &weight};
-    for (const NDArray& gradient : call_op("_backward_Convolution", inputs, attrs))
-      found[d].push_back(values_of(gradient));
-    attrs.back().second = "1";
-    call_into(data, "_backward_Convolution_data", {&dout, &data, &weight}, attrs);
-    found[d].push_back(values_of(images));
-  }
-  ASSERT_EQ(found[1].size(), 4u);
-  for (std::size_t i = 0; i < found[0].size(); ++i) {
-    ASSERT_EQ(found[1][i].size(), found[0][i].size());
-    for (std::size_t k = 0; k < found[0][i].size(); ++k)
-      EXPECT_NEAR(found[1][i][k], found[0][i][k], 1e-5) << i << " [" << k << "]";
-  }
-}
-
-TEST(GpuOperators, PoolingOfEveryKind) {
-  for (const char* type : {"max", "avg", "sum", "lp"})
-    for (const char* convention : {"valid", "full"}) {
-      const Attrs attrs{{"kernel", "(3,2)"}, {"stride", "(2,2)"},
-                        {"pad", "(1,0)"},    {"pool_type", type},
-                        {"p_value", "2"},    {"pooling_convention", convention}};
-      expect_same("Pooling", {Shape{2, 3, 7, 8}}, attrs);
-    }
-  expect_same("Pooling", {Shape{2, 6, 5, 3}}, {{"global_pool", "1"}, {"layout", "NHWC"}});
-  const Attrs square{{"kernel", "(3,3)"}, {"stride", "(2,2)"}, {"pad", "(1,1)"}};
-  for (const char* op : {"_backward_Pooling_max", "_backward_Pooling_sum"})
-    expect_same(op, {Shape{2, 3, 4, 4}, Shape{2, 3, 7, 7}}, square);
-  expect_same("_backward_Pooling_pick", {Shape{2, 3, 7, 7}, Shape{2, 3, 7, 7}}, square);
-  Attrs norm = square;
-  norm.insert(norm.end(), {{"pool_type", "lp"}, {"p_value", "3"}});
-  expect_same("_backward_Pooling_lp", {Shape{2, 3, 4, 4}, Shape{2, 3, 7, 7}, Shape{2, 3, 4, 4}},
-              norm);
-}
-
-// Windows that a warp or a block looks at together; with 255 pixels and more their maxima are kept
-// in wider numbers.
-TEST(GpuOperators, PoolingOfLargeWindows) {
-  struct Case {
-    Shape image, map;
-    Attrs attrs;
-  };
-  const Attrs spread{{"kernel", "(9,7)"}, {"pad", "(4,3)"}};
-  Attrs of_zeros = spread;
-  of_zeros.emplace_back("pooling_convention", "full");
-  const Case cases[] = {
-      {Shape{2, 3, 7, 9}, Shape{2, 3, 1, 1}, {{"global_pool", "1"}}},
-      {Shape{2, 7, 9, 3}, Shape{2, 1, 1, 3}, {{"global_pool", "1"}, {"layout", "NHWC"}}},
-      {Shape{1, 2, 33, 35}, Shape{1, 2, 1, 1}, {{"global_pool", "1"}}},
-      {Shape{1, 2, 70}, Shape{1, 2, 8}, {{"kernel", "(33,)"}, {"stride", "(5,)"}}},
-      {Shape{1, 2, 40, 3}, Shape{1, 2, 3, 3}, {{"kernel", "(34,1)"}, {"stride", "(3,1)"}}},
-      {Shape{1, 2, 11, 12}, Shape{1, 2, 11, 12}, spread},
-      {Shape{1, 2, 11, 12}, Shape{1, 2, 11, 12}, of_zeros},
-      {Shape{1, 2, 4, 5, 6}, Shape{1, 2, 2, 1, 2}, {{"kernel", "(3,5,4)"}, {"stride", "(1,2,2)"}}},
-      {Shape{1, 1, 18, 30}, Shape{1, 1, 3, 1}, {{"kernel", "(16,16)"}, {"stride", "(1,15)"}}}};
-  for (const Case& c : cases) {
-    SCOPED_TRACE(to_string(c.image));
-    for (const char* type : {"max", "avg", "sum", "lp"}) {
-      Attrs attrs = c.attrs;
-      attrs.insert(attrs.end(), {{"pool_type", type}, {"p_value", "2"}});
-      expect_same("Pooling", {c.image}, attrs);
-    }
-    expect_same("_backward_Pooling_max", {c.map, c.image}, c.attrs);
-    expect_same("_backward_Pooling_sum", {c.map, c.image}, c.attrs);
-    expect_same("_backward_Pooling_pick", {c.image, c.image}, c.attrs);
-  }
-}
-
-TEST(GpuOperators, TheFirstOfEqualMaximaIsTakenAndNanIsPassedOver) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr int kSide = 8;
-  Values few, lowest(kSide * kSide, -kInfinity), odd;
-  for (int i = 0; i < kSide * kSide; ++i) {
-    few.push_back(static_cast<float>(i * 7 % 5));
-    odd.push_back(i % 3 == 0 ? std::nanf("") : i % 3 == 1 ? -kInfinity : -1);
-  }
-  const Attrs global{{"global_pool", "1"}}, small{{"kernel", "(3,3)"}, {"stride", "(2,2)"}};
-  const Shape image{1, 1, kSide, kSide};
-  for (const Values& values : {few, lowest, odd}) {
-    const Input data{values, image};
-    expect_same_outputs("Pooling", {data}, global);
-    expect_same_outputs("Pooling", {data}, small);
-    expect_same_outputs("_backward_Pooling_max", {{{3}, Shape{1, 1, 1, 1}}, data}, global);
-    expect_same_outputs("_backward_Pooling_max",
-                        {{{1, 2, 3, 4, 5, 6, 7, 8, 9}, Shape{1, 1, 3, 3}}, data}, small);
-  }
-}
-
 TEST(GpuOperators, ElementsPickedFromLines) {
   expect_same("pick", {Shape{5, 7}, Shape{5}});
   expect_same("pick", {Shape{5, 3, 4}, Shape{5, 4}}, {{"axis", "1"}, {"mode", "wrap"}});
@@ -337,135 +207,6 @@ TEST(GpuOperators, BatchNormalisationTrainsAsOnTheCpu) {
     for (std::size_t i = 0; i < expected.size(); ++i)
       ASSERT_NEAR(result[i], expected[i], 2e-4 * (1 + std::fabs(expected[i])))
           << i << ", axis " << axis << ", seed " << kSeed;
-  }
-}
-
-// The numbers are other ones than the CPU's; their moments and their seeds are not.
-TEST(GpuOperators, RandomNumbersFollowTheirSeed) {
-  const auto draw = [](const char* op, const Attrs& more) {
-    Attrs attrs{{"shape", "(20000,)"}, {"ctx", "gpu(0)"}};
-    attrs.insert(attrs.end(), more.begin(), more.end());
-    RandomStreams::seed_all(kSeed);
-    NDArray out = array_of(Values(20000), {}, kGpu);
-    call_into(out, op, {}, attrs);
-    return values_of(out);
-  };
-  const auto moments = [](const Values& values) {
-    double sum = 0, squares = 0;
-    for (const float value : values) sum += value;
-    const double mean = sum / static_cast<double>(values.size());
-    for (const float value : values) squares += (value - mean) * (value - mean);
-    return std::pair(mean, squares / static_cast<double>(values.size()));
-  };
-  const Values uniform = draw("_random_uniform", {{"low", "-1"}, {"high", "3"}});
-  EXPECT_EQ(uniform, draw("_random_uniform", {{"low", "-1"}, {"high", "3"}}));
-  EXPECT_NEAR(moments(uniform).first, 1.0, 0.05);
-  EXPECT_NEAR(moments(uniform).second, 16.0 / 12.0, 0.05);
-  const Values normal = draw("_random_normal", {{"loc", "2"}, {"scale", "0.5"}});
-  EXPECT_NEAR(moments(normal).first, 2.0, 0.02);
-  EXPECT_NEAR(moments(normal).second, 0.25, 0.02);
-  const Values exponential = draw("_random_exponential", {{"lam", "4"}});
-  EXPECT_NEAR(moments(exponential).first, 0.25, 0.02);
-}
-
-TEST(GpuOperators, DropoutKeepsThePartThatItSays) {
-  NDArray x = array_of(Values(20000, 3.0f), {}, kGpu);
-  const Values y = values_of(call("Dropout", {&x}, {{"p", "0.25"}, {"mode", "always"}}));
-  int kept = 0;
-  for (const float value : y) {
-    ASSERT_TRUE(value == 0.0f || value == 4.0f) << value;
-    kept += value != 0.0f;
-  }
-  EXPECT_NEAR(kept, 15000, 400);
-}
-
-// A view may begin at any of its elements: the widest load that all of these allow is 16 bytes.
-TEST(GpuOperators, DropoutTakesViewsOfAnyType) {
-  for (const char* dtype : {"float16", "bfloat16", "float32", "float64"}) {
-    for (const int64_t behind : {1, 2, 4, 8}) {
-      const Input input{Values(101, 3.0f), Shape{101}, dtype, behind};
-      NDArray x = input.on(kGpu);
-      int kept = 0;
-      for (const float value : values_as_float(call("Dropout", {&x}, {{"mode", "always"}}))) {
-        ASSERT_TRUE(value == 0.0f || value == 6.0f) << dtype << " " << behind << ": " << value;
-        kept += value != 0.0f;
-      }
-      EXPECT_NEAR(kept, 50, 25) << dtype << " " << behind;
-    }
-  }
-}
-
-// Test vectors that the generator's authors publish.
-TEST(GpuOperators, PhiloxIsThePublishedOne) {
-  const auto block = [](cuda::PhiloxWords counter, uint32_t key0, uint32_t key1) {
-    const cuda::PhiloxWords words = cuda::philox_block(counter, key0, key1);
-    return std::vector<uint32_t>(words.word, words.word + 4);
-  };
-  using Words = std::vector<uint32_t>;
-  EXPECT_EQ(block({{0, 0, 0, 0}}, 0, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(block({{~0u, ~0u, ~0u, ~0u}}, ~0u, ~0u),
-            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(block({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
-            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
-}
-
-TEST(GpuOperators, SoftmaxAlongAnyAxis) {
-  expect_same("softmax", {Shape{4, 5, 6}}, {{"axis", "1"}, {"temperature", "0.5"}});
-  expect_same("log_softmax", {Shape{3, 2000}});
-  expect_same("softmin", {Shape{3, 7}});
-}
-
-// Rows that a warp, a block and none of these can hold, with and without whole packs of 16 bytes.
-TEST(GpuOperators, SoftmaxOfRowsOfAnyLength) {
-  for (const int64_t length : {1, 9, 64, 200, 512, 513, 2000, 4096, 5000}) {
-    for (const char* dtype : {"float32", "float16", "bfloat16", "float64"}) {
-      const double tolerance = std::string_view(dtype) == "bfloat16"  ? 1e-2
-                               : std::string_view(dtype) == "float16" ? 1e-3
-                                                                      : 1e-6;
-      const Input x{random_values(3 * length, -4, 4), Shape{3, length}, dtype};
-      const Input y{random_values(3 * length, 0, 1), Shape{3, length}, dtype};
-      const Input dy{random_values(3 * length, -1, 1), Shape{3, length}, dtype};
-      for (const char* op : {"softmax", "log_softmax"})
-        expect_same_outputs(op, {x}, {{"temperature", "1.5"}}, tolerance);
-      // Sums of the gradient are of as many terms as a row has: in float on both devices.
-      for (const char* op : {"_backward_softmax", "_backward_log_softmax"})
-        expect_same_outputs(op, {dy, y, x}, {}, std::max(tolerance, 1e-4));
-    }
-  }
-  // Rows of which a part is used, from none to all.
-  const Input lengths{{0, 1, 33, 70, 100}, Shape{5}, "int32"};
-  for (const char* dtype : {"float32", "float16"})
-    expect_same_outputs("softmax", {{random_values(500, -4, 4), Shape{5, 100}, dtype}, lengths},
-                        {{"use_length", "1"}}, 1e-3);
-}
-
-// As attention has them; parts of a row of which one has nothing else meet wherever the row is cut.
-TEST(GpuOperators, SoftmaxOfRowsThatBeginWithMaskedPlaces) {
-  constexpr float kMasked = -std::numeric_limits<float>::infinity();
-  for (const int64_t length : {4, 70, 2000}) {
-    Values rows = random_values(3 * length, -4, 4);
-    std::fill_n(rows.begin(), length - 2, kMasked);
-    std::fill_n(rows.begin() + length, length, kMasked);  // all of the second: no numbers
-    for (const std::string_view dtype : {"float32", "float64", "float16"}) {
-      const Input data{rows, Shape{3, length}, dtype.data()};
-      const double tolerance = dtype == "float16" ? 1e-3 : 1e-6;
-      for (const char* op : {"softmax", "log_softmax"})
-        expect_same_outputs(op, {data}, {}, tolerance);
-    }
-  }
-}
-
-// An element that is no number is its row's alone, held or not.
-TEST(GpuOperators, SoftmaxOfWhatIsNotFiniteIsNoNumberAndOtherRowsAreWhole) {
-  for (const float odd : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
-    for (const int64_t length : {4, 70, 2000, 5000}) {
-      Values rows = random_values(3 * length, -4, 4);
-      rows[static_cast<std::size_t>(2 * length - 2)] = odd;
-      for (const char* dtype : {"float32", "float16"}) {
-        const Input data{rows, Shape{3, length}, dtype};
-        for (const char* op : {"softmax", "log_softmax"}) expect_same_outputs(op, {data}, {}, 1e-3);
-      }
-    }
   }
 }
 

@@ -60,11 +60,13 @@ class SVRGModule(Module):
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
+        """Binds the module and, for training, the one that holds the earlier point."""
         super().bind(data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req)
         if for_training:
             self._mod_aux.bind(data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, None, grad_req)
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
+        """Goes on with inputs of other shapes, at the earlier point too."""
         super().reshape(data_shapes, label_shapes)
         self._mod_aux.reshape(data_shapes, label_shapes)
 
@@ -90,11 +92,15 @@ class SVRGModule(Module):
         self._means = [[None if total is None else total / count for total in row] for row in sums]
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
+        """Computes the outputs; in training those of the earlier point as well, for its gradient of the same
+        batch.
+        """
         super().forward(data_batch, is_train)
         if self._means and (self.for_training if is_train is None else is_train):
             self._mod_aux.forward(data_batch, is_train=True)
 
     def backward(self, out_grads: Any = None) -> None:
+        """Computes the gradients, less those of the batch at the earlier point, plus the mean gradient there."""
         super().backward(out_grads)
         if not self._means:
             return

@@ -79,6 +79,7 @@ class _BatchNorm(_Normalization):
         super().cast("float32" if is_half(dtype) else dtype)
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any) -> Any:
+        """Returns an array as `x`; in training the moving mean and variance are updated."""
         return self._run(F)(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
 
     def _run(self, F: Any) -> Any:
@@ -121,6 +122,7 @@ class InstanceNorm(_Normalization):
         self._make(in_channels, center, scale, beta_initializer, gamma_initializer, differentiable=True)
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
+        """Returns an array as `x`, (batch, channels, ...) for axis 1."""
         run = op(F, "InstanceNorm")
         if self._axis == 1:
             return run(x, gamma, beta, name="fwd", eps=self._epsilon)
@@ -155,6 +157,7 @@ class LayerNorm(_Normalization):
         self._make(in_channels, center, scale, beta_initializer, gamma_initializer, differentiable=True)
 
     def hybrid_forward(self, F: Any, data: Any, gamma: Any, beta: Any) -> Any:
+        """Returns an array as `data`."""
         return op(F, "LayerNorm")(data, gamma=gamma, beta=beta, axis=self._axis, eps=self._epsilon)
 
     def __repr__(self) -> str:
@@ -184,6 +187,7 @@ class GroupNorm(_Normalization):
         self._make(num_groups, center, scale, beta_initializer, gamma_initializer, differentiable=True)
 
     def hybrid_forward(self, F: Any, data: Any, gamma: Any, beta: Any) -> Any:
+        """Returns an array as `data`, (batch, channels, ...), whose channels `num_groups` divides."""
         run = op(F, "GroupNorm")
         return run(data, gamma=gamma, beta=beta, num_groups=self._num_groups, eps=self._epsilon)
 

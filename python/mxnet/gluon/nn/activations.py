@@ -23,6 +23,7 @@ class Activation(HybridBlock):
         return self._act_type
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an array as `x`."""
         return op(F, "Activation")(x, act_type=self._act_type, name="fwd")
 
     def __repr__(self) -> str:
@@ -39,6 +40,7 @@ class LeakyReLU(HybridBlock):
         self._alpha = alpha
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an array as `x`."""
         return op(F, "LeakyReLU")(x, act_type="leaky", slope=self._alpha, name="fwd")
 
     def __repr__(self) -> str:
@@ -56,6 +58,7 @@ class PReLU(HybridBlock):
             self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
 
     def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
+        """Returns an array as `x`; with several alphas the channels are its second axis."""
         return op(F, "LeakyReLU")(x, gamma=alpha, act_type="prelu", name="fwd")
 
 
@@ -67,6 +70,7 @@ class ELU(HybridBlock):
         self._alpha = alpha
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an array as `x`."""
         return op(F, "LeakyReLU")(x, act_type="elu", slope=self._alpha)
 
 
@@ -74,6 +78,7 @@ class SELU(HybridBlock):
     """ELU with the scale and alpha that keep mean and variance."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an array as `x`."""
         return op(F, "LeakyReLU")(x, act_type="selu", name="fwd")
 
 
@@ -81,6 +86,7 @@ class GELU(HybridBlock):
     """x times the normal distribution's function of x."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an array as `x`."""
         return op(F, "LeakyReLU")(x, act_type="gelu", name="fwd")
 
 
@@ -92,4 +98,5 @@ class Swish(HybridBlock):
         self._beta = beta
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an array as `x`."""
         return x * op(F, "sigmoid")(self._beta * x, name="fwd")

@@ -52,6 +52,7 @@ class Sequential(_Container, Block):
     """Blocks, each of which gets what the one before it returned."""
 
     def forward(self, x: Any) -> Any:
+        """Calls the blocks in order, each with what the one before has returned."""
         for block in self._children.values():
             x = block(x)
         return x
@@ -73,6 +74,7 @@ class HybridSequential(_Container, HybridBlock):
     """HybridBlocks, each of which gets what the one before it returned; hybridized they are one graph."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Calls the blocks in order, each with what the one before has returned."""
         for block in self._children.values():
             x = block(x)
         return x
@@ -109,6 +111,7 @@ class Dense(HybridBlock):
             self.act = None if activation is None else Activation(activation, prefix=activation + "_")
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+        """Returns (batch, units) of (batch, ...), or with `flatten=False` (..., units) of (..., in_units)."""
         made = op(F, "FullyConnected")(
             x, weight, bias, no_bias=bias is None, num_hidden=self._units, flatten=self._flatten, name="fwd"
         )
@@ -129,6 +132,7 @@ class Dropout(HybridBlock):
         self._axes = axes
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an array as `x`, which in inference or for a rate of 0 is `x` itself."""
         if self._rate > 0:
             return op(F, "Dropout")(x, p=self._rate, axes=self._axes, name="fwd", cudnn_off=False)
         return op(F, "identity")(x)
@@ -162,6 +166,7 @@ class Embedding(HybridBlock):
             )
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
+        """Returns (..., output_dim) of numbers (...), each from 0 to before `input_dim`."""
         return op(F, "Embedding")(x, weight, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:
@@ -172,6 +177,7 @@ class Flatten(HybridBlock):
     """All axes but the first as one."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns (batch, size of a sample)."""
         return op(F, "Flatten")(x)
 
     def __repr__(self) -> str:
@@ -193,6 +199,7 @@ class Lambda(Block):
             raise ValueError(f"given {function} of type {type(function).__name__}, expected a function or its name")
 
     def forward(self, *args: Any) -> Any:
+        """Calls the function."""
         return self._func_impl(*args)
 
     def __repr__(self) -> str:
@@ -215,6 +222,7 @@ class HybridLambda(HybridBlock):
             raise ValueError(f"given {function} of type {type(function).__name__}, expected a function or its name")
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
+        """Calls the function, with F before its arguments unless it was given by its name."""
         return self._func(F, x, *args)
 
     def __repr__(self) -> str:

@@ -123,6 +123,7 @@ class _Conv(HybridBlock):
         return "conv"
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+        """Returns the convolution of an array in the layer's layout, with the activation if there is one."""
         inputs = (x, weight) if bias is None else (x, weight, bias)
         made = op(F, self._op_name)(*inputs, name="fwd", **self._kwargs)
         return made if self.act is None else self.act(made)
@@ -268,6 +269,7 @@ class _Pooling(HybridBlock):
         return "pool"
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns the pooled array, in the layout that it has."""
         return op(F, "Pooling")(x, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:
@@ -397,4 +399,5 @@ class ReflectionPad2D(HybridBlock):
             raise ValueError(f"given padding {padding}, expected a number or 8 of them, two for each axis")
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns (batch, channels, height, width), larger by the padding."""
         return op(F, "pad")(x, mode="reflect", pad_width=self._padding)

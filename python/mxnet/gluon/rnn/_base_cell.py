@@ -65,11 +65,16 @@ class RecurrentCell(Block):
                 cell.reset()
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
-        """Shape and layout of each state."""
+        """Returns a dictionary for each state, with its "shape" for a batch of this size and its "__layout__"."""
         raise NotImplementedError(f"{type(self).__name__} has no state_info")
 
     def begin_state(self, batch_size: int = 0, func: Optional[Callable[..., Any]] = None, **kwargs: Any) -> List[Any]:
-        """First states, zeros unless `func` makes others."""
+        """Returns the first states, a list: zeros, or what `func(shape=..., **kwargs)` makes, such as `mx.nd.ones`.
+
+        Raises MismatchError for a cell inside a modifier cell: call that one.
+
+            states = cell.begin_state(batch_size=32, ctx=mx.cpu())
+        """
         if self._modified:
             raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
         func = _zeros() if func is None else func
@@ -101,9 +106,14 @@ class RecurrentCell(Block):
         merge_outputs: Optional[bool] = None,
         valid_length: Any = None,
     ) -> Tuple[Any, Any]:
-        """Runs `length` steps. Inputs are one array or a list; outputs too, as `merge_outputs` says.
+        """Runs `length` steps and returns (outputs, states behind the last step).
 
-        With `valid_length` outputs behind the end of a sample are zeros, and its states those at its end.
+        `inputs` is one array, with the steps along the T of `layout` ("NTC" or "TNC"), or a list of an array for each
+        step. Outputs are one array with `merge_outputs=True`, a list with False, and by default what suits the cell.
+        `begin_state` are zeros unless given. With `valid_length`, (batch,), outputs behind the end of a sample are
+        zeros, and its states those at its end.
+
+            outputs, states = cell.unroll(20, inputs, merge_outputs=True)  # (32, 20, 8) gives (32, 20, 64)
         """
         self.reset()
         steps, axis, F, batch_size = formatted(length, inputs, layout, False)
@@ -128,7 +138,9 @@ class RecurrentCell(Block):
         return activate(F, inputs, activation, **kwargs)
 
     def forward(self, inputs: Any, states: Any) -> Any:
-        """One step."""
+        """One step: (output, next states) of inputs (batch, size) and of the states from begin_state or the step
+        before.
+        """
         self._counter += 1
         return super().forward(inputs, states)
 
@@ -145,6 +157,7 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
     """A recurrent cell whose step works on arrays and on symbols alike."""
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """One step, which a subclass gives: (output, next states) of inputs, states and parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")
 
 

@@ -28,12 +28,14 @@ class DropoutCell(HybridRecurrentCell):
         return f"{type(self).__name__}(rate={self._rate}, axes={self._axes})"
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """[]: there are no states."""
         return []
 
     def _alias(self) -> str:
         return "dropout"
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Tuple[Any, Any]:
+        """One step: (inputs, with zeros in training; states as they were)."""
         if self._rate > 0:
             inputs = op(F, "Dropout")(data=inputs, p=self._rate, axes=self._axes, name=f"t{self._counter}_fwd")
         return inputs, states
@@ -71,6 +73,7 @@ class ModifierCell(HybridRecurrentCell):
         return self.base_cell.params
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """The base cell's states."""
         return self.base_cell.state_info(batch_size)
 
     def begin_state(self, func: Any = None, **kwargs: Any) -> List[Any]:  # type: ignore[override]
@@ -84,6 +87,7 @@ class ModifierCell(HybridRecurrentCell):
             self.base_cell._modified = True
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:
+        """One step, which a subclass gives."""
         raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")
 
     def __repr__(self) -> str:
@@ -108,10 +112,14 @@ class ZoneoutCell(ModifierCell):
         return "zoneout"
 
     def reset(self) -> None:
+        """Starts anew: the first step has no output before it."""
         super().reset()
         self._prev_output = None
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
+        """One step of the base cell; in training a share of its elements is as in the step before, or zero in the
+        first.
+        """
         next_output, next_states = self.base_cell(inputs, states)
 
         def mixed(rate: float, new: Any, old: Any) -> Any:
@@ -134,6 +142,7 @@ class ResidualCell(ModifierCell):
     """Adds the input to the output."""
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Tuple[Any, Any]:
+        """One step: (the base cell's output + inputs, states); both have one shape."""
         output, states = self.base_cell(inputs, states)
         if is_np_array():
             return output + inputs, states
@@ -181,9 +190,11 @@ class BidirectionalCell(HybridRecurrentCell):
         return f"{type(self).__name__}(forward={forward}, backward={backward})"
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """The states of the forward cell, then those of the backward one."""
         return states_info(self._children.values(), batch_size)
 
     def begin_state(self, **kwargs: Any) -> List[Any]:  # type: ignore[override]
+        """First states of both cells; the arguments are those of each cell's begin_state."""
         if self._modified:
             raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
         return begin_states(self._children.values(), **kwargs)

@@ -63,6 +63,7 @@ class RNNCell(GatedCell):
         self._activation = activation
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """One state, the output: (batch_size, hidden_size)."""
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
 
     def _alias(self) -> str:
@@ -74,6 +75,7 @@ class RNNCell(GatedCell):
     def hybrid_forward(
         self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
     ) -> Tuple[Any, List[Any]]:
+        """One step: (output, [output]) of inputs (batch, size) and states."""
         prefix = f"t{self._counter}_"
         i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
         output = activate(F, add(F, i2h, h2h, prefix + "plus0"), self._activation, name=prefix + "out")
@@ -105,6 +107,7 @@ class LSTMCell(GatedCell):
         self._recurrent_activation = recurrent_activation
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """Two states of (batch_size, hidden_size): the output and the memory."""
         state = {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
         return [state, dict(state)]
 
@@ -114,6 +117,7 @@ class LSTMCell(GatedCell):
     def hybrid_forward(
         self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
     ) -> Tuple[Any, List[Any]]:
+        """One step: (output, [output, memory]) of inputs (batch, size) and states."""
         prefix = f"t{self._counter}_"
         i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
         slices = split(F, add(F, i2h, h2h, prefix + "plus0"), 4, prefix + "slice")
@@ -152,6 +156,7 @@ class GRUCell(GatedCell):
         super().__init__(hidden_size, 3, input_size, weights, prefix, params)
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """One state, the output: (batch_size, hidden_size)."""
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
 
     def _alias(self) -> str:
@@ -160,6 +165,7 @@ class GRUCell(GatedCell):
     def hybrid_forward(
         self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
     ) -> Tuple[Any, List[Any]]:
+        """One step: (output, [output]) of inputs (batch, size) and states."""
         prefix = f"t{self._counter}_"
         i2h, h2h = self._projected(F, inputs, states, (i2h_weight, h2h_weight, i2h_bias, h2h_bias), prefix)
         i2h_r, i2h_z, i2h_n = split(F, i2h, 3, prefix + "i2h_slice")
@@ -276,4 +282,5 @@ class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):  # type: ignore[misc
         return HybridRecurrentCell.__call__(self, inputs, states)
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:
+        """One step of each cell, on the output of the one below: (output, states of all cells)."""
         return self._step(inputs, states)

@@ -213,6 +213,7 @@ class _RNNLayer(HybridBlock):
     def hybrid_forward(  # type: ignore[override]
         self, F: Any, inputs: Any, states: Any, sequence_length: Any = None, **kwargs: Any
     ) -> Tuple[Any, List[Any]]:
+        """(outputs, states) of a whole sequence, in the layer's layout."""
         if self._layout == "NTC":
             inputs = _swapped(F, inputs)
         weights = self._packed(F, kwargs)
@@ -289,6 +290,7 @@ class RNN(_RNNLayer):
         )
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """One state, (layers * directions, batch_size, hidden_size)."""
         return [self._state(batch_size, self._hidden_size)]
 
 
@@ -322,6 +324,7 @@ class LSTM(_RNNLayer):
         )
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """Two states: the output, whose last axis is `projection_size` if that is set, and the memory."""
         hidden = self._projection_size or self._hidden_size
         return [self._state(batch_size, hidden), self._state(batch_size, self._hidden_size)]
 
@@ -350,4 +353,5 @@ class GRU(_RNNLayer):
         )
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """One state, (layers * directions, batch_size, hidden_size)."""
         return [self._state(batch_size, self._hidden_size)]

@@ -67,10 +67,12 @@ def _with_aliases(names: Iterable[str]) -> List[str]:
 
 
 def delicate() -> List[str]:
+    """Operators whose results lose too much with 16 bits: they are computed with 32."""
     return _with_aliases(DELICATE)
 
 
 def losses() -> List[str]:
+    """Operators that are losses: they are computed with 32 bits."""
     return _with_aliases(LOSSES)
 
 

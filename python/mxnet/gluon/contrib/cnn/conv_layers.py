@@ -128,6 +128,9 @@ class DeformableConvolution(_Deformable):
         offset_bias: Any = None,
         deformable_conv_bias: Any = None,
     ) -> Any:
+        """Returns the convolution of (batch, channels, height, width) at places that a convolution of the same
+        input shifts.
+        """
         offsets = self._offsets(F, x, offset_weight, offset_bias)
         biases = () if deformable_conv_bias is None else (deformable_conv_bias,)
         return self._run(F, x, offsets, deformable_conv_weight, *biases)
@@ -155,6 +158,9 @@ class ModulatedDeformableConvolution(_Deformable):
         offset_bias: Any = None,
         deformable_conv_bias: Any = None,
     ) -> Any:
+        """Returns the convolution of (batch, channels, height, width) at shifted places, each with a factor of
+        its own.
+        """
         made = self._offsets(F, x, offset_weight, offset_bias)
         cut = self._kwargs_offset["num_filter"] * 2 // 3
         part = F.npx.slice_axis if is_np_array() and hasattr(F.npx, "slice_axis") else F.slice_axis

@@ -78,6 +78,9 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         os.makedirs(model_dir, exist_ok=True)
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Counts from zero or, with `resume_from_checkpoint`, loads the latest checkpoint of the folder and goes
+        on from there.
+        """
         self.current_batch = 0
         self.current_epoch = 0
         self.trained_epoch = self.trained_batch = -1
@@ -88,11 +91,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         return os.path.join(self.model_dir, f"{self.model_prefix}-{name}")
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Saves after every `batch_period`th batch."""
         self.current_batch += 1
         if self.batch_period and self.current_batch % self.batch_period == 0:
             self._save_checkpoint(estimator, self._epochs(), self._batches() - 1)
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Saves after every `epoch_period`th epoch."""
         if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
             self._save_checkpoint(estimator, self._epochs(), self._batches())
         self.current_epoch += 1
@@ -192,7 +197,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
-    """Stops when a metric has not become better by min_delta for more than `patience` epochs."""
+    """Stops when a metric has not become better by `min_delta` for `patience` epochs, at least one."""
 
     def __init__(
         self,
@@ -221,6 +226,7 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         return self._best.value
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Forgets the best value and counts from zero."""
         self.wait = 0
         self.stopped_epoch = 0
         self.current_epoch = 0
@@ -230,6 +236,7 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
             self._best.value = self.baseline
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
+        """Looks at the metric; returns whether training is to stop."""
         _, value = self.monitor.get()
         if value != value:  # pylint: disable=comparison-with-itself
             warnings.warn(f"{self.monitor.get()[0]} is not a number; is it updated with each batch?", RuntimeWarning, stacklevel=2)
@@ -245,5 +252,6 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         return self.stop_training
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Logs that training was stopped, if it was."""
         if self.stop_training:
             estimator.logger.info("[Epoch %d] EarlyStoppingHanlder: early stopping due to %s not improving", self.stopped_epoch, self.monitor.get()[0])

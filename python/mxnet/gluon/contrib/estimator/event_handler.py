@@ -46,6 +46,7 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         self.stop_training = False
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Takes `max_epoch` and `max_batch` from the estimator, and counts from zero."""
         self.max_epoch = estimator.max_epoch
         self.max_batch = estimator.max_batch
         self.current_batch = 0
@@ -53,11 +54,13 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         self.stop_training = False
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
+        """Counts a batch; returns whether it was the last one."""
         self.current_batch += 1
         self.stop_training |= self.current_batch == self.max_batch
         return self.stop_training
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
+        """Counts an epoch; returns whether it was the last one."""
         self.current_epoch += 1
         self.stop_training |= self.current_epoch == self.max_epoch
         return self.stop_training
@@ -71,10 +74,12 @@ class MetricHandler(EpochBegin, BatchEnd):
         self.priority = priority
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Resets the metrics."""
         for metric in self.metrics:
             metric.reset()
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Updates the metrics with `label` and `pred` of the event; those that are `metric.Loss` with its `loss`."""
         for metric in self.metrics:
             if isinstance(metric, _LossMetric):
                 metric.update(0, kwargs["loss"])
@@ -104,6 +109,7 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
         self.current_epoch = 0
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Counts from zero."""
         self.current_batch = 0
         self.current_epoch = 0
 
@@ -111,11 +117,13 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
         self.eval_fn(val_data=self.val_data, batch_axis=estimator.batch_axis, event_handlers=self.event_handlers)
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Validates after every `batch_period`th batch."""
         self.current_batch += 1
         if self.batch_period and self.current_batch % self.batch_period == 0:
             self._run(estimator)
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Validates after every `epoch_period`th epoch."""
         self.current_epoch += 1
         if self.epoch_period and self.current_epoch % self.epoch_period == 0:
             self._run(estimator)
@@ -142,6 +150,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         return ", ".join(f"{name}: {value:.4f}" for name, value in facts)
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Logs the optimizer, its learning rate and how long training is to be; counts from zero."""
         self.train_start = time.time()
         optimizer, rate = type(estimator.trainer.optimizer).__name__, estimator.trainer.learning_rate
         estimator.logger.info("Training begin: using optimizer %s with current learning rate %.4f ", optimizer, rate)
@@ -155,15 +164,18 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self.log_interval_time = 0.0
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Logs the time of the training and the metrics."""
         took = time.time() - self.train_start
         text = f"Train finished using total {took:.0f}s with {self.current_epoch} epochs. {self._shown()}"
         estimator.logger.info(text.rstrip())
 
     def batch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Starts to measure the batch's time, where batches are logged."""
         if isinstance(self.log_interval, int):
             self.batch_start = time.time()
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Logs time and metrics in every `log_interval`th batch, where batches are logged."""
         if not isinstance(self.log_interval, int):
             return
         self.log_interval_time += time.time() - self.batch_start
@@ -176,6 +188,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self.batch_index += 1
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Logs that an epoch, or a validation, begins."""
         if any(metric.name.startswith("training") for metric in self.metrics):
             rate = estimator.trainer.learning_rate
             estimator.logger.info("[Epoch %d] Begin, current learning rate: %.4f", self.current_epoch, rate)
@@ -184,6 +197,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self.epoch_start = time.time()
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Logs the epoch's time and the metrics."""
         took = time.time() - self.epoch_start
         estimator.logger.info(f"[Epoch {self.current_epoch}] Finished in {took:.3f}s, {self._shown()}".rstrip(", "))
         self.current_epoch += 1
@@ -197,6 +211,9 @@ class GradientUpdateHandler(BatchEnd):
         self.priority = priority
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Calls the trainer's `step` with the number of samples in the event's `loss`, an array or a list of
+        them.
+        """
         losses = kwargs["loss"]
         losses = losses if isinstance(losses, list) else [losses]
         size = sum(loss.shape[0] for loss in losses)

@@ -26,6 +26,7 @@ class Concurrent(Sequential):
         self.axis = axis
 
     def forward(self, x: Any) -> Any:
+        """Calls each block with `x`, and joins what they return along `axis`."""
         from .... import ndarray, np
 
         outputs = [block(x) for block in self._children.values()]
@@ -42,6 +43,7 @@ class HybridConcurrent(HybridSequential):
         self.axis = axis
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Calls each block with `x`, and joins what they return along `axis`."""
         outputs = [block(x) for block in self._children.values()]
         if is_np_array():
             return F.np.concatenate(outputs, axis=self.axis)
@@ -52,6 +54,7 @@ class Identity(HybridBlock):
     """What comes in goes out."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns `x`."""
         return x
 
 
@@ -73,6 +76,7 @@ class SparseEmbedding(Block):
         )
 
     def forward(self, x: Any) -> Any:
+        """Returns (..., output_dim) of numbers (...), each from 0 to before `input_dim`."""
         from .... import ndarray
 
         return ndarray.Embedding(x, self.weight.row_sparse_data(x), name="fwd", **self._kwargs)
@@ -132,6 +136,7 @@ class _PixelShuffle(HybridBlock):
         return f"{type(self).__name__}({self._factors[0] if len(self._factors) == 1 else self._factors})"
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns (batch, channels / product of the factors, sizes * factors) of (batch, channels, sizes)."""
         dims = len(self._factors)
         spread: list = []
         total = 1

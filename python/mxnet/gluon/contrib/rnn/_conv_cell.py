@@ -93,6 +93,7 @@ class _ConvCell(HybridRecurrentCell):
         return f"{type(self).__name__}({channels} -> {weight[0]}, {self._activation}, {self._conv_layout})"
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """The states, as many as the cell has, each (batch_size, hidden channels, spatial axes)."""
         return [{"shape": (batch_size, *self._state_shape), "__layout__": self._conv_layout} for _ in range(self._states)]
 
     def _conv_forward(
@@ -127,6 +128,7 @@ class _ConvRNNCell(_ConvCell):
     def hybrid_forward(
         self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
     ) -> Tuple[Any, List[Any]]:
+        """One step: (output, [output]) of inputs with channels and spatial axes, and states."""
         prefix = f"t{self._counter}_"
         i2h, h2h = self._conv_forward(F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias, prefix)
         output = activate(F, i2h + h2h, self._activation, name=prefix + "out")
@@ -145,6 +147,7 @@ class _ConvLSTMCell(_ConvCell):
     def hybrid_forward(
         self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
     ) -> Tuple[Any, List[Any]]:
+        """One step: (output, [output, memory]) of inputs with channels and spatial axes, and states."""
         prefix = f"t{self._counter}_"
         i2h, h2h = self._conv_forward(F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias, prefix)
         slices = self._slices(F, i2h + h2h, prefix + "slice")
@@ -170,6 +173,7 @@ class _ConvGRUCell(_ConvCell):
     def hybrid_forward(
         self, F: Any, inputs: Any, states: Any, i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any
     ) -> Tuple[Any, List[Any]]:
+        """One step: (output, [output]) of inputs with channels and spatial axes, and states."""
         prefix = f"t{self._counter}_"
         i2h, h2h = self._conv_forward(F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias, prefix)
         i2h_r, i2h_z, i2h_n = self._slices(F, i2h, prefix + "i2h_slice")

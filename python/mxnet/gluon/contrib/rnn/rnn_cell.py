@@ -40,6 +40,7 @@ class VariationalDropoutCell(ModifierCell):
         return "vardrop"
 
     def reset(self) -> None:
+        """Starts another sequence, for which other masks are drawn."""
         super().reset()
         self._masks = {}
 
@@ -51,6 +52,7 @@ class VariationalDropoutCell(ModifierCell):
         return x * self._masks[what]
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Tuple[Any, Any]:
+        """One step of the base cell, with the masks of this sequence on inputs, first state and output."""
         if self.drop_states:
             states = [self._dropped(F, states[0], self.drop_states, "states"), *states[1:]]
         inputs = self._dropped(F, inputs, self.drop_inputs, "inputs")
@@ -119,6 +121,9 @@ class LSTMPCell(HybridRecurrentCell):
             setattr(self, name, self.params.get(name, shape=shape, init=init, allow_deferred_init=True))
 
     def state_info(self, batch_size: int = 0) -> List[Dict[str, Any]]:
+        """Two states: the projected output, (batch_size, projection_size), and the memory, (batch_size,
+        hidden_size).
+        """
         return [
             {"shape": (batch_size, self._projection_size), "__layout__": "NC"},
             {"shape": (batch_size, self._hidden_size), "__layout__": "NC"},
@@ -143,6 +148,7 @@ class LSTMPCell(HybridRecurrentCell):
         i2h_bias: Any,
         h2h_bias: Any,
     ) -> Tuple[Any, List[Any]]:
+        """One step: (projected output, [projected output, memory]) of inputs (batch, size) and states."""
         prefix = f"t{self._counter}_"
         dense, activation, units = op(F, "FullyConnected"), op(F, "Activation"), 4 * self._hidden_size
         i2h = dense(data=inputs, weight=i2h_weight, bias=i2h_bias, num_hidden=units, name=prefix + "i2h")

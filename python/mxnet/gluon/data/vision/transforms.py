@@ -68,6 +68,7 @@ class Cast(HybridBlock):
         self._dtype = dtype
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns the array in the type."""
         if is_np_array():
             return x.astype(self._dtype)
         return F.cast(x, self._dtype)
@@ -82,6 +83,7 @@ class RandomApply(Sequential):
         self.p = p
 
     def forward(self, x: Any) -> Any:
+        """Returns the image, transformed or as it is."""
         return x if self.p < random.random() else self.transforms(x)
 
 
@@ -89,6 +91,9 @@ class ToTensor(HybridBlock):
     """(height, width, channels) of 0 to 255 into float32 (channels, height, width) of 0 to 1; batches too."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns (channels, height, width) of 0 to 1 in float32, for an image (height, width, channels) of 0 to
+        255.
+        """
         return _ops(F).to_tensor(x)
 
 
@@ -101,6 +106,7 @@ class Normalize(HybridBlock):
         self._std = std
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns (image - mean) / std of an image (channels, height, width)."""
         return _ops(F).normalize(x, self._mean, self._std)
 
 
@@ -118,6 +124,7 @@ class RandomResizedCrop(Block):
         self._args = (_pair(size), scale, ratio, interpolation)
 
     def forward(self, x: Any) -> Any:
+        """Returns another random part of the image (height, width, channels) in each call."""
         return image.random_size_crop(x, *self._args)[0]
 
 
@@ -133,6 +140,7 @@ class CropResize(HybridBlock):
         self._interpolation = interpolation
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns the part of an image (height, width, channels), or of a batch of them."""
         ops = _ops(F)
         out = ops.crop(x, self._x, self._y, self._width, self._height)
         if self._size:
@@ -148,6 +156,7 @@ class CenterCrop(Block):
         self._args = (_pair(size), interpolation)
 
     def forward(self, x: Any) -> Any:
+        """Returns the middle of an image (height, width, channels)."""
         return image.center_crop(x, *self._args)[0]
 
 
@@ -161,6 +170,7 @@ class Resize(HybridBlock):
         self._interp = interpolation
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an image (height, width, channels), or a batch of them, in the size."""
         return _ops(F).resize(x, size=self._size, keep_ratio=self._keep, interp=self._interp)
 
 
@@ -168,6 +178,7 @@ class RandomFlipLeftRight(HybridBlock):
     """Mirrors one image in two."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns the image, mirrored or as it is."""
         return _ops(F).random_flip_left_right(x)
 
 
@@ -175,6 +186,7 @@ class RandomFlipTopBottom(HybridBlock):
     """Turns one image in two upside down."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns the image, mirrored or as it is."""
         return _ops(F).random_flip_top_bottom(x)
 
 
@@ -190,6 +202,7 @@ class _RandomFactor(HybridBlock):
         self._args = (max(0, 1 - amount), 1 + amount)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an image (height, width, channels) with other colours in each call."""
         return getattr(_ops(F), self._operator)(x, *self._args)
 
 
@@ -237,6 +250,7 @@ class RandomColorJitter(HybridBlock):
         self._args = (brightness, contrast, saturation, hue)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an image (height, width, channels) with other colours in each call."""
         return _ops(F).random_color_jitter(x, *self._args)
 
 
@@ -248,6 +262,7 @@ class RandomLighting(HybridBlock):
         self._alpha = alpha
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns an image (height, width, channels) with other colours in each call."""
         return _ops(F).random_lighting(x, self._alpha)
 
 
@@ -264,6 +279,7 @@ class Rotate(Block):
         self._args = (rotation_degrees, zoom_in, zoom_out)
 
     def forward(self, x: Any) -> Any:
+        """Returns an image (channels, height, width) in float32, or a batch of them, turned by the angle."""
         _expect_float("Rotate", x)
         return image.imrotate(x, *self._args)
 
@@ -288,6 +304,7 @@ class RandomRotation(Block):
         self._rotate_with_proba = rotate_with_proba
 
     def forward(self, x: Any) -> Any:
+        """Returns the image turned by another angle in each call, or as it is."""
         _expect_float("RandomRotation", x)
         if np.random.random() > self._rotate_with_proba:
             return x

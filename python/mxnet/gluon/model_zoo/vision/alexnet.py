@@ -39,6 +39,7 @@ class AlexNet(HybridBlock):
             self.output = nn.Dense(classes)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns scores (batch, classes) of images (batch, 3, height, width)."""
         return self.output(self.features(x))
 
 

@@ -146,6 +146,7 @@ class Inception3(HybridBlock):
             self.output = nn.Dense(classes)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns scores (batch, classes) of images (batch, 3, 299, 299)."""
         return self.output(self.features(x))
 
 

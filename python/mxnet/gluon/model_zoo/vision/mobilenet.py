@@ -21,6 +21,7 @@ class RELU6(HybridBlock):
     """ReLU with 6 as the largest output."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns `x` within 0 and 6."""
         return op(F, "clip")(x, 0, 6, name="relu6")
 
 
@@ -59,6 +60,7 @@ class LinearBottleneck(HybridBlock):
             _add_conv(self.out, channels, active=False, relu6=True)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns what the layers make of `x`, plus `x` where both have one shape."""
         out = self.out(x)
         return _sum(F, out, x) if self.use_shortcut else out
 
@@ -88,6 +90,7 @@ class MobileNet(HybridBlock):
             self.output = nn.Dense(classes)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns scores (batch, classes) of images (batch, 3, height, width)."""
         return self.output(self.features(x))
 
 
@@ -115,6 +118,7 @@ class MobileNetV2(HybridBlock):
                 self.output.add(nn.Flatten())
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns scores (batch, classes) of images (batch, 3, height, width)."""
         return self.output(self.features(x))
 
 

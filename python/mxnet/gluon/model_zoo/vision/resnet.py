@@ -46,6 +46,7 @@ class _BlockV1(HybridBlock):
         raise NotImplementedError(f"{type(self).__name__} has no _fill(channels, stride, in_channels)")
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns relu(layers of `x` + `x`, itself or through a convolution)."""
         body = self.body(x)
         residual = x if self.downsample is None else self.downsample(x)
         return _relu(F, self._sum(body, residual))
@@ -100,6 +101,9 @@ class BasicBlockV2(HybridBlock):
         self.downsample = _shortcut(channels, stride, in_channels) if downsample else None
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns the layers of the normalized `x` + a shortcut: `x` itself, or a convolution of what is
+        normalized.
+        """
         residual = x
         x = _relu(F, self.bn1(x))
         if self.downsample is not None:
@@ -122,6 +126,9 @@ class BottleneckV2(HybridBlock):
         self.downsample = _shortcut(channels, stride, in_channels) if downsample else None
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns the layers of the normalized `x` + a shortcut: `x` itself, or a convolution of what is
+        normalized.
+        """
         residual = x
         x = _relu(F, self.bn1(x))
         if self.downsample is not None:
@@ -165,6 +172,7 @@ class _ResNet(HybridBlock):
         return made
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns scores (batch, classes) of images (batch, 3, height, width)."""
         return self.output(self.features(x))
 
 

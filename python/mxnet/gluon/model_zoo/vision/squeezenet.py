@@ -60,6 +60,7 @@ class SqueezeNet(HybridBlock):
             self.output.add(nn.Flatten())
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns scores (batch, classes) of images (batch, 3, height, width)."""
         return self.output(self.features(x))
 
 

@@ -54,6 +54,7 @@ class VGG(HybridBlock):
         return made
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Returns scores (batch, classes) of images (batch, 3, height, width)."""
         return self.output(self.features(x))
 
 
