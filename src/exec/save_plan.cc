@@ -19,7 +19,6 @@ struct Key {
   ParsedAttrsRef parsed;  // held, so that its address stays its own
   int num_in = 0, num_out = 0;
   uint64_t wants = 0;
-  bool operator==(const Key&) const = default;
 };
 
 struct Slot {
@@ -117,8 +116,10 @@ SavePlanRef save_plan(const ParsedAttrsRef& parsed, int num_in, int num_out, uin
   const uint64_t hash = (reinterpret_cast<uintptr_t>(parsed.get()) >> 4) * 0x9E3779B97F4A7C15 ^
                         std::rotl(wants, 7) ^ static_cast<uint64_t>(num_in);
   Slot& slot = cache[(hash ^ hash >> 32) % kSlots];
+  if (slot.plan && slot.key.parsed == parsed && slot.key.num_in == num_in &&
+      slot.key.num_out == num_out && slot.key.wants == wants)
+    return slot.plan;
   Key key{parsed, num_in, num_out, wants};
-  if (slot.plan && slot.key == key) return slot.plan;
   SavePlanRef plan = make_plan(key);
   slot = {std::move(key), plan};
   return plan;
