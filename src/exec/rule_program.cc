@@ -24,7 +24,7 @@ constexpr std::size_t kSlots = 512;  // about the distinct calls of a large netw
 class RuleReader final : ForwardTypes {
  public:
   RuleReader(const ParsedAttrsRef& parsed, std::span<const bool> wants, std::span<const bool> given,
-             bool differentiable, const ForwardTypes& types)
+             bool differentiable, const ForwardTypes* types)
       : op_(parsed->op()), wants_(wants), types_(types), forward_(make_ref<ir::Node>()) {
     forward_->op = &op_;
     forward_->attrs = parsed->attrs();
@@ -52,8 +52,12 @@ class RuleReader final : ForwardTypes {
   }
 
  private:
-  bool same_shape(int in) const override { return tell(in, false, types_.same_shape(in)); }
-  bool same_dtype(int in) const override { return tell(in, true, types_.same_dtype(in)); }
+  bool same_shape(int in) const override {
+    return tell(in, false, types_ != nullptr && types_->same_shape(in));
+  }
+  bool same_dtype(int in) const override {
+    return tell(in, true, types_ != nullptr && types_->same_dtype(in));
+  }
   bool tell(int in, bool of_dtype, bool same) const {
     program_->told.push_back({in, of_dtype, same});
     return same;
@@ -147,7 +151,7 @@ class RuleReader final : ForwardTypes {
 
   const OpDef& op_;
   const std::span<const bool> wants_;
-  const ForwardTypes& types_;
+  const ForwardTypes* const types_;
   const Ref<ir::Node> forward_;
   const Ref<RuleProgram> program_ = make_ref<RuleProgram>();
   std::vector<ir::Entry> inputs_;
@@ -178,10 +182,16 @@ bool still_so(const RuleProgram& program, const ForwardTypes& types) {
 
 }  // namespace
 
+RuleProgramRef read_rule(const ParsedAttrsRef& parsed, std::span<const bool> wants,
+                         std::span<const bool> given, bool differentiable,
+                         const ForwardTypes* types) {
+  return RuleReader(parsed, wants, given, differentiable, types).read();
+}
+
 RuleProgramRef rule_program(const ParsedAttrsRef& parsed, std::span<const bool> wants,
                             std::span<const bool> given, bool differentiable,
                             const ForwardTypes& types) {
-  const auto build = [&] { return RuleReader(parsed, wants, given, differentiable, types).read(); };
+  const auto build = [&] { return read_rule(parsed, wants, given, differentiable, &types); };
   if (wants.size() > 64 || given.size() > 64) return build();
   const uint64_t wanted = bits(wants), present = bits(given);
   const uint64_t hash = (reinterpret_cast<uintptr_t>(parsed.get()) >> 4) * 0x9E3779B97F4A7C15 ^

@@ -43,8 +43,12 @@ struct RuleProgram : RefCounted {
 };
 using RuleProgramRef = Ref<const RuleProgram>;
 
-// The program of a call: of `wants` one for each input, of `given` one for each output, whether it
-// has a gradient. Through this thread's cache. Throws what the rule throws.
+// What the rule asks for of a call: of `wants` one for each input, of `given` one for each output,
+// whether it has a gradient. `types` null: shapes are not known. Throws what the rule throws.
+RuleProgramRef read_rule(const ParsedAttrsRef& parsed, std::span<const bool> wants,
+                         std::span<const bool> given, bool differentiable,
+                         const ForwardTypes* types);
+// The same through this thread's cache.
 RuleProgramRef rule_program(const ParsedAttrsRef& parsed, std::span<const bool> wants,
                             std::span<const bool> given, bool differentiable,
                             const ForwardTypes& types);
