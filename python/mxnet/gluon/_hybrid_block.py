@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import ndarray, symbol
 from ..base import MXNetError
+from ..context import _current
 from ..ndarray import NDArray
 from ..symbol import Symbol
 from ._block import Block
@@ -24,7 +25,7 @@ from .parameter_dict import some_of
 class _Own(NamedTuple):
     """A block's own parameters on a device: their arrays as hybrid_forward gets them."""
 
-    parameters: List[Parameter]
+    parameters: Dict[str, Parameter]
     arrays: Dict[str, NDArray]
     context: Any
 
@@ -227,7 +228,7 @@ class HybridBlock(Block):
             arrays = cached.arrays_for(args)
             if arrays is not None:
                 return cached.op(*arrays)
-        return self.forward(*args)
+        return self.forward(args[0]) if len(args) == 1 else self.forward(*args)  # Python goes faster where it need not unpack
 
     def _call_cached_op(self, *args: Any) -> Any:
         cached = self._cached or self._build_cache(*args)
@@ -250,29 +251,39 @@ class HybridBlock(Block):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Runs hybrid_forward on arrays, on symbols, or the graph made of it."""
-        found = [x] if isinstance(x, NDArray) else arrays_in((x, *args))
-        if not found:
-            raise ValueError(
-                f"{self.name}: given {some_of(type(item).__name__ for item in (x, *args))}, with no array and no symbol in it, "
-                "expected at least one; mx.nd.array() makes an array"
-            )
-        if isinstance(found[0], Symbol):
-            return self._forward_symbols(x, *args)
+        beside = x
+        if not isinstance(x, NDArray):
+            beside = self._first_of(x, *args)
+            if isinstance(beside, Symbol):
+                return self._forward_symbols(x, *args)
         if self._active:
             return self._call_cached_op(x, *args)
         version, kept = self._own_arrays
-        own = kept.get(found[0]._device) if version == replacements[0] else None
-        if own is None or own.parameters != list(self._reg_params.values()):
-            own = self._gather(found[0], x, *args)
-        with own.context:
-            try:
-                return self.hybrid_forward(ndarray, x, *args, **own.arrays)
-            except MXNetError as error:
-                add_place(error, self, arrays_in((x, *args)))
-                raise
-            except TypeError as error:
-                self._check_inputs((x, *args), own.arrays, error)
-                raise
+        own = kept.get(beside._device) if version == replacements[0] else None
+        if own is None or own[0] != self._reg_params:
+            own = self._gather(beside, x, *args)
+        _, arrays, context = own
+        stack = _current.stack  # as `with context`, which would be two calls more
+        stack.append(context)
+        try:
+            return self.hybrid_forward(ndarray, x, *args, **arrays) if args or arrays else self.hybrid_forward(ndarray, x)
+        except MXNetError as error:
+            add_place(error, self, arrays_in((x, *args)))
+            raise
+        except TypeError as error:
+            self._check_inputs((x, *args), arrays, error)
+            raise
+        finally:
+            stack.pop()
+
+    def _first_of(self, *args: Any) -> Any:
+        found = arrays_in(args)
+        if found:
+            return found[0]
+        raise ValueError(
+            f"{self.name}: given {some_of(type(item).__name__ for item in args)}, with no array and no symbol in it, "
+            "expected at least one; mx.nd.array() makes an array"
+        )
 
     def _gather(self, beside: NDArray, *args: Any) -> _Own:
         """Its own parameters on the device of an array, which are kept until any parameter gets other arrays."""
@@ -286,9 +297,9 @@ class HybridBlock(Block):
                     parameter._finish_deferred_init()
                 version = replacements[0]
                 arrays = {name: parameter.data(context) for name, parameter in self._reg_params.items()}
-        own = _Own(list(self._reg_params.values()), arrays, context)
+        own = _Own(dict(self._reg_params), arrays, context)
         # A class of the user may give other arrays each time.
-        if all(type(parameter).data is Parameter.data for parameter in own.parameters):
+        if all(type(parameter).data is Parameter.data for parameter in own.parameters.values()):
             before, kept = self._own_arrays
             self._own_arrays = (version, {**(kept if before == version else {}), beside._device: own})
         return own
