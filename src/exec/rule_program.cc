@@ -16,7 +16,7 @@ namespace mxnet {
 namespace {
 
 using From = RuleProgram::From;
-using Source = RuleProgram::Source;
+using ValueSource = RuleProgram::Source;
 
 constexpr std::size_t kSlots = 512;  // about the distinct calls of a large network
 
@@ -104,35 +104,35 @@ class RuleReader final : ForwardTypes {
     program_->results.resize(step.first_result + step.num_results);
   }
 
-  Source source(const ir::Entry& entry) const {
+  ValueSource source(const ir::Entry& entry) const {
     if (entry.node == forward_) return {From::kOutput, false, entry.index};
     const int32_t number = entry.node->scratch;
     if (!entry.node->is_variable()) return {From::kResult, false, number + entry.index};
     const auto num_in = static_cast<int32_t>(inputs_.size());
-    return number < num_in ? Source{From::kInput, false, number}
-                           : Source{From::kOutputGrad, false, number - num_in};
+    return number < num_in ? ValueSource{From::kInput, false, number}
+                           : ValueSource{From::kOutputGrad, false, number - num_in};
   }
 
   void find_last_uses() {
     std::vector<int> uses(program_->results.size());
-    const auto use = [&](Source& source) {
+    const auto use = [&](ValueSource& source) {
       if (source.from == From::kResult)
         source.last = uses[static_cast<std::size_t>(source.index)]++ == 0;
     };
     // From the last reader to the first. Gradients that are one result are nobody's own.
-    for (Source& gradient : program_->gradients) use(gradient);
+    for (ValueSource& gradient : program_->gradients) use(gradient);
     for (std::size_t i = 0; i < program_->gradients.size(); ++i) {
-      Source& gradient = program_->gradients[i];
+      ValueSource& gradient = program_->gradients[i];
       if (gradient.from != From::kResult) continue;
       gradient.last = uses[static_cast<std::size_t>(gradient.index)] == 1;
       if (gradient.last) result(gradient).input = static_cast<int32_t>(i);
     }
     for (auto step = program_->steps.rbegin(); step != program_->steps.rend(); ++step) {
-      for (Source& input : step->inputs) use(input);
+      for (ValueSource& input : step->inputs) use(input);
       step->donated = 0;
       for (std::size_t i = 0; i < std::min<std::size_t>(step->inputs.size(), 64); ++i) {
-        const Source& input = step->inputs[i];
-        const auto same = [&](const Source& other) {
+        const ValueSource& input = step->inputs[i];
+        const auto same = [&](const ValueSource& other) {
           return other.from == From::kResult && other.index == input.index;
         };
         if (input.last && std::ranges::count_if(step->inputs, same) == 1)
@@ -145,7 +145,7 @@ class RuleReader final : ForwardTypes {
     }
   }
 
-  RuleProgram::Result& result(const Source& source) const {
+  RuleProgram::Result& result(const ValueSource& source) const {
     return program_->results[static_cast<std::size_t>(source.index)];
   }
 

@@ -12,7 +12,7 @@ namespace mxnet {
 namespace {
 
 using From = RuleProgram::From;
-using Source = RuleProgram::Source;
+using ValueSource = RuleProgram::Source;
 
 class RuleRun final : ForwardTypes {
  public:
@@ -45,7 +45,7 @@ class RuleRun final : ForwardTypes {
   }
 
   // Where the value lies; null where it is not there.
-  const NDArray* place(Source source) const {
+  const NDArray* place(ValueSource source) const {
     switch (source.from) {
       case From::kInput:
         return forward_.saved_input(source.index);
@@ -61,7 +61,7 @@ class RuleRun final : ForwardTypes {
   }
 
   // A handle of the value, with its history where that is recorded.
-  NDArray copy(Source source) const {
+  NDArray copy(ValueSource source) const {
     const NDArray* const there = place(source);
     if (there == nullptr) {
       MX_ASSERT(source.from == From::kOutput);
@@ -97,7 +97,7 @@ class RuleRun final : ForwardTypes {
     }
     if (recording_ || !run_in_place(step, outputs.span(), requests.span()))
       run_on_handles(step, outputs.span(), requests.span());
-    for (Source source : step.inputs)
+    for (ValueSource source : step.inputs)
       if (source.last) results_[static_cast<std::size_t>(source.index)] = NDArray();
     for (std::size_t r = step.first_result; r < end; ++r)
       if (!program_->results[r].used) results_[r] = NDArray();
@@ -107,7 +107,7 @@ class RuleRun final : ForwardTypes {
   bool run_in_place(const RuleProgram::Step& step, OutputRefs outputs,
                     std::span<const Request> requests) const {
     InlineVector<const NDArray*, 4> inputs;
-    for (Source source : step.inputs) {
+    for (ValueSource source : step.inputs) {
       inputs.push_back(place(source));
       if (inputs.back() == nullptr) return false;
     }
@@ -123,7 +123,7 @@ class RuleRun final : ForwardTypes {
                       std::span<const Request> requests) const {
     InlineVector<NDArray, 4> handles;
     InlineVector<NDArray*, 4> inputs;
-    for (Source source : step.inputs) handles.push_back(copy(source));
+    for (ValueSource source : step.inputs) handles.push_back(copy(source));
     for (NDArray& handle : handles) inputs.push_back(&handle);
     if (recording_) {
       const AutogradScope scope({.recording = true, .training = training_});
@@ -141,7 +141,7 @@ class RuleRun final : ForwardTypes {
   }
 
   InputGrad collect(std::size_t input) {
-    const Source source = program_->gradients[input];
+    const ValueSource source = program_->gradients[input];
     if (source.from == From::kNothing) return {};
     if (source.from != From::kResult) return {copy(source)};
     const auto r = static_cast<std::size_t>(source.index);

@@ -15,7 +15,6 @@ namespace mxnet {
 namespace {
 
 constexpr std::size_t kSlots = 1024;  // as the cache of attributes
-constexpr int32_t kVisited = 0;
 
 struct Key {
   ParsedAttrsRef parsed;  // held, so that its address stays its own
