@@ -72,6 +72,7 @@ void record_and_backward(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * length);
 }
 BENCHMARK(record_and_backward)->Arg(1000);
+BENCHMARK(record_and_backward)->Arg(1000)->Threads(2);  // on graphs of their own
 
 NDArrayHandle small_handle() { return c_api::new_handle(small_array()); }
 

@@ -4,8 +4,9 @@
 and of a training step (forward, backward, SGD with momentum), each with a look at its result.
 
     small.py --peer-python /path/to/python [--networks perceptron,lenet,resnet,lstm] [--threads 1,2]
+    small.py --engines eager,torch,reference --networks dense,filters --reference-python /path/to/python --peer-python ...
 
-Each engine runs in a process of its own, in turns; the shortest and the median of each call's times."""
+`eager` are layers of ours that are no graph, `reference` the same script on the release of 1.9.1. Each engine runs in a process of its own, in turns; the shortest and the median of each call's times."""
 import argparse
 import json
 import os
@@ -19,6 +20,8 @@ import numpy as np
 SGD = {"learning_rate": 0.01, "momentum": 0.9}
 # The shape of a batch.
 SHAPES = {"perceptron": (64, 784), "lenet": (8, 1, 28, 28), "resnet": (8, 3, 32, 32), "lstm": (16, 32, 64)}
+# Where next to nothing is computed: three dense layers, and two convolutions with pooling before a dense one.
+SHAPES_OF_LEAST = {"dense": (32, 64), "filters": (8, 1, 16, 16)}
 CLASSES = 10
 UNITS = 64
 # Of the residual network: each stage halves height and width.
@@ -28,7 +31,8 @@ BLOCKS = 3
 
 def batch_of(network):
     draws = np.random.default_rng(0)
-    return draws.standard_normal(SHAPES[network]).astype("float32"), draws.integers(0, CLASSES, SHAPES[network][0])
+    shape = {**SHAPES, **SHAPES_OF_LEAST}[network]
+    return draws.standard_normal(shape).astype("float32"), draws.integers(0, CLASSES, shape[0])
 
 
 def gluon_network(network):
@@ -60,6 +64,12 @@ def gluon_network(network):
     net = nn.HybridSequential()
     if network == "perceptron":
         net.add(nn.Dense(128, activation="relu"), nn.Dense(64, activation="relu"))
+    elif network == "dense":
+        net.add(nn.Dense(64, activation="relu"), nn.Dense(64, activation="relu"))
+    elif network == "filters":
+        for filters in (8, 16):
+            net.add(nn.Conv2D(filters, 3, activation="relu"), nn.MaxPool2D(2, 2))
+        net.add(nn.Flatten())
     elif network == "lenet":
         for filters in (20, 50):
             net.add(nn.Conv2D(filters, 5, activation="tanh"), nn.MaxPool2D(2, 2))
@@ -74,15 +84,17 @@ def gluon_network(network):
     return net
 
 
-def ours(network):
+def ours(network, hybrid=True):
     import mxnet as mx
 
     net = gluon_network(network)
     net.initialize(mx.init.Xavier())
-    net.hybridize(static_alloc=True, static_shape=True)
+    if hybrid:
+        net.hybridize(static_alloc=True, static_shape=True)
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd", SGD)
     loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
-    loss.hybridize()
+    if hybrid:
+        loss.hybridize()
     images, labels = (mx.nd.array(array) for array in batch_of(network))
 
     def train():
@@ -93,6 +105,10 @@ def ours(network):
         return cost.asnumpy()
 
     return {"inference": lambda: net(images).asnumpy(), "training": train}
+
+
+def eager(network):
+    return ours(network, hybrid=False)
 
 
 def torch_network(network):
@@ -124,6 +140,11 @@ def torch_network(network):
         return Recurrent()
     if network == "perceptron":
         return nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, CLASSES))
+    if network == "dense":
+        return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, CLASSES))
+    if network == "filters":
+        return nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3), nn.ReLU(), nn.MaxPool2d(2),
+                             nn.Flatten(), nn.Linear(64, CLASSES))
     if network == "lenet":
         return nn.Sequential(nn.Conv2d(1, 20, 5), nn.Tanh(), nn.MaxPool2d(2), nn.Conv2d(20, 50, 5), nn.Tanh(), nn.MaxPool2d(2),
                              nn.Flatten(), nn.Linear(800, 500), nn.Tanh(), nn.Linear(500, CLASSES))
@@ -161,7 +182,7 @@ def torch(network):
     return {"inference": infer, "training": train}
 
 
-ENGINES = {"ours": ours, "torch": torch}
+ENGINES = {"ours": ours, "torch": torch, "eager": eager, "reference": eager}
 
 
 def run_engine(engine, networks, seconds):
@@ -182,9 +203,10 @@ def run_engine(engine, networks, seconds):
 
 def measure(engine, threads, args):
     environment = {**os.environ, "OMP_NUM_THREADS": threads}
-    python = sys.executable if engine == "ours" else args.peer_python
-    if engine != "ours":
+    python = {"torch": args.peer_python, "reference": args.reference_python}.get(engine, sys.executable)
+    if python != sys.executable:
         environment.pop("PYTHONPATH", None)
+        environment.pop("MXNET_LIBRARY_PATH", None)
     command = [python, __file__, "--run", engine, args.networks, str(args.seconds)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -196,8 +218,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", default=",".join(SHAPES))
     parser.add_argument("--threads", default=f"1,{os.cpu_count()}")
-    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--engines", default="ours,torch")
     parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--reference-python", default=sys.executable)
     parser.add_argument("--seconds", type=float, default=0.4)
     parser.add_argument("--turns", type=int, default=2)
     args = parser.parse_args()

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -71,7 +72,7 @@ class Backward {
   struct Visit {
     Ref<TapeNode> node;
     bool needed = false;  // a wanted leaf is behind it
-    std::size_t first_sum = 0;
+    std::size_t first_sum = 0, first_leaf = 0;
   };
   struct LeafState {
     explicit LeafState(LeafNode* leaf) : node(leaf), buffer(leaf->grad, leaf->request) {}
@@ -131,9 +132,14 @@ class Backward {
     std::size_t sums = 0;
     for (Visit& visit : order_) {
       visit.first_sum = sums;
+      visit.first_leaf = input_leaves_.size();
       sums += outputs_of(*visit.node);
-      for (const ir::Entry& input : visit.node->inputs)
-        visit.needed |= needed(*static_cast<const TapeNode*>(input.node.get()));
+      for (const ir::Entry& input : visit.node->inputs) {
+        const TapeNode& node = node_of(input);
+        LeafState* const leaf = leaf_state(node);
+        input_leaves_.push_back(leaf);
+        visit.needed |= needed(node, leaf);
+      }
     }
     sums_.resize(sums);
   }
@@ -210,19 +216,20 @@ class Backward {
                : static_cast<const FunctionNode&>(node).output_types.size();
   }
 
-  bool needed(const TapeNode& node) {
-    switch (node.kind()) {
-      case TapeNode::Kind::kConstant:
-        return false;
-      case TapeNode::Kind::kLeaf:
-        return leaf_state(node).needed;
-      default:
-        return order_[static_cast<std::size_t>(node.scratch)].needed;
-    }
+  static const TapeNode& node_of(const ir::Entry& entry) {
+    return *static_cast<const TapeNode*>(entry.node.get());
   }
 
-  LeafState& leaf_state(const TapeNode& node) {
-    return leaves_[leaf_index_.at(static_cast<const LeafNode*>(&node))];
+  // Whether gradients are to flow to a node; `leaf` is its state, if it is one.
+  bool needed(const TapeNode& node, const LeafState* leaf) const {
+    if (leaf != nullptr) return leaf->needed;
+    return node.kind() != TapeNode::Kind::kConstant &&
+           order_[static_cast<std::size_t>(node.scratch)].needed;
+  }
+
+  LeafState* leaf_state(const TapeNode& node) {
+    if (node.kind() != TapeNode::Kind::kLeaf) return nullptr;
+    return &leaves_[leaf_index_.at(static_cast<const LeafNode*>(&node))];
   }
 
   // --- the gradients ---------------------------------------------------------------------------
@@ -292,20 +299,21 @@ class Backward {
       }
       const TapeEntry* entry = tape_entry(*heads[i]);
       NDArray value = given ? *grad : like("ones_like", *heads[i]).detach();
-      deliver(*entry->node, entry->index, {.array = std::move(value), .fresh = !given});
+      deliver(*entry->node, entry->index, leaf_state(*entry->node),
+              {.array = std::move(value), .fresh = !given});
     }
   }
 
   // A part of the gradient of output `index` of `node`.
-  void deliver(const TapeNode& node, int32_t index, InputGrad grad) {
-    if (!needed(node)) return;
-    if (node.kind() != TapeNode::Kind::kLeaf) {
+  void deliver(const TapeNode& node, int32_t index, LeafState* leaf, InputGrad grad) {
+    if (!needed(node, leaf)) return;
+    if (leaf == nullptr) {
       const Visit& visit = order_[static_cast<std::size_t>(node.scratch)];
       sums_[visit.first_sum + static_cast<std::size_t>(index)].add(std::move(grad));
     } else if (direct_) {
-      leaf_state(node).buffer.accept(grad);
+      leaf->buffer.accept(grad);
     } else {
-      leaf_state(node).sum.add(std::move(grad));
+      leaf->sum.add(std::move(grad));
     }
   }
 
@@ -315,9 +323,11 @@ class Backward {
                : static_cast<const FunctionNode&>(node).unasked;
   }
 
+  using Arrays = InlineVector<NDArray, 4>;
+
   void step(const Visit& visit) {
     const TapeNode& node = *visit.node;
-    std::vector<NDArray> douts(outputs_of(node));
+    Arrays douts(outputs_of(node));
     bool any = false;
     for (std::size_t o = 0; o < douts.size(); ++o) {
       douts[o] = sums_[visit.first_sum + o].take();
@@ -325,29 +335,30 @@ class Backward {
     }
     const Unasked alone = any ? Unasked::kNothing : unasked_of(node);
     if (!any && alone == Unasked::kNothing) return;
-    std::vector<InputGrad> grads = node.kind() == TapeNode::Kind::kOperation
-                                       ? differentiate(node, douts)
-                                       : call_function(node, std::move(douts));
+    InlineVector<InputGrad, 4> grads(node.inputs.size());
+    if (node.kind() == TapeNode::Kind::kOperation)
+      differentiate(visit, douts.span(), grads.span());
+    else
+      call_function(visit, douts.span(), grads.span());
     for (std::size_t i = 0; i < grads.size(); ++i) {
       const ir::Entry& input = node.inputs[i];
+      LeafState* const leaf = input_leaves_[visit.first_leaf + i];
       if (grads[i].array.is_none()) continue;
       if (alone == Unasked::kStates) {  // zeros: the node has run, which was all
-        if (static_cast<const TapeNode*>(input.node.get())->kind() != TapeNode::Kind::kLeaf)
-          continue;
+        if (leaf == nullptr) continue;
         grads[i].array = grads[i].array.detach();
       }
-      deliver(*static_cast<const TapeNode*>(input.node.get()), input.index, std::move(grads[i]));
+      deliver(node_of(input), input.index, leaf, std::move(grads[i]));
     }
   }
 
   // Where the gradients of a node's inputs may be computed to: the buffers of leaves.
   using Targets = InlineVector<GradTarget, 8>;
-  void find_targets(const TapeNode& node, Targets& targets) {
-    for (const ir::Entry& input : node.inputs) {
-      const auto& producer = *static_cast<const TapeNode*>(input.node.get());
-      const LeafState* leaf =
-          direct_ && producer.kind() == TapeNode::Kind::kLeaf ? &leaf_state(producer) : nullptr;
-      targets.push_back(leaf != nullptr && leaf->needed ? leaf->buffer.target() : GradTarget());
+  void find_targets(const Visit& visit, Targets& targets) const {
+    for (std::size_t i = 0; i < visit.node->inputs.size(); ++i) {
+      const LeafState* leaf = input_leaves_[visit.first_leaf + i];
+      const bool direct = direct_ && leaf != nullptr && leaf->needed;
+      targets.push_back(direct ? leaf->buffer.target() : GradTarget());
     }
     // An array used twice by one call: its buffer takes one gradient at a time.
     for (std::size_t i = 1; i < targets.size(); ++i) {
@@ -356,48 +367,50 @@ class Backward {
     }
   }
 
-  std::vector<InputGrad> differentiate(const TapeNode& node, std::span<const NDArray> douts) {
+  void differentiate(const Visit& visit, std::span<const NDArray> douts,
+                     std::span<InputGrad> grads) const {
     InlineVector<bool, 8> wants;
-    for (const ir::Entry& input : node.inputs)
-      wants.push_back(needed(*static_cast<const TapeNode*>(input.node.get())));
+    for (std::size_t i = 0; i < grads.size(); ++i)
+      wants.push_back(needed(node_of(visit.node->inputs[i]), input_leaves_[visit.first_leaf + i]));
     Targets targets;
-    find_targets(node, targets);
-    const auto& operation = static_cast<const OperationNode&>(node);
-    std::vector<InputGrad> grads = run_rule(operation, douts, wants.span(), targets.span());
+    find_targets(visit, targets);
+    const auto& operation = static_cast<const OperationNode&>(*visit.node);
+    run_rule(operation, douts, wants.span(), targets.span(), grads);
     for (std::size_t i = 0; operation.watcher != nullptr && i < grads.size(); ++i)
       if (!grads[i].array.is_none()) (*operation.watcher)(static_cast<int>(i), grads[i].array);
-    return grads;
   }
 
-  std::vector<InputGrad> call_function(const TapeNode& node, std::vector<NDArray> douts) {
-    const auto& function = static_cast<const FunctionNode&>(node);
+  void call_function(const Visit& visit, std::span<NDArray> given,
+                     std::span<InputGrad> grads) const {
+    const auto& function = static_cast<const FunctionNode&>(*visit.node);
+    std::vector<NDArray> douts(std::make_move_iterator(given.begin()),
+                               std::make_move_iterator(given.end()));
     const bool gaps = function.sees_gaps && options_.create_graph;
     for (std::size_t o = 0; !gaps && o < douts.size(); ++o) {
       if (!douts[o].is_none()) continue;
       const ArrayType& type = function.output_types[o];
       douts[o] = like("zeros_like", NDArray(type.shape, type.dtype, function.device));
     }
-    std::vector<NDArray> targets(node.inputs.size());
+    std::vector<NDArray> targets(grads.size());
     Targets offered;
-    find_targets(node, offered);
+    find_targets(visit, offered);
     for (std::size_t i = 0; i < targets.size(); ++i)
       if (offered[i].buffer != nullptr && offered[i].request == Request::kWrite)
         targets[i] = *offered[i].buffer;
     std::vector<NDArray> results = function.gradient(std::move(douts), targets);
-    MX_ASSERT(results.size() == node.inputs.size());
-    std::vector<InputGrad> grads(results.size());
+    MX_ASSERT(results.size() == grads.size());
     for (std::size_t i = 0; i < grads.size(); ++i) {
       grads[i].in_target = !targets[i].is_none() && results[i].chunk() == targets[i].chunk() &&
                            results[i].offset() == targets[i].offset();
       grads[i].array = std::move(results[i]);
     }
-    return grads;
   }
 
   const BackwardOptions options_;
   bool direct_ = false;
   std::vector<Visit> order_;
-  std::vector<GradSum> sums_;  // per output of each node
+  std::vector<GradSum> sums_;             // per output of each node
+  std::vector<LeafState*> input_leaves_;  // per input of each node; null where it is no leaf
   std::deque<LeafState> leaves_;
   std::unordered_map<const LeafNode*, std::size_t> leaf_index_;
 };

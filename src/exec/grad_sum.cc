@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/leaked.h"
 #include "exec/autograd_state.h"
 #include "exec/imperative.h"
 
@@ -16,9 +17,14 @@ ParsedAttrsRef without_attrs(std::string_view op) {
 
 // to = a + b; recorded while the thread records.
 void add_arrays(const NDArray& a, const NDArray& b, NDArray* to) {
+  static Leaked<ParsedAttrsRef> add(without_attrs("elemwise_add"));
+  if (!autograd_state().recording) {
+    const std::array<const NDArray*, 2> inputs{&a, &b};
+    return invoke((*add)->op(), (*add)->params(), inputs, {&to, 1});
+  }
   std::array<NDArray, 2> operands{a, b};
   const std::array<NDArray*, 2> inputs{&operands[0], &operands[1]};
-  imperative_invoke(without_attrs("elemwise_add"), inputs, {&to, 1});
+  imperative_invoke(*add, inputs, {&to, 1});
 }
 
 }  // namespace

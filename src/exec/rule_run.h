@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a backward pass: builds the gradient nodes of one recorded call and executes them at
-// once.
+// One step of a backward pass: the gradients of one recorded call.
 #pragma once
 #include <span>
-#include <vector>
 
 #include "exec/tape.h"
 
@@ -21,10 +19,11 @@ struct InputGrad {
   bool fresh = false;      // nobody else holds the array
 };
 
-// `douts`: a gradient per output, none = zero, at least one given. `wants` and `targets`: per
-// input. The thread's autograd state decides whether the steps are recorded; if they are, targets
-// are not used. Throws Error(kValue) for an operator without gradient.
-std::vector<InputGrad> run_rule(const OperationNode& node, std::span<const NDArray> douts,
-                                std::span<const bool> wants, std::span<const GradTarget> targets);
+// `douts`: a gradient per output, none = zero, at least one given. `wants`, `targets` and what is
+// found, `grads`: per input. The thread's autograd state decides whether the steps are recorded; if
+// they are, targets are not used. Throws Error(kValue) for an operator without gradient.
+void run_rule(const OperationNode& node, std::span<const NDArray> douts,
+              std::span<const bool> wants, std::span<const GradTarget> targets,
+              std::span<InputGrad> grads);
 
 }  // namespace mxnet

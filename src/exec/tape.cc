@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "base/error.h"
 #include "base/fork_order.h"
 #include "base/leaked.h"
@@ -13,8 +15,8 @@ namespace mxnet {
 namespace {
 
 // Threads may record with one array that nobody has recorded with before, and each would make it a
-// constant: the only thing that a call writes into its inputs. Held while histories of inputs are
-// looked at or made.
+// constant: the only thing that a call writes into its inputs. Held while one is made; histories
+// are looked at without it.
 Mutex& histories() {
   static Leaked<Mutex> mutex;
   return *mutex;
@@ -22,8 +24,18 @@ Mutex& histories() {
 
 [[gnu::constructor(kForkOrderArrays)]] void register_handlers() { hold_over_forks<histories>(); }
 
+// The word of a handle that says where its history is: that of a reference, as which it is standard
+// layout. Nobody but constant_for() replaces it while other threads record with the handle.
+std::atomic_ref<TapeInfo*> history(const NDArray& array) {
+  static_assert(std::is_standard_layout_v<Ref<TapeInfo>> &&
+                sizeof(Ref<TapeInfo>) == sizeof(TapeInfo*));
+  auto* ref = const_cast<Ref<TapeInfo>*>(&array.tape());
+  return std::atomic_ref(*reinterpret_cast<TapeInfo**>(ref));
+}
+
+// Acquire: the entry was written before the release that shows it.
 const TapeEntry* entry_of(const NDArray& array) {
-  return static_cast<const TapeEntry*>(array.tape().get());
+  return static_cast<const TapeEntry*>(history(array).load(std::memory_order_acquire));
 }
 
 // The entry, where it is of a living graph or marked, else null.
@@ -58,7 +70,6 @@ struct Recorded {
       wanted;  // a bit for each input to which gradients may flow; the last stands for the rest
 };
 Recorded recorded(std::span<NDArray* const> inputs) {
-  const MutexLock lock(histories());
   Recorded found{false, 0};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TapeEntry* entry = living(entry_of(*inputs[i]));
@@ -69,37 +80,45 @@ Recorded recorded(std::span<NDArray* const> inputs) {
   return found;
 }
 
+// Whether it can be the input of a node: a constant may, in use or not.
+bool fits(const TapeEntry* entry) {
+  return living(entry) != nullptr ||
+         (entry != nullptr && entry->node->kind() == TapeNode::Kind::kConstant);
+}
+
+// Makes the array a constant, unless another thread has done so in the meantime.
+[[gnu::noinline]] const TapeEntry* constant_for(NDArray& array) {
+  const MutexLock lock(histories());
+  if (const TapeEntry* entry = entry_of(array); fits(entry)) return entry;
+  Ref<TapeNode> node(new TapeNode(TapeNode::Kind::kConstant));
+  Ref<TapeInfo> made(new TapeEntry(std::move(node), 0, array.tape()));
+  const auto* entry = static_cast<const TapeEntry*>(made.get());
+  // The handle's reference to what was there goes; the one in the new entry stays.
+  history(array).store(made.release(), std::memory_order_release);
+  if (entry->before) entry->before->drop_ref();
+  return entry;
+}
+
 // What the next node has as its input: a constant, where the array is not on the tape.
 const TapeEntry& entry_of_input(NDArray& array) {
   const TapeEntry* entry = entry_of(array);
-  const bool constant =
-      entry != nullptr && entry->node->kind() == TapeNode::Kind::kConstant;  // in use or not
-  if (!constant && living(entry) == nullptr) {
-    Ref<TapeNode> node(new TapeNode(TapeNode::Kind::kConstant));
-    array.set_tape(Ref<TapeInfo>(new TapeEntry(std::move(node), 0, array.tape())));
-  }
-  return *entry_of(array);
+  return fits(entry) ? *entry : *constant_for(array);
 }
 
 // Ties the node between its inputs and outputs.
-void connect(const Ref<TapeNode>& node, std::span<NDArray* const> inputs, OutputRefs outputs) {
+template <class Node>
+void connect(const Ref<Node>& node, std::span<NDArray* const> inputs, OutputRefs outputs) {
   node->inputs.reserve(inputs.size());
-  {
-    const MutexLock lock(histories());
-    for (NDArray* input : inputs) {
-      const TapeEntry& entry = entry_of_input(*input);
-      node->inputs.push_back({Ref<ir::Node>(entry.node.get()), entry.index, 0});
-    }
+  for (NDArray* input : inputs) {
+    const TapeEntry& entry = entry_of_input(*input);
+    node->inputs.push_back({Ref<ir::Node>(entry.node.get()), entry.index, 0});
   }
-  for (std::size_t o = 0; o < outputs.size(); ++o)
-    outputs[o]->set_tape(Ref<TapeInfo>(new TapeEntry(node, static_cast<int32_t>(o))));
-}
-
-std::vector<ArrayType> types_of(OutputRefs outputs) {
-  std::vector<ArrayType> types;
-  types.reserve(outputs.size());
-  for (const NDArray* array : outputs) types.push_back({array->shape(), array->dtype()});
-  return types;
+  if (!outputs.empty()) node->device = outputs[0]->device();
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    NDArray& output = *outputs[o];
+    node->output_types.emplace_back(output.shape(), output.dtype());
+    output.set_tape(Ref<TapeInfo>(new TapeEntry(node, static_cast<int32_t>(o))));
+  }
 }
 
 }  // namespace
@@ -133,14 +152,16 @@ void OperationNode::save(SavePlanRef plan, InputRefs inputs, OutputRefs outputs)
   for (std::size_t o = 0; o < outputs.size(); ++o) put(plan_->outputs[o], *outputs[o]);
 }
 
-NDArray OperationNode::saved_input(int i) const {
-  const int32_t at = plan_->inputs[static_cast<std::size_t>(i)];
-  return at < 0 ? NDArray() : saved_[static_cast<std::size_t>(at)];
+const NDArray* OperationNode::saved(int32_t at) const {
+  return at < 0 ? nullptr : &saved_[static_cast<std::size_t>(at)];
 }
 
-NDArray OperationNode::saved_output(int o) const {
-  const int32_t at = plan_->outputs[static_cast<std::size_t>(o)];
-  return at < 0 ? NDArray() : saved_[static_cast<std::size_t>(at)];
+const NDArray* OperationNode::saved_input(int i) const {
+  return saved(plan_->inputs[static_cast<std::size_t>(i)]);
+}
+
+const NDArray* OperationNode::saved_output(int o) const {
+  return saved(plan_->outputs[static_cast<std::size_t>(o)]);
 }
 
 void FunctionNode::free() {
@@ -163,10 +184,7 @@ void TapeEntry::set_fresh_gradient(bool fresh) {
     static_cast<LeafNode&>(*node).fresh_grad.store(fresh, std::memory_order_relaxed);
 }
 
-const TapeEntry* tape_entry(const NDArray& array) {
-  const MutexLock lock(histories());
-  return living(entry_of(array));
-}
+const TapeEntry* tape_entry(const NDArray& array) { return living(entry_of(array)); }
 
 void watch_gradients(const NDArray& array, GradientWatcher watcher) {
   const TapeEntry* entry = tape_entry(array);
@@ -235,18 +253,14 @@ void record(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, Outp
   node->save(save_plan(parsed, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
                        on_tape.wanted),
              InputRefs(inputs), outputs);
-  node->device = outputs.empty() ? Device() : outputs[0]->device();
-  node->output_types = types_of(outputs);
-  connect(Ref<TapeNode>(node.get()), inputs, outputs);
+  connect(node, inputs, outputs);
 }
 
 void record_function(GradientFunction gradient, std::span<NDArray* const> inputs,
                      OutputRefs outputs, Unasked unasked, bool sees_gaps) {
   if (!recorded(inputs).any) return;
   auto node = make_ref<FunctionNode>(std::move(gradient), unasked, sees_gaps);
-  node->device = outputs.empty() ? Device() : outputs[0]->device();
-  node->output_types = types_of(outputs);
-  connect(Ref<TapeNode>(node.get()), inputs, outputs);
+  connect(node, inputs, outputs);
 }
 
 }  // namespace mxnet

@@ -10,6 +10,7 @@
 #include "exec/invoke.h"
 #include "exec/save_plan.h"
 #include "ir/node.h"
+#include "op/inline_vector.h"
 #include "op/params/parsed_attrs.h"
 
 namespace mxnet {
@@ -57,22 +58,24 @@ class OperationNode final : public TapeNode {
  public:
   OperationNode(ParsedAttrsRef attrs, bool training);
   void free() override;
-  // What was saved of the call, none where the plan left it out; without tape, and without values
+  // What was saved of the call, null where the plan left it out; without tape, and without values
   // where only shape and type matter.
-  NDArray saved_input(int i) const;
-  NDArray saved_output(int o) const;
-  std::span<const NDArray> saved() const { return saved_; }
+  const NDArray* saved_input(int i) const;
+  const NDArray* saved_output(int o) const;
+  std::span<const NDArray> saved() const { return saved_.span(); }
   void save(SavePlanRef plan, InputRefs inputs, OutputRefs outputs);
 
   const ParsedAttrsRef parsed;
   const bool training;
   Device device;
-  std::vector<ArrayType> output_types;
+  InlineVector<ArrayType, 1> output_types;
   std::unique_ptr<const GradientWatcher> watcher;  // null: nobody looks
 
  private:
+  const NDArray* saved(int32_t at) const;
+
   SavePlanRef plan_;
-  std::vector<NDArray> saved_;  // in the order of the plan
+  InlineVector<NDArray, 2> saved_;  // in the order of the plan
 };
 
 // Gradients of the inputs out of those of the outputs; runs on the thread that calls backward.
@@ -93,7 +96,7 @@ class FunctionNode final : public TapeNode {
   const Unasked unasked;
   const bool sees_gaps;
   Device device;
-  std::vector<ArrayType> output_types;
+  InlineVector<ArrayType, 1> output_types;
 };
 
 // What an array knows: the output of a node that it is.

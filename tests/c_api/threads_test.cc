@@ -101,6 +101,31 @@ TEST(Threads, RecordGradientsOfTheirOwn) {
   });
 }
 
+// The first to record with an array makes it a constant, for all that do so at the same time.
+TEST(Threads, RecordWithArraysThatNobodyHasRecordedWith) {
+  const std::vector<Array> constants = [] {
+    std::vector<Array> made;
+    for (int round = 0; round < kRounds; ++round) made.emplace_back(Values{2, 3});
+    return made;
+  }();
+  on_threads([&](int thread) {
+    const Array x(Values{static_cast<float>(thread), 1}), dx(Values{0, 0});
+    NDArrayHandle variable = x.get(), gradient = dx.get();
+    uint32_t request = 1;
+    ASSERT_EQ(MXAutogradMarkVariables(1, &variable, &request, &gradient), 0) << MXGetLastError();
+    for (const Array& constant : constants) {
+      int before = -1;
+      ASSERT_EQ(MXAutogradSetIsRecording(1, &before), 0);
+      const Array product = call("elemwise_mul", {x.get(), constant.get()});
+      const Array y = call("elemwise_mul", {product.get(), constant.get()});
+      ASSERT_EQ(MXAutogradSetIsRecording(0, &before), 0);
+      NDArrayHandle head = y.get();
+      ASSERT_EQ(MXAutogradBackward(1, &head, nullptr, 0), 0) << MXGetLastError();
+      EXPECT_EQ(dx.values(), (Values{4, 9}));
+    }
+  });
+}
+
 TEST(Threads, HaveErrorsOfTheirOwn) {
   on_threads([](int thread) {
     const std::string name = "no_such_operator_" + std::to_string(thread);

@@ -60,5 +60,33 @@ TEST_F(Allocation, NoneInACallWithAttributesAsTexts) {
   EXPECT_EQ(values_of(out_), Values(64, 3));
 }
 
+// Per operator of a chain that is recorded and differentiated, once as long a one has been: a node,
+// its inputs, what its result knows of it, and the result's memory.
+TEST_F(Allocation, FewForARecordedCallAndItsGradient) {
+  constexpr int kLength = 500;
+  NDArray grad = attach_grad(x_);
+  const ParsedAttrsRef product = parse_attrs(Registry::get().at("elemwise_mul"), {});
+  const auto pass = [&] {
+    NDArray y = x_;
+    {
+      const Recording recording;
+      for (int i = 0; i < kLength; ++i) {
+        NDArray next;
+        NDArray* inputs[] = {&y, &y_};
+        NDArray* outputs[] = {&next};
+        imperative_invoke(product, inputs, outputs);
+        y = std::move(next);
+      }
+    }
+    backward_from(y);
+  };
+  y_ = array_of(Values(64, 1), {8, 8});
+  for (int i = 0; i < 3; ++i) pass();
+  const uint64_t before = g_allocations;
+  pass();
+  EXPECT_LT(static_cast<double>(g_allocations - before) / kLength, 6.5);
+  EXPECT_EQ(values_of(grad), Values(64, 1));
+}
+
 }  // namespace
 }  // namespace mxnet

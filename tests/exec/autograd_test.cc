@@ -2,6 +2,7 @@
 // Recording and differentiation as users see them.
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <thread>
 
 #include "exec/arrays.h"
@@ -294,6 +295,76 @@ TEST(Autograd, GraphsMayBeDeep) {
     for (int i = 0; i < depth; ++i) y = call("_plus_scalar", {&y}, {{"scalar", "0"}});
   }
   y = NDArray();  // never differentiated
+}
+
+// What a rule asks for is kept for calls of the same attributes, and these differ in what is
+// wanted, in shapes, and in which outputs have a gradient.
+TEST(Autograd, RulesAreAskedAnewWhereCallsDiffer) {
+  NDArray x = array_of({1, 2, 3, 4}, {2, 2}), row = array_of({5, 6}, {1, 2});
+  NDArray other = array_of({7, 8, 9, 10}, {2, 2});
+  NDArray dx = attach_grad(x), drow = attach_grad(row), dother = attach_grad(other);
+  const auto product_of = [](NDArray& a, NDArray& b) {
+    NDArray y;
+    {
+      const Recording recording;
+      y = call("broadcast_mul", {&a, &b});
+    }
+    backward_from(y);
+  };
+  for (int round = 0; round < 2; ++round) {
+    product_of(x, row);
+    EXPECT_EQ(values_of(dx), (Values{5, 6, 5, 6}));
+    EXPECT_EQ(values_of(drow), (Values{4, 6}));
+    product_of(x, other);
+    EXPECT_EQ(values_of(dx), (Values{7, 8, 9, 10}));
+    EXPECT_EQ(values_of(dother), (Values{1, 2, 3, 4}));
+    NDArray constant = array_of({2, 3}, {1, 2});
+    product_of(x, constant);
+    EXPECT_EQ(values_of(dx), (Values{2, 3, 2, 3}));
+    product_of(constant, x);
+    EXPECT_EQ(values_of(dx), (Values{2, 3, 2, 3}));
+    for (const int part : {0, 1}) {
+      NDArray halves[2];
+      {
+        const Recording recording;
+        NDArray* inputs[] = {&x};
+        NDArray* outputs[] = {&halves[0], &halves[1]};
+        const std::pair<std::string_view, std::string_view> attrs[] = {{"num_outputs", "2"}};
+        const OpDef& split = Registry::get().at("SliceChannel");
+        imperative_invoke(parse_attrs(split, attrs), inputs, outputs);
+      }
+      backward_from(halves[part]);
+      EXPECT_EQ(values_of(dx), part == 0 ? (Values{1, 0, 1, 0}) : (Values{0, 1, 0, 1}));
+    }
+  }
+}
+
+TEST(Autograd, ThreadsMakeOneArrayTheirConstant) {
+  constexpr int kThreads = 4, kRounds = 100;
+  std::vector<NDArray> shared(kRounds);
+  for (NDArray& array : shared) array = array_of({2, 3});
+  std::barrier together(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const auto factor = static_cast<float>(t + 1);
+      NDArray x = array_of({factor, 1});
+      const NDArray grad = attach_grad(x);
+      for (NDArray& array : shared) {
+        together.arrive_and_wait();
+        NDArray y;
+        {
+          const Recording recording;
+          y = call("elemwise_mul", {&x, &array});
+          y = call("elemwise_mul", {&y, &array});
+        }
+        backward_from(y);
+        EXPECT_EQ(values_of(grad), (Values{4, 9}));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const NDArray& array : shared) EXPECT_EQ(tape_entry(array), nullptr);  // as any other again
 }
 
 TEST(Autograd, ThreadsDifferentiateGraphsOverSharedLeaves) {

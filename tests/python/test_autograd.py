@@ -464,3 +464,34 @@ def test_of_gradients_that_are_written_to_one_array_one_is_there_as_a_whole(hybr
         z = net(x, y)
     z.backward()
     assert rows.asnumpy().tolist() == of_y + of_x
+
+
+def test_threads_train_networks_of_their_own_with_the_same_data():
+    x, y = mx.nd.array(np.arange(12).reshape(4, 3) / 12), mx.nd.array([0, 1, 1, 0])
+
+    def trained():
+        net = mx.gluon.nn.Sequential()
+        net.add(mx.gluon.nn.Dense(5, activation="tanh", in_units=3), mx.gluon.nn.Dense(2, in_units=5))
+        net.initialize(mx.init.Constant(0.1))
+        net[0].weight.set_data(mx.nd.array(np.arange(15).reshape(5, 3) / 15))
+        loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+        for _ in range(30):
+            with autograd.record():
+                loss = loss_of(net(x), y)
+            loss.backward()
+            trainer.step(4)
+        return [parameter.data().asnumpy() for parameter in net.collect_params().values()]
+
+    alone, together = trained(), [None] * 4
+
+    def run(place):
+        together[place] = trained()
+
+    threads = [threading.Thread(target=run, args=(place,)) for place in range(len(together))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for found in together:
+        assert all((a == b).all() for a, b in zip(alone, found))

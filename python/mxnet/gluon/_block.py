@@ -265,11 +265,13 @@ class Block:
     # --- Computing
 
     def __call__(self, *args: Any) -> Any:
-        for hook in list(self._forward_pre_hooks.values()):
-            hook(self, args)
-        out = self.forward(*args)
-        for hook in list(self._forward_hooks.values()):
-            hook(self, args, out)
+        if self._forward_pre_hooks:
+            for hook in list(self._forward_pre_hooks.values()):
+                hook(self, args)
+        out = self.forward(args[0]) if len(args) == 1 else self.forward(*args)
+        if self._forward_hooks:
+            for hook in list(self._forward_hooks.values()):
+                hook(self, args, out)
         return out
 
     def forward(self, *args: Any) -> Any:

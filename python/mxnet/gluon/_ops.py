@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict
 
-from ..util import is_np_array
+from .._np_scopes import _mode
 
 # Names in mx.nd and, where another function or other parameters are needed, what has them in np or npx.
 _NUMPY: Dict[str, str] = {
@@ -42,7 +42,7 @@ _NUMPY: Dict[str, str] = {
 
 def op(F: Any, name: str) -> Callable[..., Any]:
     """An operator for the kind of arrays that the thread works with."""
-    if not is_np_array():
+    if not _mode.active:
         return getattr(F, name)
     module, _, function = _NUMPY.get(name, f"np.{name}").partition(".")
     found = getattr(getattr(F, module), function, None)

@@ -302,3 +302,68 @@ def test_hybrid_containers_take_hybrid_blocks_only():
     net.add(nn.Dense(1))
     with pytest.warns(UserWarning, match="HybridSequential"):
         net.hybridize()
+
+
+class Scaled(gluon.HybridBlock):
+    """x times a parameter."""
+
+    def __init__(self, scale=None, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.scale = scale or self.params.get("scale", shape=(1,), init="ones")
+
+    def hybrid_forward(self, F, x, scale):
+        return F.broadcast_mul(x, scale)
+
+
+def test_layers_that_are_no_graph_see_every_change_of_their_parameters():
+    block, x = Scaled(), mx.nd.array([1, 2])
+    block.initialize()
+
+    def result(of=block, at=x):
+        return of(at).asnumpy().tolist()
+
+    assert result() == result() == [1, 2]
+    block.scale.set_data(mx.nd.array([3]))
+    assert result() == [3, 6]
+    block.scale.initialize(mx.init.Constant(4), force_reinit=True)
+    assert result() == [4, 8]
+    clone, loaded = copy.deepcopy(block), pickle.loads(pickle.dumps(block))
+    block.cast("float64")
+    assert block(x.astype("float64")).dtype == np.float64
+    assert result(clone) == result(loaded) == [4, 8]
+    clone.collect_params().reset_ctx([mx.cpu(0), mx.cpu(1)])
+    clone.scale.list_data()[1][:] = 5
+    assert result(clone) == [4, 8]
+    assert result(clone, x.as_in_context(mx.cpu(1))) == [5, 10]
+    clone.scale.grad_req = "null"
+    with mx.autograd.record():
+        y = clone(x)
+    with pytest.raises(mx.MXNetError, match="computational graph"):
+        y.backward()
+    loaded._reg_params["scale"] = clone.scale
+    clone.scale.set_data(mx.nd.array([6]))
+    assert result(loaded) == [6, 12]
+
+
+def test_a_parameter_may_give_another_array_each_time():
+    class Counting(gluon.Parameter):
+        calls = 0
+
+        def data(self, ctx=None):
+            self.calls += 1
+            return super().data(ctx) * self.calls
+
+    scale = Counting("scale", shape=(1,), init="ones")
+    block = Scaled(scale)
+    scale.initialize()
+    assert [block(mx.nd.ones((1,))).asscalar() for _ in range(3)] == [1, 2, 3]
+
+
+def test_a_layer_leaves_the_device_as_it_was_when_it_fails():
+    block, x = Scaled(), mx.nd.ones((1,))
+    block.initialize()
+    with mx.cpu(3):
+        with pytest.raises(TypeError):
+            block(x, x)
+        assert mx.current_context() == mx.cpu(3)
