@@ -9,6 +9,7 @@
 #include "op/loops/blockwise.h"
 #include "op/loops/broadcast_plan.h"
 #include "op/moving/past_caches.h"
+#include "op/rows/byte_table.h"
 #include "op/rows/half_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
@@ -80,20 +81,22 @@ constexpr int64_t kOneLoop = 256;
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
 constexpr int64_t kShortRow = 32;
 
-// `rows` short rows one after another, each `step` elements behind the one before or, without steps
-// that are even, where `at` says; the sizes of points and colours are known to the compiler.
-template <class T, class At>
-void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int64_t step,
-             const At& at, T* to) {
+// `rows` short rows one after another, the first one at offset `at`, each `step` elements behind the
+// one before or, where steps are not even, where next() says; the sizes of points and colours are
+// known to the compiler.
+template <class T, class Next>
+void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int64_t at,
+             int64_t step, const Next& next, T* to) {
   const auto fill = [&](auto size) {
     if (even && single) {
       for (int64_t k = 0; k < rows; ++k)
-        for (int64_t i = 0; i < size; ++i) to[k * size + i] = from[k * step];
+        for (int64_t i = 0; i < size; ++i) to[k * size + i] = from[at + k * step];
       return;
     }
     for (int64_t k = 0; k < rows; ++k) {
-      const T* row = from + (even ? k * step : at(k));
+      const T* row = from + at;
       for (int64_t i = 0; i < size; ++i) to[k * size + i] = single ? *row : row[i];
+      at = even ? at + step : next();
     }
   };
   switch (n) {
@@ -114,30 +117,34 @@ template <class T, class Out>
 void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, const T* pa,
                     const T* pb, Out* py, bool a_full, bool b_full, int64_t first, int64_t last) {
   using Inner = BroadcastPlan::Inner;
-  const int64_t n = plan.row_length(), block = kBlock / n;
+  const int64_t n = plan.row_length();
+  int64_t block = kBlock / n;
   std::array<T, kBlock> a, b;
-  int64_t step_a, step_b;
-  plan.offsets(1, &step_a, &step_b);
-  // A row that repeats from block to block is written out once.
-  const bool a_fixed = plan.uniform() && step_a == 0, b_fixed = plan.uniform() && step_b == 0;
+  // Rows that come again in the next block, as a whole number of times they do, are written out once.
+  const auto kept = [&](bool of_a) {
+    const int64_t period = plan.period(of_a);
+    if (period == 0 || period > block) return false;
+    block -= block % period;
+    return true;
+  };
+  const bool a_fixed = !a_full && kept(true), b_fixed = !b_full && kept(false);
+  const bool a_single = plan.inner() == Inner::kLeftScalar;
+  const bool b_single = plan.inner() == Inner::kRightScalar;
+  const BroadcastPlan::Walk step(plan, 1);
   for (int64_t r = first; r < last; r += block) {
     const int64_t count = std::min(block, last - r);
-    const bool a_kept = a_full || (a_fixed && r != first);
-    const bool b_kept = b_full || (b_fixed && r != first);
-    const bool even = plan.uniform();
-    const auto at = [&](int64_t k, bool of_a) {
-      int64_t at_a, at_b;
-      plan.offsets(r + k, &at_a, &at_b);
-      return of_a ? at_a : at_b;
+    const auto fill = [&](const T* from, bool single, int64_t BroadcastPlan::Walk::*at, T* to) {
+      BroadcastPlan::Walk walk(plan, r);
+      lay_out(
+          from, single, n, count, plan.uniform(), walk.*at, step.*at,
+          [&] {
+            walk.next();
+            return walk.*at;
+          },
+          to);
     };
-    if (!a_kept)
-      lay_out(
-          pa + (even ? r * step_a : 0), plan.inner() == Inner::kLeftScalar, n, count, even, step_a,
-          [&](int64_t k) { return at(k, true); }, a.data());
-    if (!b_kept)
-      lay_out(
-          pb + (even ? r * step_b : 0), plan.inner() == Inner::kRightScalar, n, count, even, step_b,
-          [&](int64_t k) { return at(k, false); }, b.data());
+    if (!a_full && !(a_fixed && r != first)) fill(pa, a_single, &BroadcastPlan::Walk::a, a.data());
+    if (!b_full && !(b_fixed && r != first)) fill(pb, b_single, &BroadcastPlan::Walk::b, b.data());
     arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
   }
 }
@@ -203,15 +210,16 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
       [&](int64_t first, int64_t last) {
         write_results(py + first * n, (last - first) * n, out.size(), read, apart, light,
                       [&](int64_t at, Out* y, int64_t count) {
-                        for (const int64_t end = at + count; at < end;) {
-                          const int64_t row = first + at / n, within = at % n;
-                          const int64_t taken = std::min(n - within, end - at);
-                          int64_t at_a, at_b;
-                          plan.offsets(row, &at_a, &at_b);
-                          loop(pa + at_a + (a_moves ? within : 0),
-                               pb + at_b + (b_moves ? within : 0), y, taken);
-                          at += taken;
+                        int64_t within = at % n;
+                        BroadcastPlan::Walk walk(plan, first + at / n);
+                        for (int64_t left = count; left > 0;) {
+                          const int64_t taken = std::min(n - within, left);
+                          loop(pa + walk.a + (a_moves ? within : 0),
+                               pb + walk.b + (b_moves ? within : 0), y, taken);
+                          left -= taken;
                           y += taken;
+                          within = 0;
+                          walk.next();
                         }
                       });
       },
@@ -260,7 +268,18 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
     T value = convert<T>(scalar);
     const Shape one{1};
     const Tensor b{&value, &one, a.dtype};
-    scalar_left ? run_typed<T, Out>(row, b, a, out) : run_typed<T, Out>(row, a, b, out);
+    const auto run = [&](const Tensor& from, const Tensor& to) {
+      scalar_left ? run_typed<T, Out>(row, b, from, to) : run_typed<T, Out>(row, from, b, to);
+    };
+    if constexpr (kIsByte<T> && std::is_same_v<T, Out>) {
+      if (is_long(row) && a.size() >= kTableFrom) {
+        const Shape all{256};
+        return run_by_table<T>(a, out, [&](T* x, T* y) {
+          run({x, &all, a.dtype}, {y, &all, a.dtype});
+        });
+      }
+    }
+    run(a, out);
   });
 }
 
