@@ -11,8 +11,8 @@ namespace mxnet {
 void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
                int64_t rows);
 
-// Of `blocks` blocks of `parts` pieces of `width` bytes, `step` bytes apart, the first pieces of all,
-// then the second ones and so on, one behind the other.
+// Of `blocks` blocks of `parts` pieces of `width` bytes, `step` bytes apart, the first pieces of
+// all, then the second ones and so on, one behind the other.
 void pack_pieces(const char* in, int64_t step, char* out, int64_t width, int64_t blocks,
                  int64_t parts);
 

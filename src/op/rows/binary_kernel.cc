@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/error.h"
 #include "op/loops/blockwise.h"
@@ -81,25 +82,40 @@ constexpr int64_t kOneLoop = 256;
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
 constexpr int64_t kShortRow = 32;
 
-// `rows` short rows one after another, the first one at offset `at`, each `step` elements behind the
-// one before or, where steps are not even, where next() says; the sizes of points and colours are
-// known to the compiler.
-template <class T, class Next>
-void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int64_t at,
-             int64_t step, const Next& next, T* to) {
+// `rows` short rows of a, or of b, from row `first` on, one after another. U is as large as an
+// element, whatever that is; the sizes of points and colours are known to the compiler.
+template <class U>
+void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t first, int64_t rows,
+             void* result) {
+  using Inner = BroadcastPlan::Inner;
+  const auto at = of_a ? &BroadcastPlan::Walk::a : &BroadcastPlan::Walk::b;
+  const bool single = plan.inner() == (of_a ? Inner::kLeftScalar : Inner::kRightScalar);
+  const bool even = plan.uniform();
+  const int64_t step = BroadcastPlan::Walk(plan, 1).*at;
+  BroadcastPlan::Walk walk(plan, first);
+  const auto* from = static_cast<const char*>(array) + walk.*at * int64_t{sizeof(U)};
+  auto* to = static_cast<char*>(result);
+  const auto load = [](const char* place, int64_t i) {
+    U value;
+    std::memcpy(&value, place + i * int64_t{sizeof(U)}, sizeof(U));
+    return value;
+  };
   const auto fill = [&](auto size) {
-    if (even && single) {
-      for (int64_t k = 0; k < rows; ++k)
-        for (int64_t i = 0; i < size; ++i) to[k * size + i] = from[at + k * step];
-      return;
-    }
     for (int64_t k = 0; k < rows; ++k) {
-      const T* row = from + at;
-      for (int64_t i = 0; i < size; ++i) to[k * size + i] = single ? *row : row[i];
-      at = even ? at + step : next();
+      for (int64_t i = 0; i < size; ++i) {
+        const U value = load(from, single ? 0 : i);
+        std::memcpy(to + i * int64_t{sizeof(U)}, &value, sizeof(U));
+      }
+      to += size * int64_t{sizeof(U)};
+      if (even) {
+        from += step * int64_t{sizeof(U)};
+      } else {
+        walk.next();
+        from = static_cast<const char*>(array) + walk.*at * int64_t{sizeof(U)};
+      }
     }
   };
-  switch (n) {
+  switch (const int64_t n = plan.row_length(); n) {
     case 2:
       return fill(std::integral_constant<int64_t, 2>());
     case 3:
@@ -116,11 +132,11 @@ void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int
 template <class T, class Out>
 void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, const T* pa,
                     const T* pb, Out* py, bool a_full, bool b_full, int64_t first, int64_t last) {
-  using Inner = BroadcastPlan::Inner;
   const int64_t n = plan.row_length();
   int64_t block = kBlock / n;
   std::array<T, kBlock> a, b;
-  // Rows that come again in the next block, as a whole number of times they do, are written out once.
+  // Rows that come again in the next block, as a whole number of times they do, are written out
+  // once.
   const auto kept = [&](bool of_a) {
     const int64_t period = plan.period(of_a);
     if (period == 0 || period > block) return false;
@@ -128,23 +144,14 @@ void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, co
     return true;
   };
   const bool a_fixed = !a_full && kept(true), b_fixed = !b_full && kept(false);
-  const bool a_single = plan.inner() == Inner::kLeftScalar;
-  const bool b_single = plan.inner() == Inner::kRightScalar;
-  const BroadcastPlan::Walk step(plan, 1);
+  using U = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t,
+                         std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
   for (int64_t r = first; r < last; r += block) {
     const int64_t count = std::min(block, last - r);
-    const auto fill = [&](const T* from, bool single, int64_t BroadcastPlan::Walk::*at, T* to) {
-      BroadcastPlan::Walk walk(plan, r);
-      lay_out(
-          from, single, n, count, plan.uniform(), walk.*at, step.*at,
-          [&] {
-            walk.next();
-            return walk.*at;
-          },
-          to);
-    };
-    if (!a_full && !(a_fixed && r != first)) fill(pa, a_single, &BroadcastPlan::Walk::a, a.data());
-    if (!b_full && !(b_fixed && r != first)) fill(pb, b_single, &BroadcastPlan::Walk::b, b.data());
+    if (!a_full && !(a_fixed && r != first)) lay_out<U>(plan, true, pa, r, count, a.data());
+    if (!b_full && !(b_fixed && r != first)) lay_out<U>(plan, false, pb, r, count, b.data());
     arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one byte by a table of what they are of each: 256 calls, whatever the array's length.
+// Functions of one byte by a table of what they are of each: 256 calls, whatever the array's
+// length.
 #pragma once
 #include <array>
 #include <concepts>
