@@ -100,12 +100,17 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
     std::memcpy(&value, place + i * int64_t{sizeof(U)}, sizeof(U));
     return value;
   };
+  const auto store = [](char* place, int64_t i, U value) {
+    std::memcpy(place + i * int64_t{sizeof(U)}, &value, sizeof(U));
+  };
   const auto fill = [&](auto size) {
+    if (even && single) {
+      for (int64_t k = 0; k < rows; ++k)
+        for (int64_t i = 0; i < size; ++i) store(to, k * size + i, load(from, k * step));
+      return;
+    }
     for (int64_t k = 0; k < rows; ++k) {
-      for (int64_t i = 0; i < size; ++i) {
-        const U value = load(from, single ? 0 : i);
-        std::memcpy(to + i * int64_t{sizeof(U)}, &value, sizeof(U));
-      }
+      for (int64_t i = 0; i < size; ++i) store(to, i, load(from, single ? 0 : i));
       to += size * int64_t{sizeof(U)};
       if (even) {
         from += step * int64_t{sizeof(U)};
