@@ -9,6 +9,7 @@
 #include "op/moving/past_caches.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
+#include "op/rows/byte_table.h"
 #include "op/rows/unary_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
@@ -59,6 +60,13 @@ void run_value(UnaryRow row, KernelContext& context) {
   dispatch_dtype<kTypes>(in.dtype, facts(row).name, [&]<class T>(TypeTag<T>) {
     // The whole part of exp(18) needs more digits than float has.
     using Number = std::conditional_t<std::is_integral_v<T>, double, float>;
+    if constexpr (kIsByte<T>) {
+      if (in.size() >= kTableFrom && unary_loop<T>(row).value == nullptr) {
+        return run_by_table<T>(in, out, [&](const T* x, T* y) {
+          through<Number>(unary_loop<Number>(row).value, y, 256, x);
+        });
+      }
+    }
     parallel_for(in.size(), cost_of(row, in.dtype), [&](int64_t first, int64_t last) {
       const T* x = in.as<T>() + first;
       const bool apart = in.data != out.data;

@@ -59,4 +59,32 @@ BroadcastPlan::BroadcastPlan(const Shape& a, const Shape& b, const Shape& out) {
   for (int i = 0; i < outer_; ++i) rows_ *= dims_[static_cast<std::size_t>(i)].size;
 }
 
+BroadcastPlan::Walk::Walk(const BroadcastPlan& plan, int64_t row) : plan_(plan) {
+  for (int i = plan.outer_ - 1; i >= 0; --i) {
+    const Dim& d = plan.dims_[static_cast<std::size_t>(i)];
+    int64_t index = row;
+    if (i > 0) {  // what is left is the index already
+      index = row % d.size;
+      row /= d.size;
+    }
+    index_[static_cast<std::size_t>(i)] = index;
+    a += index * d.step_a;
+    b += index * d.step_b;
+  }
+}
+
+// Nothing is divided: 64 bits take as long as a short row.
+void BroadcastPlan::Walk::next() {
+  for (int i = plan_.outer_ - 1; i >= 0; --i) {
+    const Dim& d = plan_.dims_[static_cast<std::size_t>(i)];
+    int64_t& index = index_[static_cast<std::size_t>(i)];
+    a += d.step_a;
+    b += d.step_b;
+    if (++index < d.size || i == 0) return;
+    a -= d.step_a * d.size;
+    b -= d.step_b * d.size;
+    index = 0;
+  }
+}
+
 }  // namespace mxnet

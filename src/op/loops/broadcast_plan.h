@@ -21,23 +21,14 @@ class BroadcastPlan {
   int64_t rows() const { return rows_; }
   // Whether the offsets of row r are r times those of row 1.
   bool uniform() const { return outer_ <= 1; }
-  // Element offsets of a row in a and b (in the output it is row * row_length()).
-  void offsets(int64_t row, int64_t* a, int64_t* b) const {
-    int64_t at_a = 0, at_b = 0;
-    for (int i = outer_ - 1; i > 0; --i) {
-      const Dim& d = dims_[static_cast<std::size_t>(i)];
-      const int64_t index = row % d.size;
-      row /= d.size;
-      at_a += index * d.step_a;
-      at_b += index * d.step_b;
-    }
-    if (outer_ > 0) {  // what is left is the index already: the common case divides nothing
-      at_a += row * dims_[0].step_a;
-      at_b += row * dims_[0].step_b;
-    }
-    *a = at_a;
-    *b = at_b;
+  // After how many rows those of a, or of b, come again; 0 where they do not.
+  int64_t period(bool of_a) const {
+    if (outer_ == 0 || (of_a ? dims_[0].step_a : dims_[0].step_b) != 0) return 0;
+    return rows_ / dims_[0].size;
   }
+
+  // Goes from row to row.
+  class Walk;
 
  private:
   struct Dim {
@@ -47,6 +38,18 @@ class BroadcastPlan {
   int outer_ = 0;
   int64_t row_ = 1, rows_ = 1;
   Inner inner_ = Inner::kArrays;
+};
+
+class BroadcastPlan::Walk {
+ public:
+  Walk(const BroadcastPlan& plan, int64_t row);
+  void next();
+  // Element offsets of the row in a and b; in the output it is row * row_length().
+  int64_t a = 0, b = 0;
+
+ private:
+  const BroadcastPlan& plan_;
+  std::array<int64_t, Shape::kMaxDims> index_;
 };
 
 }  // namespace mxnet

@@ -11,6 +11,11 @@ namespace mxnet {
 void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
                int64_t rows);
 
+// Of `blocks` blocks of `parts` pieces of `width` bytes, `step` bytes apart, the first pieces of
+// all, then the second ones and so on, one behind the other.
+void pack_pieces(const char* in, int64_t step, char* out, int64_t width, int64_t blocks,
+                 int64_t parts);
+
 // Rows that lie together in the input, `gap` bytes apart in the result, between which goes what
 // `pattern` repeats every kGapPattern bytes. width >= 16.
 inline constexpr int64_t kGapPattern = 32;

@@ -43,7 +43,8 @@ void sum_row(const T* x, T* y, int64_t n, int64_t step) {
 // `width` neighbouring columns; `stride` is negative to sum from the end.
 template <class A, class T>
 void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width) {
-  std::array<A, kTile> carry{};
+  std::array<A, kTile> carry;
+  std::fill_n(carry.data(), width, A{0});
   for (int64_t r = 0; r < n; ++r, x += stride, y += stride) {
     for (int64_t j = 0; j < width; ++j) {
       A& sum = carry[static_cast<std::size_t>(j)];
@@ -61,8 +62,10 @@ void run(const View& view, bool reverse, const T* x, T* y) {
       view.outer * tiles, static_cast<double>(view.n * std::min(view.inner, kTile)),
       [&](int64_t first, int64_t last) {
         for (int64_t unit = first; unit < last; ++unit) {
-          const int64_t column = unit % tiles * kTile;
-          const int64_t at = unit / tiles * view.n * view.inner + last_row + column;
+          // A division takes as long as a short row.
+          const int64_t outer = tiles == 1 ? unit : unit / tiles;
+          const int64_t column = (unit - outer * tiles) * kTile;
+          const int64_t at = outer * view.n * view.inner + last_row + column;
           if (view.inner == 1) {
             sum_row<A>(x + at, y + at, view.n, reverse ? -1 : 1);
           } else {

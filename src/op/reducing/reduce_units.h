@@ -15,6 +15,7 @@
 #include "base/simd.h"
 #include "base/stream_copy.h"
 #include "op/loops/convert.h"
+#include "op/moving/row_copy.h"
 #include "op/moving/strided_kernels.h"
 #include "op/reducing/byte_sums.h"
 #include "op/reducing/reduce_engine.h"
@@ -49,6 +50,8 @@ inline constexpr double kRowCost = 64;
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
 // Below this a row is too short for the vector loop, and takes longer than to be turned.
 inline constexpr int64_t kShortRow = 17;
+// Elements of so many short rows together are turned.
+inline constexpr int64_t kMostTurned = kLeaf / 4;
 
 // Merges values as a binary counter carries: like meets like in size.
 template <class L, class A>
@@ -101,7 +104,7 @@ class Units {
 
   void run() {
     if (plan_.outputs() == 0) return;
-    if (plan_.inner_reduced()) {
+    if (plan_.inner_reduced() || are_short()) {
       run_rows();
     } else {
       run_columns();
@@ -141,20 +144,21 @@ class Units {
   void run_rows() {
     const int64_t outputs = plan_.outputs(), extent = plan_.extent();
     if (outputs < kEnoughUnits && extent > 2 * kChunk) return run_divided_rows();
+    const bool turned = are_short();
+    const int64_t width = this->width(), most = kLeaf / width;
     parallel_for(
-        outputs, kRowCost + cost(extent),
+        outputs / width, kRowCost + cost(extent * width),
         [&](int64_t first, int64_t last) {
           std::array<A, kLeaf> values;
-          for (int64_t start = first; start < last; start += kLeaf) {
-            const int64_t n = std::min(kLeaf, last - start);
-            if (extent > 0 && extent < kShortRow && plan_.reduced().count() == 0 &&
-                plan_.kept().count() == 1) {
+          for (int64_t start = first; start < last; start += most) {
+            const int64_t n = std::min(most, last - start);
+            if (turned) {
               short_rows(start, n, values.data());
             } else {
               for (int64_t i = 0; i < n; ++i)
                 values[static_cast<std::size_t>(i)] = output_part(start + i, 0, extent);
             }
-            store_(start, values.data(), n);
+            store_(start * width, values.data(), n * width);
           }
         },
         1);
@@ -181,20 +185,36 @@ class Units {
     }
   }
 
+  // Elements that lie together and are kept: 1 where the innermost dimension is reduced.
+  int64_t width() const { return plan_.inner_reduced() ? 1 : plan_.run(); }
+  // Rows of few elements, or rows of few rows of such: a call for each would take longer than to
+  // turn several.
+  bool are_short() const {
+    const int64_t extent = plan_.extent();
+    if (extent == 0 || plan_.kept().count() != 1) return false;
+    if (plan_.inner_reduced()) return extent < kShortRow && plan_.reduced().count() == 0;
+    return width() < kNarrow && extent * width() <= kMostTurned && plan_.reduced().count() == 1;
+  }
   // Turned into columns, which fill vectors.
   void short_rows(int64_t first, int64_t n, A* values) const {
-    const int64_t length = plan_.run(), batch = kLeaf / length;
+    const int64_t length = plan_.extent(), width = this->width(), size = length * width;
+    const int64_t batch = kLeaf / size;
     constexpr int64_t kBytesOfOne = sizeof(L);
     std::array<L, kLeaf> buffer, turned;
-    std::fill_n(values, n, loops_.identity);
+    std::fill_n(values, n * width, loops_.identity);
     for (int64_t start = 0; start < n; start += batch) {
-      const int64_t count = std::min(batch, n - start);
-      const L* x = loaded(x_ + (first + start) * length, count * length, buffer.data());
-      turn_(reinterpret_cast<const char*>(x), reinterpret_cast<char*>(turned.data()),
-            {length, kBytesOfOne, count * kBytesOfOne}, {count, length * kBytesOfOne, kBytesOfOne},
-            kBytesOfOne, false);
-      loops_.columns(turned.data(), length, count, values + start, count,
-                     about_ == nullptr ? nullptr : about_ + first + start);
+      const int64_t count = std::min(batch, n - start), wide = count * width;
+      const L* x = loaded(x_ + (first + start) * size, count * size, buffer.data());
+      const auto* from = reinterpret_cast<const char*>(x);
+      auto* to = reinterpret_cast<char*>(turned.data());
+      if (width == 1) {
+        turn_(from, to, {length, kBytesOfOne, count * kBytesOfOne},
+              {count, length * kBytesOfOne, kBytesOfOne}, kBytesOfOne, false);
+      } else {
+        pack_pieces(from, size * kBytesOfOne, to, width * kBytesOfOne, count, length);
+      }
+      loops_.columns(turned.data(), length, wide, values + start * width, wide,
+                     about_ == nullptr ? nullptr : about_ + (first + start) * width);
     }
   }
 

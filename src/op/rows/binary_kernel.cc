@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/error.h"
 #include "op/loops/blockwise.h"
 #include "op/loops/broadcast_plan.h"
 #include "op/moving/past_caches.h"
+#include "op/rows/byte_table.h"
 #include "op/rows/half_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
@@ -80,23 +82,45 @@ constexpr int64_t kOneLoop = 256;
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
 constexpr int64_t kShortRow = 32;
 
-// `rows` short rows one after another, each `step` elements behind the one before or, without steps
-// that are even, where `at` says; the sizes of points and colours are known to the compiler.
-template <class T, class At>
-void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int64_t step,
-             const At& at, T* to) {
+// `rows` short rows of a, or of b, from row `first` on, one after another. U is as large as an
+// element, whatever that is; the sizes of points and colours are known to the compiler.
+template <class U>
+void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t first, int64_t rows,
+             void* result) {
+  using Inner = BroadcastPlan::Inner;
+  const auto at = of_a ? &BroadcastPlan::Walk::a : &BroadcastPlan::Walk::b;
+  const bool single = plan.inner() == (of_a ? Inner::kLeftScalar : Inner::kRightScalar);
+  const bool even = plan.uniform();
+  const int64_t step = BroadcastPlan::Walk(plan, 1).*at;
+  BroadcastPlan::Walk walk(plan, first);
+  const auto* from = static_cast<const char*>(array) + walk.*at * int64_t{sizeof(U)};
+  auto* to = static_cast<char*>(result);
+  const auto load = [](const char* place, int64_t i) {
+    U value;
+    std::memcpy(&value, place + i * int64_t{sizeof(U)}, sizeof(U));
+    return value;
+  };
+  const auto store = [](char* place, int64_t i, U value) {
+    std::memcpy(place + i * int64_t{sizeof(U)}, &value, sizeof(U));
+  };
   const auto fill = [&](auto size) {
     if (even && single) {
       for (int64_t k = 0; k < rows; ++k)
-        for (int64_t i = 0; i < size; ++i) to[k * size + i] = from[k * step];
+        for (int64_t i = 0; i < size; ++i) store(to, k * size + i, load(from, k * step));
       return;
     }
     for (int64_t k = 0; k < rows; ++k) {
-      const T* row = from + (even ? k * step : at(k));
-      for (int64_t i = 0; i < size; ++i) to[k * size + i] = single ? *row : row[i];
+      for (int64_t i = 0; i < size; ++i) store(to, i, load(from, single ? 0 : i));
+      to += size * int64_t{sizeof(U)};
+      if (even) {
+        from += step * int64_t{sizeof(U)};
+      } else {
+        walk.next();
+        from = static_cast<const char*>(array) + walk.*at * int64_t{sizeof(U)};
+      }
     }
   };
-  switch (n) {
+  switch (const int64_t n = plan.row_length(); n) {
     case 2:
       return fill(std::integral_constant<int64_t, 2>());
     case 3:
@@ -113,31 +137,26 @@ void lay_out(const T* from, bool single, int64_t n, int64_t rows, bool even, int
 template <class T, class Out>
 void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, const T* pa,
                     const T* pb, Out* py, bool a_full, bool b_full, int64_t first, int64_t last) {
-  using Inner = BroadcastPlan::Inner;
-  const int64_t n = plan.row_length(), block = kBlock / n;
+  const int64_t n = plan.row_length();
+  int64_t block = kBlock / n;
   std::array<T, kBlock> a, b;
-  int64_t step_a, step_b;
-  plan.offsets(1, &step_a, &step_b);
-  // A row that repeats from block to block is written out once.
-  const bool a_fixed = plan.uniform() && step_a == 0, b_fixed = plan.uniform() && step_b == 0;
+  // Rows that come again in the next block, as a whole number of times they do, are written out
+  // once.
+  const auto kept = [&](bool of_a) {
+    const int64_t period = plan.period(of_a);
+    if (period == 0 || period > block) return false;
+    block -= block % period;
+    return true;
+  };
+  const bool a_fixed = !a_full && kept(true), b_fixed = !b_full && kept(false);
+  using U = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t,
+                         std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
   for (int64_t r = first; r < last; r += block) {
     const int64_t count = std::min(block, last - r);
-    const bool a_kept = a_full || (a_fixed && r != first);
-    const bool b_kept = b_full || (b_fixed && r != first);
-    const bool even = plan.uniform();
-    const auto at = [&](int64_t k, bool of_a) {
-      int64_t at_a, at_b;
-      plan.offsets(r + k, &at_a, &at_b);
-      return of_a ? at_a : at_b;
-    };
-    if (!a_kept)
-      lay_out(
-          pa + (even ? r * step_a : 0), plan.inner() == Inner::kLeftScalar, n, count, even, step_a,
-          [&](int64_t k) { return at(k, true); }, a.data());
-    if (!b_kept)
-      lay_out(
-          pb + (even ? r * step_b : 0), plan.inner() == Inner::kRightScalar, n, count, even, step_b,
-          [&](int64_t k) { return at(k, false); }, b.data());
+    if (!a_full && !(a_fixed && r != first)) lay_out<U>(plan, true, pa, r, count, a.data());
+    if (!b_full && !(b_fixed && r != first)) lay_out<U>(plan, false, pb, r, count, b.data());
     arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
   }
 }
@@ -203,15 +222,16 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
       [&](int64_t first, int64_t last) {
         write_results(py + first * n, (last - first) * n, out.size(), read, apart, light,
                       [&](int64_t at, Out* y, int64_t count) {
-                        for (const int64_t end = at + count; at < end;) {
-                          const int64_t row = first + at / n, within = at % n;
-                          const int64_t taken = std::min(n - within, end - at);
-                          int64_t at_a, at_b;
-                          plan.offsets(row, &at_a, &at_b);
-                          loop(pa + at_a + (a_moves ? within : 0),
-                               pb + at_b + (b_moves ? within : 0), y, taken);
-                          at += taken;
+                        int64_t within = at % n;
+                        BroadcastPlan::Walk walk(plan, first + at / n);
+                        for (int64_t left = count; left > 0;) {
+                          const int64_t taken = std::min(n - within, left);
+                          loop(pa + walk.a + (a_moves ? within : 0),
+                               pb + walk.b + (b_moves ? within : 0), y, taken);
+                          left -= taken;
                           y += taken;
+                          within = 0;
+                          walk.next();
                         }
                       });
       },
@@ -260,7 +280,18 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
     T value = convert<T>(scalar);
     const Shape one{1};
     const Tensor b{&value, &one, a.dtype};
-    scalar_left ? run_typed<T, Out>(row, b, a, out) : run_typed<T, Out>(row, a, b, out);
+    const auto run = [&](const Tensor& from, const Tensor& to) {
+      scalar_left ? run_typed<T, Out>(row, b, from, to) : run_typed<T, Out>(row, from, b, to);
+    };
+    if constexpr (kIsByte<T> && std::is_same_v<T, Out>) {
+      if (is_long(row) && a.size() >= kTableFrom) {
+        const Shape all{256};
+        return run_by_table<T>(a, out, [&](T* x, T* y) {
+          run({x, &all, a.dtype}, {y, &all, a.dtype});
+        });
+      }
+    }
+    run(a, out);
   });
 }
 

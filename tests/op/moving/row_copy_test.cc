@@ -34,5 +34,26 @@ TEST(SpaceRows, WritesRowsAndGapsAndNothingElse) {
   }
 }
 
+TEST(PackPieces, PutsThePiecesOfAllBlocksTogetherAndWritesNothingElse) {
+  constexpr int64_t kGuard = 64;
+  for (const int64_t width : {1, 2, 3, 8, 12, 15, 16, 24, 31, 40}) {
+    for (const int64_t parts : {1, 2, 3, 7}) {
+      for (const int64_t blocks : {1, 2, 5, 40}) {
+        std::vector<char> in(static_cast<std::size_t>(blocks * parts * width));
+        for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<char>(i * 7 + 11);
+        std::vector<char> out(in.size() + 2 * kGuard, 'x'), expected = out;
+        char* to = expected.data() + kGuard;
+        for (int64_t part = 0; part < parts; ++part) {
+          for (int64_t block = 0; block < blocks; ++block, to += width)
+            std::memcpy(to, in.data() + (block * parts + part) * width,
+                        static_cast<std::size_t>(width));
+        }
+        pack_pieces(in.data(), parts * width, out.data() + kGuard, width, blocks, parts);
+        EXPECT_EQ(out, expected) << blocks << " blocks of " << parts << " times " << width;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -68,6 +69,54 @@ TEST(Reduce, OutputsWithoutElementsAreTheIdentity) {
             std::vector<double>(3, 0.0));
   EXPECT_EQ((run<double, double>(Reduction::prod, none, Shape{0, 2}, axes({0}))),
             std::vector<double>(2, 1.0));
+}
+
+// Several are turned at once: blocks of a whole number of them, and what is left.
+template <class T, class A>
+void expect_sums_of_short_blocks() {
+  std::mt19937 random(12);
+  std::uniform_int_distribution<int> number(0, 100);
+  for (const int64_t width : {2, 3, 4, 5, 16, 31, 32}) {
+    for (const int64_t rows : {2, 3, 8, 17, 60, 128}) {
+      for (const int64_t blocks : {2, 30, 700}) {
+        std::vector<T> x(static_cast<std::size_t>(blocks * rows * width));
+        for (T& value : x) value = static_cast<T>(number(random));
+        std::vector<A> expected(static_cast<std::size_t>(blocks * width)), greatest = expected;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const auto at = static_cast<int64_t>(i);
+          const auto out = static_cast<std::size_t>(at / (rows * width) * width + at % width);
+          const A value = static_cast<A>(x[i]);
+          expected[out] += value;
+          greatest[out] = std::max(greatest[out], value);
+        }
+        const Shape shape{blocks, rows, width};
+        EXPECT_EQ((run<T, A>(Reduction::sum, x, shape, axes({1}))), expected)
+            << blocks << " x " << rows << " x " << width;
+        EXPECT_EQ((run<T, A>(Reduction::max, x, shape, axes({1}))), greatest)
+            << blocks << " x " << rows << " x " << width;
+      }
+    }
+  }
+}
+
+TEST(Reduce, ShortBlocksAreSummedByThemselves) {
+  expect_sums_of_short_blocks<float, double>();
+  expect_sums_of_short_blocks<double, double>();
+  expect_sums_of_short_blocks<int32_t, int64_t>();
+  expect_sums_of_short_blocks<uint8_t, int64_t>();
+}
+
+TEST(Reduce, ShortBlocksHaveParametersOfTheirOwn) {
+  std::vector<double> x(50 * 3 * 4), about(50 * 4), expected(50 * 4);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 13);
+  for (std::size_t i = 0; i < about.size(); ++i) about[i] = static_cast<double>(i % 5);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t out = i / 12 * 4 + i % 4;
+    expected[out] += (x[i] - about[out]) * (x[i] - about[out]);
+  }
+  EXPECT_EQ((run<double, double>(Reduction::sum_squares_about, x, Shape{50, 3, 4}, axes({1}),
+                                 about.data())),
+            expected);
 }
 
 // Wholes of eight rows in a page, more and fewer of them, and what is left beside and below them.

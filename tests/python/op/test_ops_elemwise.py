@@ -240,3 +240,32 @@ def test_the_upper_limit_counts_where_limits_cross(mx, dtype):
         x[:3] = np.nan, np.inf, -np.inf
         np.testing.assert_array_equal(mx.run("clip", x, a_min=10, a_max=3)[0][:3], np.array([np.nan, 3, 10], dtype))
         np.testing.assert_array_equal(mx.run("clip", x, a_min="nan", a_max=3)[0], np.where(x > 3, 3, x).astype(dtype))
+
+
+BYTES = np.arange(256, dtype="uint8")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_many_bytes_get_what_few_get(mx, rng, dtype):
+    """Long arrays look their results up in a table, short ones compute them."""
+    few = BYTES.view(dtype)
+    many = rng.permutation(np.concatenate([few] * 20 + [few[:77]]))
+    at = many.view("uint8")
+    # The exponential of 90 and the like are too large for any integer: what they become is the processor's.
+    for op in "tanh sigmoid arctan sin cbrt erf softsign rsqrt".split():
+        np.testing.assert_array_equal(mx.run(op, many)[0], mx.run(op, few)[0][at], err_msg=op)
+    for op in "power mod rmod hypot arctan2".split():
+        name = f"_{op}_scalar" if op != "arctan2" else "_npi_arctan2_scalar"
+        np.testing.assert_array_equal(mx.run(name, many, scalar=3)[0], mx.run(name, few, scalar=3)[0][at], err_msg=op)
+    handle = mx.array(many)
+    mx.invoke("tanh", [handle], out=[handle])
+    np.testing.assert_array_equal(mx.numpy(handle), mx.run("tanh", few)[0][at])
+    mx.free(handle)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint8", "bool", "float16"])
+@pytest.mark.parametrize("a, b", [((700, 3, 3), (3, 1)), ((700, 3, 3), (700, 1, 3)), ((50, 7, 2, 5), (7, 1, 5)), ((40, 1, 3, 4), (1, 9, 1, 4)), ((3, 300, 4), (300, 1)), ((5, 6, 7, 40), (6, 1, 40))])
+def test_short_rows_are_spread_as_numpy_spreads_them(mx, rng, a, b, dtype):
+    x, y = (rng.integers(0, 2 if dtype == "bool" else 50, shape).astype(dtype) for shape in (a, b))
+    np.testing.assert_array_equal(mx.run("_npi_add", x, y)[0], x + y)
+    np.testing.assert_array_equal(mx.run("_npi_less", y, x)[0], y < x)
