@@ -230,6 +230,10 @@ void require_rows_format(const NDArray& array) {
   check_indices(array, Order::kRows);
 }
 
+bool is_known_ascending(const NDArray& array) {
+  return Findings(array).known() == Order::kAscending;
+}
+
 void check_format(const NDArray& array, bool full) {
   require_data(array, "check_format");
   if (!array.is_sparse()) return;

@@ -16,6 +16,10 @@ void require_distinct_format(const NDArray& array);
 // The same but for the columns of csr, which the caller looks at while it follows them.
 void require_rows_format(const NDArray& array);
 
+// Whether a check has found that indices ascend strictly within their row, and nobody has written
+// the array since. REQUIRES: as require_safe_format(). Looks at no index.
+bool is_known_ascending(const NDArray& array);
+
 // Waits and checks, on any device: sizes and ends only, or with `full` also what
 // require_safe_format looks at and that indices ascend strictly within their row.
 void check_format(const NDArray& array, bool full);

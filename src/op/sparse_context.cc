@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "ndarray/sparse_check.h"
 #include "ndarray/sparse_index.h"
 #include "op/inline_vector.h"
 #include "op/op_def.h"
@@ -33,6 +34,12 @@ CsrView SparseContext::csr_view(const NDArray& array) const {
     view.indptr = workspace_of<int64_t>(view.rows + 1);
     std::fill_n(view.indptr, view.rows + 1, int64_t{0});
   }
+  return view;
+}
+
+CsrView SparseContext::csr(int i) const {
+  CsrView view = csr_view(in(i));
+  view.known_ascending = is_known_ascending(in(i));
   return view;
 }
 

@@ -18,6 +18,8 @@ struct CsrView {
   int64_t* indptr;
   int64_t* indices;
   Tensor values;  // (stored,)
+  // Of an input: somebody has seen that columns ascend strictly in each row.
+  bool known_ascending = false;
   // Where row i begins and ends among the stored.
   int64_t begin(int64_t row) const { return indptr[row]; }
   int64_t end(int64_t row) const { return indptr[row + 1]; }
@@ -59,7 +61,7 @@ class SparseContext {
   // REQUIRES: of that layout.
   Tensor dense(int i) const { return tensor(in(i)); }
   Tensor dense_out(int o) const { return tensor(out(o)); }
-  CsrView csr(int i) const { return csr_view(in(i)); }
+  CsrView csr(int i) const;
   RowsView rows(int i) const { return rows_view(in(i)); }
 
   // Output o with room for that many; contents are the kernel's to write, all of them.

@@ -155,6 +155,18 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Findings,
                          });
 
 // A weaker finding does not stand for a stronger one.
+TEST(FindingsOfCSR, TellOfOrderWithoutAnotherLook) {
+  const NDArray array = diagonal(StorageType::kCSR);
+  EXPECT_FALSE(is_known_ascending(array));  // nobody has looked
+  require_safe_format(array);
+  EXPECT_TRUE(is_known_ascending(array));
+  { const HostWrite write(array); }
+  EXPECT_FALSE(is_known_ascending(array));
+  require_safe_format(array);
+  array.chunk()->hand_out();
+  EXPECT_FALSE(is_known_ascending(array));
+}
+
 TEST(FindingsOfCSR, AreAsStrongAsTheLook) {
   std::vector<int64_t> ends(501), columns(1000);
   for (std::size_t row = 0; row < 500; ++row) {

@@ -154,7 +154,9 @@ class BaseSparseNDArray(NDArray):
     def __mul__(self, other: Any) -> Any:
         return multiply(self, other) if _is_operand(other) else NotImplemented
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Any) -> Any:
+        # Python asks the subclass first; a dense array on the left makes the product dense, as it does in sums.
+        return _dense_arithmetic.multiply(other, self) if isinstance(other, NDArray) else self.__mul__(other)
 
     def __truediv__(self, other: Any) -> Any:
         return divide(self, other) if _is_operand(other) else NotImplemented

@@ -31,14 +31,14 @@ struct CsrLoops {
   // out[j] = sum over k < count of values[k] * row indices[k] [j], for all columns j.
   void (*combine)(const T* values, const int64_t* indices, int64_t count, const MatrixRows<T>& rows,
                   T* out);
-  // The sum over k < count of values[k] * x[indices[k]].
-  T (*gathered_dot)(const T* values, const int64_t* indices, int64_t count, const T* x);
+  // out[i] = the sum of values[k] * x[indices[k]] over k in [begins[i], begins[i + 1]).
+  void (*gathered_rows)(int64_t rows, const int64_t* begins, const int64_t* indices,
+                        const T* values, const T* x, T* out);
   // out[slots[k]] += factor * values[k].
   void (*scatter_add)(T factor, const T* values, const int64_t* slots, int64_t count, T* out);
-  // sums[columns[k]] += values[k] * x[i] for each entry k of row i, one of [begins[i], begins[i +
-  // 1]).
-  void (*sum_columns)(int64_t rows, const int64_t* begins, const int64_t* columns, const T* values,
-                      const T* x, T* sums);
+  // sums[columns[k]] += values[k] * x[i] for each entry k of row i, one of [begins[i], ends[i]).
+  void (*sum_columns)(int64_t rows, const int64_t* begins, const int64_t* ends,
+                      const int64_t* columns, const T* values, const T* x, T* sums);
   void (*scatter_rows)(const Scattered<T>& entries, const MatrixRows<T>& rows, T* out);
 };
 template <class T>

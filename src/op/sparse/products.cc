@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "op/run/parallel.h"
+#include "op/sparse/column_blocks.h"
 #include "op/sparse/products.h"
 
 namespace mxnet {
@@ -12,11 +13,6 @@ namespace {
 
 // Up to this many columns for each entry, counting them all is cheaper than sorting entries.
 constexpr int64_t kColumnsPerEntry = 8;
-// So many bytes of a result stay in the caches while entries add to its rows here and there.
-constexpr int64_t kCachedBytes = 1 << 19;
-// From so many on, entries of a row that fall into such a block are worth being looked for.
-constexpr int64_t kEntriesToFind = 8;
-
 // Blocks of rows of a product by a vector, at most, and the entries that each has for a column.
 constexpr int64_t kMostBlocks = 8, kEntriesPerSum = 16;
 
@@ -36,37 +32,6 @@ void parallel_rows(int64_t rows, const int64_t* begins, double cost, const F& fn
     const int64_t begin = row_at(first), end = last == work ? rows : row_at(last);
     if (begin < end) fn(begin, end);
   });
-}
-
-bool have_sorted_rows(const CsrView& csr) {
-  for (int64_t row = 0; row < csr.rows; ++row)
-    if (!std::is_sorted(csr.indices + csr.begin(row), csr.indices + csr.end(row))) return false;
-  return true;
-}
-
-// Rows [first, last) of the result, so many at a time. Where each row of entries has those of a
-// block together, they are found by bisection.
-template <class T>
-void scatter_blocks(Scattered<T> entries, int64_t last, int64_t block, const MatrixRows<T>& dense,
-                    T* out) {
-  const CsrLoops<T> loops = csr_loops<T>();
-  const int64_t* const bounds = entries.begins;
-  const auto rows = static_cast<std::size_t>(entries.rows);
-  const auto find = [&](std::size_t i, int64_t from, int64_t slot) {
-    return std::lower_bound(entries.slots + from, entries.slots + bounds[i + 1], slot) -
-           entries.slots;
-  };
-  std::vector<int64_t> begins(rows), ends(rows);
-  for (std::size_t i = 0; i < rows; ++i) ends[i] = find(i, bounds[i], entries.first);
-  for (; entries.first < last; entries.first = entries.last) {
-    entries.last = std::min(entries.first + block, last);
-    begins.swap(ends);
-    entries.begins = begins.data();
-    entries.ends = ends.data();
-    for (std::size_t i = 0; i < rows; ++i) ends[i] = find(i, begins[i], entries.last);
-    std::fill(out + entries.first * dense.width, out + entries.last * dense.width, T{0});
-    loops.scatter_rows(entries, dense, out);
-  }
 }
 
 }  // namespace
@@ -119,14 +84,13 @@ void combine_rows(const Coefficients<T>& c, const MatrixRows<T>& dense, T* out) 
   const bool vector = dense.width == 1;
   parallel_rows(
       c.rows, c.begins, static_cast<double>(dense.width), [&](int64_t first, int64_t last) {
+        if (vector) {
+          return loops.gathered_rows(last - first, c.begins + first, c.indices, c.values,
+                                     dense.data, out + first);
+        }
         for (int64_t i = first; i < last; ++i) {
           const int64_t begin = c.begins[i], count = c.begins[i + 1] - begin;
-          T* row = out + i * dense.width;
-          if (vector) {
-            *row = loops.gathered_dot(c.values + begin, c.indices + begin, count, dense.data);
-          } else {
-            loops.combine(c.values + begin, c.indices + begin, count, dense, row);
-          }
+          loops.combine(c.values + begin, c.indices + begin, count, dense, out + i * dense.width);
         }
       });
 }
@@ -144,14 +108,15 @@ void transposed_times_rows(const CsrView& csr, const T* values, const int64_t* s
   // narrow row.
   const int64_t threads = threads_for(height, cost);
   const int64_t stretches = std::max(height / block, threads);
-  const bool blocks = (block < height || threads > 1) &&
-                      csr.stored >= kEntriesToFind * csr.rows * stretches && have_sorted_rows(csr);
+  const bool blocks = (block < height || threads > 1) && has_column_blocks(csr, stretches);
   parallel_for(height, cost, [&](int64_t first, int64_t last) {
-    const Scattered<T> part{csr.rows, csr.indptr, csr.indptr + 1, slots,
-                            values,   sources,    first,          last};
-    if (blocks) return scatter_blocks(part, last, block, dense, out);
-    std::fill(out + first * width, out + last * width, T{0});
-    csr_loops<T>().scatter_rows(part, dense, out);
+    const auto scatter = [&](const int64_t* begins, const int64_t* ends, int64_t from, int64_t to) {
+      std::fill(out + from * width, out + to * width, T{0});
+      csr_loops<T>().scatter_rows({csr.rows, begins, ends, slots, values, sources, from, to}, dense,
+                                  out);
+    };
+    if (blocks) return for_column_blocks(csr, slots, first, last, block, scatter);
+    scatter(csr.indptr, csr.indptr + 1, first, last);
   });
 }
 
@@ -160,10 +125,26 @@ template <class T>
 void transposed_times_vector(const SparseContext& context, const CsrView& csr, const T* values,
                              const T* x, T* sums) {
   const int64_t columns = csr.columns;
+  // In blocks of columns the order of additions is the same as below, so that it may depend on what
+  // is known.
+  const int64_t block = kCachedBytes / 8 / static_cast<int64_t>(sizeof(T));
+  const auto in_blocks = [&](int64_t first, int64_t last) {
+    for_column_blocks(csr, csr.indices, first, last, block,
+                      [&](const int64_t* begins, const int64_t* ends, int64_t from, int64_t to) {
+                        std::fill(sums + from, sums + to, -T{0});
+                        csr_loops<T>().sum_columns(csr.rows, begins, ends, csr.indices, values, x,
+                                                   sums);
+                      });
+  };
   // What bringing them together takes is then a fraction of the entries.
   const int64_t blocks =
       std::clamp<int64_t>(csr.stored / (kEntriesPerSum * std::max<int64_t>(1, columns)), 1,
                           std::min(kMostBlocks, std::max<int64_t>(1, csr.rows)));
+  if (blocks == 1 && csr.known_ascending && columns > block &&
+      has_column_blocks(csr, columns / block))
+    return parallel_for(
+        columns, 4.0 * static_cast<double>(csr.stored + columns) / static_cast<double>(columns),
+        in_blocks);
   auto* const more_sums = context.workspace_of<T>((blocks - 1) * columns);
   const auto row_of = [&](int64_t block) -> int64_t {
     const int64_t *const begins = csr.indptr, *const end = begins + csr.rows;
@@ -177,8 +158,8 @@ void transposed_times_vector(const SparseContext& context, const CsrView& csr, c
         for (int64_t b = first; b < last; ++b) {
           std::fill_n(sums_of(b), columns, -T{0});
           const int64_t row = row_of(b);
-          csr_loops<T>().sum_columns(row_of(b + 1) - row, csr.indptr + row, csr.indices, values,
-                                     x + row, sums_of(b));
+          csr_loops<T>().sum_columns(row_of(b + 1) - row, csr.indptr + row, csr.indptr + row + 1,
+                                     csr.indices, values, x + row, sums_of(b));
         }
       },
       1);
@@ -216,10 +197,8 @@ void dense_times_csr_rows(const T* dense, int64_t m, const CsrView& csr, const T
       [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
           for (int64_t j = 0; j < width; ++j) {
-            const int64_t begin = csr.begin(rows[static_cast<std::size_t>(j)]);
-            const int64_t end = csr.end(rows[static_cast<std::size_t>(j)]);
-            out[i * width + j] = loops.gathered_dot(values + begin, csr.indices + begin,
-                                                    end - begin, dense + i * csr.columns);
+            loops.gathered_rows(1, csr.indptr + rows[static_cast<std::size_t>(j)], csr.indices,
+                                values, dense + i * csr.columns, out + i * width + j);
           }
         }
       },

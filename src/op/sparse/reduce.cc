@@ -12,6 +12,7 @@
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/sparse/align.h"
+#include "op/sparse/column_blocks.h"
 #include "op/sparse_op.h"
 
 namespace mxnet {
@@ -49,6 +50,40 @@ template <class T>
 }
 
 template <class T>
+[[gnu::noinline]] void add_to_columns(const void* values, const int64_t* columns, int64_t count,
+                                      void* sums) {
+  for (int64_t k = 0; k < count; ++k)
+    static_cast<Sum<T>*>(sums)[columns[k]] += static_cast<Sum<T>>(static_cast<const T*>(values)[k]);
+}
+using AddToColumns = decltype(&add_to_columns<float>);
+
+// The sums of all columns, each from the first row on. Types are the function's business.
+void* sums_of_columns(SparseContext& context, const CsrView& csr, AddToColumns add) {
+  auto* const sums = context.workspace_of<int64_t>(csr.columns);
+  static_assert(sizeof(Sum<float>) == sizeof(*sums));
+  std::fill_n(sums, csr.columns, 0);
+  const auto add_entries = [&](int64_t begin, int64_t end) {
+    const char* values =
+        csr.values.as<char>() + static_cast<std::size_t>(begin) * dtype_size(csr.values.dtype);
+    add(values, csr.indices + begin, end - begin, sums);
+  };
+  constexpr int64_t kBlock = kCachedBytes / 4 / static_cast<int64_t>(sizeof(*sums));
+  if (csr.columns <= kBlock || !csr.known_ascending ||
+      !has_column_blocks(csr, csr.columns / kBlock)) {
+    add_entries(0, csr.stored);
+    return sums;
+  }
+  const auto add_block = [&](const int64_t* begins, const int64_t* ends, int64_t, int64_t) {
+    for (int64_t row = 0; row < csr.rows; ++row) add_entries(begins[row], ends[row]);
+  };
+  parallel_for(csr.columns, static_cast<double>(csr.stored) / static_cast<double>(csr.columns),
+               [&](int64_t first, int64_t last) {
+                 for_column_blocks(csr, csr.indices, first, last, kBlock, add_block);
+               });
+  return sums;
+}
+
+template <class T>
 void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean) {
   using S = Sum<T>;
   const T* values = csr.values.as<const T>();
@@ -69,11 +104,8 @@ void sum_csr(SparseContext& context, const CsrView& csr, CsrAxes axes, bool mean
                    }
                  });
   } else {
-    std::vector<S> sums(static_cast<std::size_t>(csr.columns));
-    for (int64_t k = 0; k < csr.stored; ++k)
-      sums[static_cast<std::size_t>(csr.indices[k])] += static_cast<S>(values[k]);
-    for (int64_t c = 0; c < csr.columns; ++c)
-      out[c] = finish(sums[static_cast<std::size_t>(c)], csr.rows);
+    const S* sums = static_cast<const S*>(sums_of_columns(context, csr, add_to_columns<T>));
+    for (int64_t c = 0; c < csr.columns; ++c) out[c] = finish(sums[c], csr.rows);
   }
 }
 

@@ -100,3 +100,13 @@ def test_drawn_rows_are_those_of_a_dense_array_and_all_stored(draw, capfd):
     assert made.indices.asnumpy().tolist() == list(range(9))
     assert made.asnumpy().tolist() == dense.asnumpy().tolist()
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_a_product_with_a_dense_array_on_the_left_is_dense_as_in_the_release(stype):
+    dense = mx.nd.array([[1, 2], [3, 4]])
+    packed = mx.nd.array([[0, 5], [0, 0]]).tostype(stype)
+    product = dense * packed
+    assert product.stype == "default"
+    np.testing.assert_array_equal(product.asnumpy(), [[0, 10], [0, 0]])
+    assert (packed * dense).stype == (2 * packed).stype == stype

@@ -172,6 +172,40 @@ def test_gradients_of_products(mx, seed):
     check(mx, mx.gradient("dot", [d, csr(a)], head, 0, np.zeros_like(d), forward_stype="default"), head @ a.T)
 
 
+def wide_rows(rng, columns, ascending):
+    """A matrix of three rows, of 0, 30000 and 50000 entries, and itself, dense."""
+    chosen = [np.sort(rng.permutation(columns)[:count]) for count in (0, 30000, 50000)]
+    if not ascending:
+        chosen = [rng.permutation(row) for row in chosen]
+    aux = [np.cumsum([0] + [len(row) for row in chosen]).astype("int64"), np.concatenate(chosen).astype("int64")]
+    values = rng.integers(-8, 9, 80000).astype("float32")
+    matrix = Sparse("csr", (3, columns), values, aux)
+    return matrix, matrix.dense()
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+def test_more_columns_than_caches_hold_are_summed_in_any_order(mx, ascending):
+    columns = 100001
+    x, dense = wide_rows(np.random.default_rng(5), columns, ascending)
+    head = np.array([[3], [0.5], [-2]], "float32")
+    for _ in range(2):  # the second time what is known of the columns is known before
+        check(mx, mx.run("sum", x, axis=0)[0], dense.sum(0))
+        check(mx, mx.run("mean", x, axis=0)[0], dense.mean(0, dtype="float64").astype("float32"))
+        got = mx.run("dot", x, head, transpose_a=True, forward_stype="default")[0]
+        check(mx, got, dense.T @ head)
+        check(mx, mx.run("dot", x, np.tile(head, 3), transpose_a=True, forward_stype="default")[0], dense.T @ np.tile(head, 3))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_each_length_times_a_vector(mx, dtype):
+    rng = np.random.default_rng(6)
+    dense = (np.tri(24, 23) * rng.integers(1, 9, (24, 23))).astype(dtype)
+    vector = rng.integers(-8, 9, (23, 1)).astype(dtype)
+    check(mx, mx.run("dot", csr(dense), vector)[0], dense @ vector)
+    left = rng.integers(-8, 9, (5, 23)).astype(dtype)
+    check(mx, mx.run("dot", left, csr(dense), transpose_b=True)[0], left @ dense.T, "csr")
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sums_of_sparse_arrays_over_axes_are_numpys(mx, seed):
     rng = np.random.default_rng(seed)
