@@ -251,6 +251,19 @@ def test_operators_describe_themselves():
     assert mx.nd.linalg.gemm2.op_name == "_linalg_gemm2"
 
 
+def test_broadcast_like_puts_new_dimensions_in_front_as_broadcast_to_does():
+    x = mx.nd.array([1, 2, 3])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x.broadcast_like(mx.nd.zeros((2, 3)))
+    y.backward()
+    np.testing.assert_array_equal(y.asnumpy(), [[1, 2, 3], [1, 2, 3]])
+    np.testing.assert_array_equal(x.grad.asnumpy(), [2, 2, 2])
+    assert mx.nd.ones((1, 3)).broadcast_like(mx.nd.ones((4, 5)), lhs_axes=0, rhs_axes=1).shape == (5, 3)
+    with pytest.raises(ValueError, match="broadcast"):
+        mx.nd.ones(2).broadcast_like(mx.nd.zeros((2, 3)))
+
+
 def test_methods_are_operators(left):
     x = mx.nd.array(left)
     np.testing.assert_allclose(x.exp().asnumpy(), np.exp(left), rtol=1e-6)

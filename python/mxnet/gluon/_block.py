@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 from .. import initializer, ndarray
 from ._errors import MismatchError
 from ._naming import BlockScope
+from ._parameter_loading import named_arrays
 from .parameter import Parameter, ParameterDict
 from .parameter_dict import some_of, without_kind
 from .utils import HookHandle, indented
@@ -170,14 +171,10 @@ class Block:
     ) -> None:
         """Reads parameters: what save_parameters, export, ParameterDict.save or Module has written."""
         filename = os.fspath(filename)
-        loaded = ndarray.load(filename)
+        loaded = named_arrays(filename)
         params = self._collect_params_with_prefix()
         if not loaded and not params:
             return
-        if isinstance(loaded, list):
-            if loaded:
-                raise ValueError(f"file {filename} has {len(loaded)} arrays without names, expected names")
-            loaded = {}
         if not any("." in name for name in loaded):
             own = self.collect_params()
             full = any(without_kind(name) in own for name in loaded)  # else the block's prefix was left out

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loaded array as the value of a parameter: what must fit, and what is converted."""
+"""Arrays of a file as the values of parameters: their names, what must fit, and what is converted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional
 
+from .. import ndarray
 from ..context import Context, cpu
 from ..ndarray import NDArray
 from ..ndarray._dtypes import dtype_number
@@ -12,6 +13,16 @@ from ._errors import MismatchError
 
 if TYPE_CHECKING:
     from ._parameter import Parameter
+
+
+def named_arrays(filename: str) -> Dict[str, NDArray]:
+    """The arrays of a file by name. One without arrays, which layers without parameters write, holds no names either."""
+    loaded = ndarray.load(filename)
+    if isinstance(loaded, list):
+        if loaded:
+            raise ValueError(f"file {filename} has {len(loaded)} arrays without names, expected names")
+        return {}
+    return loaded
 
 
 def load_into(parameter: Parameter, data: NDArray, contexts: Optional[List[Context]], cast_to: Optional[str]) -> None:

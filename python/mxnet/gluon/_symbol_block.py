@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any, Dict, List, Optional, Sequence, Set, Union
 
-from .. import ndarray, symbol
+from .. import symbol
 from ..ndarray import NDArray
 from ..ndarray._dtypes import _DTYPE_MX_TO_NP, dtype_name, is_half
 from ..symbol import Symbol
@@ -15,6 +15,7 @@ from ..util import is_np_array
 from ._cached_graph import Graph
 from ._errors import MismatchError
 from ._hybrid_block import HybridBlock
+from ._parameter_loading import named_arrays
 from ._structure import flatten, regroup
 from .parameter import ParameterDict
 from .utils import indented
@@ -103,7 +104,7 @@ class SymbolBlock(HybridBlock):
         output = symbol.load(symbol_file)
         names = [input_names] if isinstance(input_names, str) else list(input_names)
         inputs: List[Symbol] = [symbol.var(name) for name in names]
-        loaded = None if param_file is None else ndarray.load(os.fspath(param_file))
+        loaded = None if param_file is None else named_arrays(os.fspath(param_file))
         made = SymbolBlock(output, inputs)
         if loaded is None:
             return made

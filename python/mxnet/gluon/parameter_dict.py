@@ -13,6 +13,7 @@ from .. import initializer, ndarray
 from ..context import Context
 from ..ndarray import NDArray
 from ._errors import MismatchError
+from ._parameter_loading import named_arrays
 
 if TYPE_CHECKING:
     from .parameter import Constant, Parameter
@@ -167,7 +168,7 @@ class ParameterDict:
         dtype_source: str = "current",
     ) -> None:
         """Reads what `save` has written; `restore_prefix` goes before the names in the file."""
-        loaded = ndarray.load(os.fspath(filename))
+        loaded = named_arrays(os.fspath(filename))
         self.load_dict(
             loaded, ctx, allow_missing, ignore_extra, restore_prefix, os.fspath(filename), cast_dtype, dtype_source
         )

@@ -35,17 +35,24 @@ def _from_numpy(values: Any, context: Optional[Context], dtype: Any, cls: Any = 
     return _core.create_of(values, context.device_typeid, context.device_id, number, getattr(cls, "_is_np", False))
 
 
+def _sparse_copy(source_array: Any, ctx: Optional[Context], dtype: Any) -> NDArray:
+    from . import sparse
+
+    return sparse.array(source_array, ctx, dtype)
+
+
 def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None) -> NDArray:
-    """An array of numbers, nested lists, NumPy or other arrays; float32 unless `dtype` says otherwise."""
+    """An array of numbers, nested lists, NumPy or other arrays; float32 unless `dtype` says otherwise. What is sparse, SciPy's
+    matrices too, stays sparse."""
     if isinstance(source_array, NDArrayBase):
+        if source_array.stype != "default":
+            return _sparse_copy(source_array, ctx, dtype)
         dtype = source_array.dtype if dtype is None else dtype
         if ctx is None:
             ctx = current_context()
         source_array = source_array.asnumpy()
     elif not isinstance(source_array, (np.ndarray, list)) and hasattr(source_array, "tocsr"):
-        from . import sparse
-
-        return sparse.array(source_array, ctx, dtype)
+        return _sparse_copy(source_array, ctx, dtype)
     if dtype is None:
         dtype = np.float32
     if type(source_array) is list and dtype is np.float32:

@@ -322,8 +322,9 @@ class NDArray(NDArrayBase):
         return self._view(tuple(kept) or (() if self._allows_empty() else (1,)), False)
 
     def broadcast_like(self, other: NDArray, **kwargs: Any) -> NDArray:
-        """Repeated to the shape of another array."""
-        return _op("broadcast_like")(self, other, **kwargs)
+        """Repeated to the shape of another array, also along new dimensions at the front."""
+        source = self if "lhs_axes" in kwargs else self._with_lead(other.ndim)  # named axes are those of this array
+        return _op("broadcast_like")(source, other, **kwargs)
 
     def mean(self, *args: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
         """See mx.nd.mean. numpy.mean() calls it with a type, that of the sum, or with None."""
@@ -340,9 +341,11 @@ class NDArray(NDArrayBase):
     def broadcast_to(self, shape: Any) -> NDArray:
         """Repeated along dimensions of one, and new ones at the front."""
         wanted = ints(shape, "broadcast_to")
-        lead = len(wanted) - self.ndim
-        source = self._view((1,) * lead + self.shape, False) if lead > 0 else self
-        return _op("broadcast_to")(source, shape=wanted)
+        return _op("broadcast_to")(self._with_lead(len(wanted)), shape=wanted)
+
+    def _with_lead(self, ndim: int) -> NDArray:
+        lead = ndim - self.ndim
+        return self._view((1,) * lead + self.shape, False) if lead > 0 else self
 
     def split_v2(self, *args: Any, **kwargs: Any) -> Any:
         """See mx.nd.split_v2."""

@@ -68,6 +68,27 @@ def test_import_names_what_is_missing(tmp_path):
         block(mx.nd.ones((1, 1, 8, 8)))
 
 
+def test_files_of_layers_without_parameters_load(tmp_path):
+    pool = nn.MaxPool2D()
+    pool.hybridize()
+    x = mx.nd.arange(16).reshape((1, 1, 4, 4))
+    there = pool(x)
+    pool.export(str(tmp_path / "pool"))
+    file = str(tmp_path / "pool-0000.params")
+    again = gluon.SymbolBlock.imports(str(tmp_path / "pool-symbol.json"), ["data"], file)
+    np.testing.assert_array_equal(again(x).asnumpy(), there.asnumpy())
+    pool.collect_params().load(file)
+    with pytest.raises(AssertionError, match="dense_weight is missing"):
+        nn.Dense(1, in_units=1, prefix="dense_").collect_params().load(file)
+
+
+def test_a_file_without_names_is_refused_as_such(tmp_path):
+    file = str(tmp_path / "list.params")
+    mx.nd.save(file, [mx.nd.ones(1)])
+    with pytest.raises(ValueError, match="1 arrays without names"):
+        nn.Dense(1).collect_params().load(file)
+
+
 def test_symbol_block_of_internals():
     net = small_net()
     net(mx.nd.ones((2, 1, 8, 8)))

@@ -19,6 +19,19 @@ def test_arrays_keep_their_type(dtype):
     assert sparse.csr_matrix(np.diag(rows[0])).dtype == np.dtype(dtype)
 
 
+@pytest.mark.parametrize("stype", ["row_sparse", "csr"])
+def test_array_of_a_sparse_array_stays_sparse(stype):
+    source = mx.nd.array([[0, 1], [0, 0], [2, 0]]).tostype(stype)
+    for dtype in (None, "float64"):
+        made = mx.nd.array(source, dtype=dtype)
+        assert made.stype == stype
+        assert np.dtype(made.dtype) == np.dtype(dtype or "float32")
+        np.testing.assert_array_equal(made.asnumpy(), source.asnumpy())
+    assert mx.nd.array(source, mx.cpu(1)).context == mx.cpu(1)
+    made[:] = 0
+    assert source.asnumpy().sum() == 3  # a copy
+
+
 def test_lists_and_empty_arrays_are_float32_unless_a_type_is_given():
     assert sparse.csr_matrix(([1, 2, 3], [0, 2, 1], [0, 2, 2, 3])).dtype == np.float32
     assert sparse.row_sparse_array(([[1, 2]], [1]), shape=(3, 2)).dtype == np.float32
