@@ -26,6 +26,23 @@ TEST(FusedPlan, AResidualBlockIsAsManyStepsAsConvolutions) {
   EXPECT_EQ(result.steps() - result.steps("_sg_onednn_reorder"), 3) << result.plan;
 }
 
+// Weights of more than a megabyte are multiplied out in parts, of groups where there are some;
+// where no parts are whole blocks, all at once.
+TEST(FusedPlan, LargeWeightsAreFoldedInParts) {
+  const auto check = [](int64_t from, int64_t to, int kernel, int groups) {
+    SCOPED_TRACE(testing::Message() << from << " to " << to << " in " << groups);
+    Network net({1, from, 4, 3});
+    const Value x = net.conv("c0", net.data(), from, to, kernel, true, groups);
+    const Network::Result result = net.check(relu(net.batch_norm("bn0", x, to)));
+    EXPECT_EQ(result.steps("_sg_onednn_conv"), 1) << result.plan;
+  };
+  check(1024, 512, 1, 1);
+  check(512, 576, 1, 1);
+  check(520, 520, 1, 1);
+  check(160, 192, 3, 1);
+  check(2048, 2048, 3, 128);
+}
+
 TEST(FusedPlan, SumsOfTwoConvolutionsAndOfBroadcastNames) {
   Network net({1, 16, 6, 6});
   const Value a = net.conv("a", net.data(), 16, 16), b = net.conv("b", net.data(), 16, 16, 1);

@@ -110,11 +110,12 @@ class Block:
         children = {id(child) for child in self._children.values()}
 
         def hidden(value: Any) -> bool:
-            if isinstance(value, (list, tuple)):
-                return any(hidden(item) for item in value)
-            if isinstance(value, dict):
-                return any(hidden(item) for item in value.values())
-            return isinstance(value, Block) and id(value) not in children
+            if isinstance(value, Block):
+                return id(value) not in children
+            for item in value.values() if isinstance(value, dict) else value:
+                if isinstance(item, (list, tuple, dict, Block)) and hidden(item):
+                    return True
+            return False
 
         for name, value in self.__dict__.items():
             if isinstance(value, (list, tuple, dict)) and not name.startswith("__") and name not in _OWN and hidden(value):

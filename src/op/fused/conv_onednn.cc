@@ -3,6 +3,8 @@
 // normalisation makes of them.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <optional>
 #include <string_view>
 
 #include "base/omp.h"
@@ -14,6 +16,7 @@
 #include "op/fused/sum_place.h"
 #include "op/fused/winograd.h"
 #include "op/nn/conv_arrays_onednn.h"
+#include "op/onednn/lru_cache.h"
 #include "op/onednn/prepared.h"
 #include "op/run/parallel.h"
 
@@ -112,6 +115,25 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
   return desc;
 }
 
+// A graph asks for each layer several times, as it grows and when it is laid out, and networks have
+// many layers of the same sizes; oneDNN takes up to half a millisecond for one answer.
+struct Known {
+  static constexpr int64_t kMost = 128;
+  Desc desc;
+};
+
+// All that the answer depends on, but for what no process changes: the CPU.
+void add_to(onednn::Key& key, const FusedConvParams& params, const ConvGeometry& g,
+            memory::data_type type, int64_t source) {
+  key.add(static_cast<int64_t>(type)).add(source).add(has_bias(params) ? 1 : 0);
+  key.add(g.spatial).add(g.batch).add(g.groups).add(g.image_channels).add(g.map_channels);
+  for (const auto& sizes : {g.image, g.map, g.kernel, g.stride, g.dilate, g.pad}) key.add(sizes);
+  for (const PostOp& op : params.post_ops)
+    key.add(static_cast<int64_t>(op.kind))
+        .add(std::bit_cast<int32_t>(op.alpha))
+        .add(std::bit_cast<int32_t>(op.beta));
+}
+
 std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
                                   const LayoutRef& source) {
   if (!onednn::takes(signature) || channels_last(params.conv.layout)) return nullptr;
@@ -121,8 +143,15 @@ std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature
   if (params.sum && signature.in[1].dtype != data) return nullptr;
   const memory::data_type type = onednn::inference_type(signature.in[0].dtype);
   const ConvGeometry g = geometry_of(params, signature);
-  if (auto desc = implemented_in(type, params, g, signature, source)) return desc;
-  return type == kFloat ? nullptr : implemented_in(kFloat, params, g, signature, source);
+  const int64_t lies = source == nullptr ? 0 : is_in_blocks(source, signature.in[0]) ? 1 : 2;
+  onednn::Key key;
+  add_to(key, params, g, type, lies);
+  const Known* known = onednn::thread_cache<Known>().get(key, [&] {
+    auto desc = implemented_in(type, params, g, signature, source);
+    if (!desc && type != kFloat) desc = implemented_in(kFloat, params, g, signature, source);
+    return desc ? std::make_unique<Known>(std::move(*desc)) : nullptr;
+  });
+  return known != nullptr ? std::make_unique<Desc>(known->desc) : nullptr;
 }
 
 DirectUnits units_of(const Desc& desc) {
@@ -158,6 +187,17 @@ std::unique_ptr<Desc> direct_on_copy(const Desc& desc, const FusedConvParams& pa
   auto direct = implemented_in(kFloat, params, with_zeros_in_place(g), signature, source);
   const bool plain = direct && onednn::layout_of(direct->src_desc()) == nullptr;
   return plain && !is_product(*direct) ? std::move(direct) : nullptr;
+}
+
+// How many lines of the first dimension of weights are multiplied out and reordered at a time.
+// Between the two they stay in the cache, and memory is touched for no more: a second copy of all
+// weights costs more to get from the system than to write. Whole blocks of whatever layout.
+int64_t lines_at_a_time(int64_t all, int64_t line) {
+  constexpr int64_t kFloats = int64_t{1} << 18, kBlocks = 64;
+  if (all * line <= kFloats || all % kBlocks != 0) return all;
+  int64_t lines = std::max(kFloats / line / kBlocks, int64_t{1}) * kBlocks;
+  while (all % lines != 0) lines -= kBlocks;
+  return lines;
 }
 
 class FusedConv final : public PreparedKernel {
@@ -230,15 +270,36 @@ class FusedConv final : public PreparedKernel {
   }
 
   std::shared_ptr<const PackedWeight> pack(const KernelContext& context) const {
-    const onednn::ConvArrays a(geometry_);
-    auto packed = std::make_shared<PackedWeight>(
-        descs_.weight.get_size(), static_cast<std::size_t>(geometry_.map_channels) * sizeof(float));
-    const FoldedWeight folded(params_, context, packed->bias.floats());
-    auto* from = const_cast<float*>(folded.weight());  // oneDNN takes inputs as void* too
-    const memory plain(onednn::plain_desc(a.weight(), kFloat), onednn::engine(), from);
-    const memory wanted(descs_.weight, onednn::engine(), packed->weight.data());
-    onednn::execute(dnnl::reorder(plain, wanted),
-                    {{DNNL_ARG_FROM, plain.get()}, {DNNL_ARG_TO, wanted.get()}});
+    const auto channels = static_cast<std::size_t>(geometry_.map_channels);
+    auto packed =
+        std::make_shared<PackedWeight>(descs_.weight.get_size(), channels * sizeof(float));
+    const Folding folding(params_, context, packed->bias.floats());
+    memory::dims part = onednn::ConvArrays(geometry_).weight(), at(part.size());
+    const int64_t all = part[0], row = geometry_.image_group() * geometry_.kernel_size();
+    const int64_t filters = geometry_.map_channels / all;  // in a line of the first dimension
+    part[0] = folding.scales() == nullptr ? all : lines_at_a_time(all, filters * row);
+    memory::desc wanted = descs_.weight.submemory_desc(part, at, /*allow_empty=*/true);
+    if (part[0] == all || !wanted) {
+      part[0] = all;
+      wanted = descs_.weight;
+    }
+    const int64_t count = part[0] * filters;
+    std::optional<PackedFloats> room;
+    if (folding.scales() != nullptr)
+      room.emplace(static_cast<std::size_t>(count * row) * sizeof(float));
+    const memory from(onednn::plain_desc(part, kFloat), onednn::engine(), DNNL_MEMORY_NONE);
+    const memory to(wanted, onednn::engine(), DNNL_MEMORY_NONE);
+    const dnnl::reorder reorder(from, to);
+    const auto bytes = static_cast<int64_t>(memory::data_type_size(wanted.get_data_type()));
+    for (; at[0] < all; at[0] += part[0]) {
+      const float* scaled =
+          folding.multiplied(at[0] * filters, count, row, room ? room->floats() : nullptr);
+      from.set_data_handle(const_cast<float*>(scaled));  // oneDNN takes inputs as void* too
+      const memory::dim before =
+          at[0] == 0 ? 0 : descs_.weight.submemory_desc(part, at).get_submemory_offset();
+      to.set_data_handle(static_cast<char*>(packed->weight.data()) + before * bytes);
+      onednn::execute(reorder, {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}});
+    }
     return packed;
   }
 

@@ -35,18 +35,25 @@ namespace mxnet {
   }
 }
 
+const float* Folding::multiplied(int64_t first, int64_t count, int64_t row, float* to) const {
+  const float* const from = given() + first * row;
+  if (scales() == nullptr) return from;
+  const double* const by = scales() + first;
+  parallel_for(count, static_cast<double>(row), [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c)
+      for (int64_t i = c * row; i < (c + 1) * row; ++i)
+        to[i] = static_cast<float>(double{from[i]} * by[c]);
+  });
+  return to;
+}
+
 FoldedWeight::FoldedWeight(const FusedConvParams& params, const KernelContext& context, float* bias)
     : folding_(params, context, bias), weight_(folding_.given()) {
   if (folding_.scales() == nullptr) return;
   const int64_t channels = params.conv.num_filter;
-  const int64_t size = context.in(params.weight_input()).size(), row = size / channels;
+  const int64_t size = context.in(params.weight_input()).size();
   float* const scaled = scaled_.emplace(static_cast<std::size_t>(size) * sizeof(float)).floats();
-  parallel_for(channels, static_cast<double>(row), [&](int64_t first, int64_t last) {
-    for (int64_t c = first; c < last; ++c)
-      for (int64_t i = c * row; i < (c + 1) * row; ++i)
-        scaled[i] = static_cast<float>(double{weight_[i]} * folding_.scales()[c]);
-  });
-  weight_ = scaled;
+  weight_ = folding_.multiplied(0, channels, size / channels, scaled);
 }
 
 }  // namespace mxnet

@@ -20,6 +20,9 @@ class Folding {
   const float* given() const { return given_.data(); }
   // One for each filter; null where nothing is folded.
   const double* scales() const { return scales_.empty() ? nullptr : scales_.data(); }
+  // The weights of filters [first, first + count), `row` each, in the order that they are given in:
+  // multiplied into `to`, or where they lie if nothing is folded.
+  const float* multiplied(int64_t first, int64_t count, int64_t row, float* to) const;
 
  private:
   const Floats given_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled primitives by key, the least recently used first to go.
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -10,67 +9,64 @@
 #include <utility>
 #include <vector>
 
-#include "base/config.h"
 #include "op/onednn/key.h"
 #include "op/onednn/thread_caches.h"
 
 namespace mxnet::onednn {
 
-// Not thread-safe: each kernel keeps one per thread (thread_cache() below), because a primitive's
-// memory objects are rebound at each run. oneDNN itself shares the generated code between equal
-// primitives of all threads.
+// Values of whatever type; compiled once for all of them.
 //
 // Invariants: recent_ holds every entry once, the latest use first; index_ maps the hash of each to
 // its place. A null value says that nothing can be compiled for the key.
-template <class T>
-class LruCache {
+class LruEntries {
  public:
-  // The value of `key`; make() gives a unique_ptr<T> where there is none yet. A hit allocates
-  // nothing. What is returned stays until the next get().
-  template <class Make>
-  T* get(const Key& key, const Make& make) {
-    const std::size_t hash = key.hash();
-    const auto [first, last] = index_.equal_range(hash);
-    for (auto at = first; at != last; ++at) {
-      if (!std::ranges::equal(at->second->words, key.words())) continue;
-      recent_.splice(recent_.begin(), recent_, at->second);
-      return at->second->value.get();
-    }
-    std::unique_ptr<T> value = make();
-    recent_.push_front({{key.words().begin(), key.words().end()}, hash, std::move(value)});
-    index_.emplace(hash, recent_.begin());
-    shrink();
-    return recent_.front().value.get();
-  }
-
   std::size_t size() const { return recent_.size(); }
+
+ protected:
+  using Value = std::unique_ptr<void, void (*)(void*)>;
+
+  // Null where there is none yet. A hit allocates nothing.
+  const Value* find(const Key& key);
+  // Others go then, to MXNET_ONEDNN_CACHE_NUM entries, and to `most` where that is not less than 0.
+  const Value& add(const Key& key, Value value, int64_t most);
 
  private:
   struct Entry {
     std::vector<int64_t> words;
     std::size_t hash;
-    std::unique_ptr<T> value;
+    Value value;
   };
-  using Place = typename std::list<Entry>::iterator;
-
-  // To MXNET_ONEDNN_CACHE_NUM entries, but never the one that is about to be used.
-  void shrink() {
-    const int64_t limit = config().onednn.cache_num;
-    if (limit < 0) return;
-    while (recent_.size() > static_cast<std::size_t>(std::max<int64_t>(limit, 1))) {
-      const Place last = std::prev(recent_.end());
-      const auto [first, end] = index_.equal_range(last->hash);
-      for (auto at = first; at != end; ++at) {
-        if (at->second != last) continue;
-        index_.erase(at);
-        break;
-      }
-      recent_.pop_back();
-    }
-  }
+  using Place = std::list<Entry>::iterator;
+  void shrink(int64_t most);
 
   std::list<Entry> recent_;
   std::unordered_multimap<std::size_t, Place> index_;
+};
+
+// Not thread-safe: each kernel keeps one per thread (thread_cache() below), because a primitive's
+// memory objects are rebound at each run. oneDNN itself shares the generated code between equal
+// primitives of all threads.
+template <class T>
+class LruCache : public LruEntries {
+ public:
+  // The value of `key`; make() gives a unique_ptr<T> where there is none yet. What is returned
+  // stays until the next get(). A T with a bound of its own says so by T::kMost.
+  template <class Make>
+  T* get(const Key& key, const Make& make) {
+    if (const Value* found = find(key)) return static_cast<T*>(found->get());
+    std::unique_ptr<T> made = make();
+    Value value(made.release(), [](void* of_t) { delete static_cast<T*>(of_t); });
+    return static_cast<T*>(add(key, std::move(value), most()).get());
+  }
+
+ private:
+  static constexpr int64_t most() {
+    if constexpr (requires { T::kMost; }) {
+      return T::kMost;
+    } else {
+      return -1;
+    }
+  }
 };
 
 // The calling thread's own cache of T. All its caches hang on one thread-local pointer

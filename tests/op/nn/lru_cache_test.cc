@@ -37,6 +37,10 @@ class Numbers {
   LruCache<int> cache_;
 };
 
+struct Rare {
+  static constexpr int64_t kMost = 4;
+};
+
 TEST(OnednnCache, MakesEachValueOnce) {
   Numbers numbers;
   for (int round = 0; round < 3; ++round)
@@ -72,6 +76,23 @@ TEST(OnednnCache, CacheNumBoundsEachCache) {
   set_limit(std::nullopt);
   for (int64_t n = 0; n < 10; ++n) numbers.get(n);
   EXPECT_EQ(numbers.size(), 10u);
+}
+
+TEST(OnednnCache, AKindMayHaveABoundOfItsOwn) {
+  const auto size_of = [](std::optional<std::string> limit) {
+    set_limit(std::move(limit));
+    LruCache<Rare> cache;
+    for (int64_t n = 0; n < 10; ++n) {
+      Key key;
+      key.add(n);
+      cache.get(key, [] { return std::make_unique<Rare>(); });
+    }
+    return cache.size();
+  };
+  EXPECT_EQ(size_of(std::nullopt), 4u);
+  EXPECT_EQ(size_of("100"), 4u);
+  EXPECT_EQ(size_of("2"), 2u);
+  set_limit(std::nullopt);
 }
 
 TEST(OnednnCache, TheLeastRecentlyUsedGoesFirst) {
