@@ -54,6 +54,10 @@ def _arithmetic(name: str, lhs: Any, rhs: Any) -> Any:
     both = isinstance(lhs, NDArray) and isinstance(rhs, NDArray)
     if both and lhs.shape == rhs.shape and (lhs.stype != "default" or rhs.stype != "default"):
         return _generate.operator(_ELEMENTWISE[name])(lhs, rhs)
+    return _dense_result(name, lhs, rhs)
+
+
+def _dense_result(name: str, lhs: Any, rhs: Any) -> Any:
     return getattr(_dense_arithmetic, name)(lhs, rhs)
 
 
@@ -156,7 +160,7 @@ class BaseSparseNDArray(NDArray):
 
     def __rmul__(self, other: Any) -> Any:
         # Python asks the subclass first; a dense array on the left makes the product dense, as it does in sums.
-        return _dense_arithmetic.multiply(other, self) if isinstance(other, NDArray) else self.__mul__(other)
+        return _dense_result("multiply", other, self) if isinstance(other, NDArray) else self.__mul__(other)
 
     def __truediv__(self, other: Any) -> Any:
         return divide(self, other) if _is_operand(other) else NotImplemented
