@@ -3,6 +3,7 @@
 // counts every operator new.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
 
 #include "counted_new.h"
@@ -86,6 +87,39 @@ TEST_F(Allocation, FewForARecordedCallAndItsGradient) {
   pass();
   EXPECT_LT(static_cast<double>(g_allocations - before) / kLength, 6.5);
   EXPECT_EQ(values_of(grad), Values(64, 1));
+}
+
+// Biases and branches in turn: rules of one operator without attributes, which ask for other steps.
+TEST_F(Allocation, FewWhereShapesOfRecordedCallsAlternate) {
+  constexpr int kLength = 200;
+  attach_grad(x_);
+  NDArray row = array_of(Values(8, 1), {8});
+  y_ = array_of(Values(64, 1), {8, 8});
+  const ParsedAttrsRef sum = parse_attrs(Registry::get().at("broadcast_add"), {});
+  const auto allocations = [&](std::array<NDArray*, 2> others) {
+    const auto pass = [&] {
+      NDArray y = x_;
+      {
+        const Recording recording;
+        for (int i = 0; i < kLength; ++i) {
+          NDArray next;
+          NDArray* inputs[] = {&y, others[static_cast<std::size_t>(i % 2)]};
+          NDArray* outputs[] = {&next};
+          imperative_invoke(sum, inputs, outputs);
+          y = std::move(next);
+        }
+      }
+      backward_from(y);
+    };
+    for (int i = 0; i < 3; ++i) pass();
+    const uint64_t before = g_allocations;
+    pass();
+    return g_allocations - before;
+  };
+  attach_grad(row);
+  attach_grad(y_);
+  const uint64_t apart = allocations({&row, &row}) + allocations({&y_, &y_});
+  EXPECT_LE(2 * allocations({&row, &y_}), apart + 20);
 }
 
 }  // namespace

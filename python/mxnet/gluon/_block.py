@@ -284,4 +284,4 @@ class Block:
 
 
 # Attributes of Block that hold blocks by design.
-_OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks"))
+_OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks", "_own_arrays"))

@@ -10,7 +10,7 @@ from .. import ndarray, symbol
 from ..ndarray import NDArray
 from ..util import is_np_array
 from ._structure import flatten, regroup
-from ._parameter import Parameter, replacements
+from ._parameter import Kept, Parameter, replacements
 
 
 class Graph(NamedTuple):
@@ -69,7 +69,7 @@ class CachedGraph:
         # Plain inputs that all take part, and the outputs of one symbol: such a call needs nothing but a list.
         self.direct = graph.in_format == [0] * len(place_of) and isinstance(graph.out_format, int) and graph.out_format >= 0
         self._places = [place_of[i] for i in range(len(place_of))] if self.direct else []
-        self._arrays: Dict[Tuple[int, int], List[Any]] = {}
+        self._arrays = Kept()
         self._replacement = -1
 
     def gather(self, inputs: List[NDArray]) -> List[NDArray]:
@@ -103,15 +103,17 @@ class CachedGraph:
 
     def _keep(self, args: Tuple[Any, ...]) -> Optional[List[Any]]:
         """The list for a device, as of now; None if there are no values yet."""
-        if self._replacement != replacements[0]:
-            self._arrays.clear()
-            self._replacement = replacements[0]
+        version = replacements[0]
+        if self._replacement != version:
+            self._arrays = Kept()
+            self._replacement = version
+        arrays = self._arrays  # as of `version`, whatever other threads do
         if any(parameter._data is None for parameter in self.parameters):
             return None
         kept: Any = self.gather(list(args))
         for place in self._places:
             kept[place] = None  # a call's inputs are not kept alive
-        self._arrays[args[0]._device] = kept
+        arrays[args[0]._device] = kept
         return kept
 
 

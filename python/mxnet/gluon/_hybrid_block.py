@@ -16,7 +16,7 @@ from ..symbol import Symbol
 from ._block import Block
 from ._cached_graph import CachedGraph, Graph, build_cached_graph, trace
 from ._errors import add_place
-from ._parameter import replacements
+from ._parameter import Kept, replacements
 from ._structure import arrays_in, flatten, regroup
 from .parameter import DeferredInitializationError, Parameter
 from .parameter_dict import some_of
@@ -28,6 +28,9 @@ class _Own(NamedTuple):
     parameters: Dict[str, Parameter]
     arrays: Dict[str, NDArray]
     context: Any
+
+
+_data = Parameter.data
 
 
 class HybridBlock(Block):
@@ -298,10 +301,13 @@ class HybridBlock(Block):
                 version = replacements[0]
                 arrays = {name: parameter.data(context) for name, parameter in self._reg_params.items()}
         own = _Own(dict(self._reg_params), arrays, context)
-        # A class of the user may give other arrays each time.
-        if all(type(parameter).data is Parameter.data for parameter in own.parameters.values()):
+        # What the user has put in the place of data() may give other arrays each time.
+        if all(getattr(parameter.data, "__func__", None) is _data for parameter in own.parameters.values()):
             before, kept = self._own_arrays
-            self._own_arrays = (version, {**(kept if before == version else {}), beside._device: own})
+            if before != version:
+                kept = Kept()
+                self._own_arrays = version, kept
+            kept[beside._device] = own
         return own
 
     def _forward_symbols(self, x: Any, *args: Any) -> Any:

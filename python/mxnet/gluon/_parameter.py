@@ -8,6 +8,7 @@ first forward pass tells the shape.
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -29,6 +30,32 @@ _STORAGE_TYPES = ("default", "row_sparse", "csr")
 
 # Counts how often any parameter got other arrays. Blocks keep lists of arrays for as long as it stands.
 replacements = [0]
+
+
+class Kept(Dict[Tuple[int, int], Any]):
+    """What a block keeps of parameters' arrays, by device.
+
+    The next replacement empties it, for the block may never be called again and would hold on to old arrays. The count
+    has to be compared all the same: another thread may put into it what it found before that.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        _all_kept[id(self)] = self
+
+
+_all_kept: "weakref.WeakValueDictionary[int, Kept]" = weakref.WeakValueDictionary()
+
+
+def _replaced() -> None:
+    replacements[0] += 1
+    try:
+        while True:
+            _all_kept.popitem()[1].clear()
+    except KeyError:  # that was all
+        pass
 
 
 def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
@@ -155,7 +182,7 @@ class Parameter:
 
     def _replace(self, data: Optional[List[NDArray]]) -> None:
         self._data = data
-        replacements[0] += 1
+        _replaced()
 
     def _missing(self, ctx: Any) -> Exception:
         if self._data is not None:
@@ -262,7 +289,7 @@ class Parameter:
             self._grad = None
             return
         self._grad = [self._zero_gradient(array) for array in self._data]
-        replacements[0] += 1
+        _replaced()
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _zero_gradient(self, array: NDArray) -> NDArray:

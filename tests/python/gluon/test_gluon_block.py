@@ -2,7 +2,9 @@
 """Blocks: names, children, parameters, hooks, files, tables and copies."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -358,6 +360,33 @@ def test_a_parameter_may_give_another_array_each_time():
     block = Scaled(scale)
     scale.initialize()
     assert [block(mx.nd.ones((1,))).asscalar() for _ in range(3)] == [1, 2, 3]
+
+
+def test_a_parameter_object_may_give_another_array_each_time():
+    block = Scaled()
+    block.initialize()
+    plain, calls = block.scale.data, []
+
+    def counting(ctx=None):
+        calls.append(ctx)
+        return plain(ctx) * len(calls)
+
+    block.scale.data = counting
+    assert [block(mx.nd.ones((1,))).asscalar() for _ in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("hybridized", (False, True))
+def test_layers_let_go_of_arrays_that_parameters_have_no_more(hybridized):
+    block = Scaled()
+    block.initialize()
+    block.hybridize(hybridized)
+    for _ in range(2):
+        block(mx.nd.ones((1,)))
+    array, gradient = weakref.ref(block.scale.data()), weakref.ref(block.scale.grad())
+    block.scale.cast("float64")  # the block, as a child of one that becomes a graph, is not called again
+    gc.collect()
+    assert array() is None and gradient() is None
+    assert block(mx.nd.ones((1,), dtype="float64")).dtype == np.float64
 
 
 def test_a_layer_leaves_the_device_as_it_was_when_it_fails():
