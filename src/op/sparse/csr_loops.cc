@@ -3,6 +3,7 @@
 #include "op/sparse/csr_loops.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "base/simd.h"
 

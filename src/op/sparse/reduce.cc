@@ -52,6 +52,7 @@ template <class T>
 template <class T>
 [[gnu::noinline]] void add_to_columns(const void* values, const int64_t* columns, int64_t count,
                                       void* sums) {
+#pragma GCC unroll 4
   for (int64_t k = 0; k < count; ++k)
     static_cast<Sum<T>*>(sums)[columns[k]] += static_cast<Sum<T>>(static_cast<const T*>(values)[k]);
 }

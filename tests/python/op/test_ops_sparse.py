@@ -199,11 +199,21 @@ def test_more_columns_than_caches_hold_are_summed_in_any_order(mx, ascending):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_of_each_length_times_a_vector(mx, dtype):
     rng = np.random.default_rng(6)
-    dense = (np.tri(24, 23) * rng.integers(1, 9, (24, 23))).astype(dtype)
-    vector = rng.integers(-8, 9, (23, 1)).astype(dtype)
+    dense = (np.tri(80, 79) * rng.integers(1, 9, (80, 79))).astype(dtype)  # the last ones are long
+    vector = rng.integers(-8, 9, (79, 1)).astype(dtype)
     check(mx, mx.run("dot", csr(dense), vector)[0], dense @ vector)
-    left = rng.integers(-8, 9, (5, 23)).astype(dtype)
+    left = rng.integers(-8, 9, (5, 79)).astype(dtype)
     check(mx, mx.run("dot", left, csr(dense), transpose_b=True)[0], left @ dense.T, "csr")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_with_matrices_of_each_width(mx, dtype):
+    rng = np.random.default_rng(7)
+    dense = np.where(rng.random((30, 40)) < 0.3, rng.integers(1, 9, (30, 40)), 0).astype(dtype)
+    for width in range(1, 36):
+        right, head = (rng.integers(-8, 9, (size, width)).astype(dtype) for size in (40, 30))
+        check(mx, mx.run("dot", csr(dense), right)[0], dense @ right)
+        check(mx, mx.run("dot", csr(dense), head, transpose_a=True, forward_stype="default")[0], dense.T @ head)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
