@@ -50,8 +50,10 @@ inline constexpr double kRowCost = 64;
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
 // Below this a row is too short for the vector loop, and takes longer than to be turned.
 inline constexpr int64_t kShortRow = 17;
-// Elements of so many short rows together are turned.
-inline constexpr int64_t kMostTurned = kLeaf / 4;
+// Elements of so many short rows together are turned, fewer where bytes are added, which have loops
+// of their own otherwise. Of more rows too few outputs would lie side by side.
+inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;
+inline constexpr int64_t kMostRowsTurned = 32;
 
 // Merges values as a binary counter carries: like meets like in size.
 template <class L, class A>
@@ -193,7 +195,9 @@ class Units {
     const int64_t extent = plan_.extent();
     if (extent == 0 || plan_.kept().count() != 1) return false;
     if (plan_.inner_reduced()) return extent < kShortRow && plan_.reduced().count() == 0;
-    return width() < kNarrow && extent * width() <= kMostTurned && plan_.reduced().count() == 1;
+    return width() < kNarrow && extent <= kMostRowsTurned &&
+           extent * width() <= (adds_bytes_ ? kMostBytesTurned : kMostTurned) &&
+           plan_.reduced().count() == 1;
   }
   // Turned into columns, which fill vectors.
   void short_rows(int64_t first, int64_t n, A* values) const {
