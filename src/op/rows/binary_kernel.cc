@@ -284,7 +284,8 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
       scalar_left ? run_typed<T, Out>(row, b, from, to) : run_typed<T, Out>(row, from, b, to);
     };
     if constexpr (kIsByte<T> && std::is_same_v<T, Out>) {
-      if (is_long(row) && a.size() >= kTableFrom) {
+      // Remainders of bytes are computed by whole vectors.
+      if (is_long(row) && row != BinaryRow::mod && a.size() >= kTableFrom) {
         const Shape all{256};
         return run_by_table<T>(a, out, [&](T* x, T* y) {
           run({x, &all, a.dtype}, {y, &all, a.dtype});
