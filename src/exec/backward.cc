@@ -235,7 +235,7 @@ class Backward {
   // --- the gradients ---------------------------------------------------------------------------
 
   // Gradients go straight into the leaves' buffers unless the pass still has to read one of them,
-  // or two lie in one place.
+  // two lie in one place, or the pass may be refused halfway: then nothing is to be written.
   void decide_targets(InputRefs head_grads) {
     ChunkSet buffers(leaves_.size());
     bool shared = false, overwritten = false;
@@ -250,6 +250,7 @@ class Backward {
       if (grad != nullptr && !grad->is_none()) direct_ &= !buffers.contains(grad->chunk().get());
     for (const Visit& visit : order_) {
       if (visit.node->kind() != TapeNode::Kind::kOperation) continue;
+      direct_ &= !visit.needed || visit.node->op->has_gradient();
       for (const NDArray& saved : static_cast<const OperationNode&>(*visit.node).saved())
         direct_ &= !buffers.contains(saved.chunk().get());
     }

@@ -121,6 +121,11 @@ std::vector<Symbol> Symbol::input_symbols(Inputs which) const {
 }
 
 std::string Symbol::debug_text() const {
+  if (graph_.outputs.size() == 1 && graph_.outputs[0].node->inputs.empty()) {
+    const ir::Node& node = *graph_.outputs[0].node;
+    return node.is_variable() ? fmt::format("Variable:{}\n", node.name)
+                              : fmt::format("AtomicFunctor  Op:{}\n", node.op->name());
+  }
   std::string text = "Symbol Outputs:\n";
   for (std::size_t o = 0; o < graph_.outputs.size(); ++o) {
     const ir::Entry& output = graph_.outputs[o];

@@ -69,6 +69,34 @@ def test_backward_writes_and_adds():
     assert x.grad.asnumpy().tolist() == [2, 4] and added.grad.asnumpy().tolist() == [4, 8]
 
 
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_a_pass_that_is_refused_leaves_the_gradients_as_they_were(hybridized):
+    class Shuffled(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return F.random.shuffle(x * 2)
+
+    block = Shuffled()
+    if hybridized:
+        block.hybridize()  # not compiled, as it is small
+    x, added = leaf([1.0, 2.0], grad_req="add"), leaf([4.0, 5.0], grad_req="add")
+    written = leaf([6.0, 7.0])
+    with autograd.record():
+        y = block(x) * added * written
+    for _ in range(2):
+        with pytest.raises(mx.MXNetError, match="this one has no gradient"):
+            y.backward(retain_graph=True)
+        assert [of.grad.asnumpy().tolist() for of in (x, added, written)] == [[0, 0]] * 3
+
+
+def test_what_has_no_gradient_stops_none_that_goes_around_it():
+    x = leaf([3.0, 1.0], grad_req="add")
+    with autograd.record():
+        y = x * x + mx.nd.BlockGrad(mx.nd.random.shuffle(x))
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [12, 4]
+
+
 def test_head_gradients_weigh_the_outputs():
     x = leaf([1.0, 2.0])
     with autograd.record():

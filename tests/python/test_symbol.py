@@ -224,3 +224,13 @@ def test_names_of_what_topk_returns():
     kinds = ("value", "indices", "both", "mask")
     names = {kind: mx.sym.topk(mx.sym.var("x"), k=2, ret_typ=kind, name="t").list_outputs() for kind in kinds}
     assert names == {"value": ["t_output0"], "indices": ["t_output"], "both": ["t_output0", "t_output1"], "mask": ["t_output"]}
+
+
+@pytest.mark.parametrize("made, text", [
+    (lambda: mx.sym.Variable("a"), "Variable:a\n"),
+    (lambda: mx.sym.zeros((2, 3), name="z"), "AtomicFunctor  Op:_zeros\n"),
+    (lambda: mx.sym.Group([mx.sym.Variable("a"), mx.sym.Variable("b")]),
+     "Symbol Outputs:\n\toutput[0]=a(0)\n\toutput[1]=b(0)\nVariable:a\nVariable:b\n"),
+])
+def test_a_symbol_of_one_node_without_inputs_prints_as_that_node(made, text):
+    assert made().debug_str() == text

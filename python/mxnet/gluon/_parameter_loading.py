@@ -9,6 +9,7 @@ from .. import ndarray
 from ..context import Context, cpu
 from ..ndarray import NDArray
 from ..ndarray._dtypes import dtype_number
+from ..util import is_np_shape
 from ._errors import MismatchError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def load_into(parameter: Parameter, data: NDArray, contexts: Optional[List[Conte
 
 def _check_shape(parameter: Parameter, data: NDArray) -> None:
     has, unknown = parameter.shape, (-1, 0)
-    if has is None:
+    if has is None or (has == () and not is_np_shape()):
         return
     if len(has) != len(data.shape) or any(dim not in unknown and dim != loaded for dim, loaded in zip(has, data.shape)):
         raise MismatchError(f"Parameter {parameter.name}: given shape {data.shape} in the file, expected {has}")

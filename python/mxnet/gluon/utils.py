@@ -68,7 +68,7 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
     scale = ndarray.minimum(max_norm / (norm + 1e-8), 1.0)
     known: Any = None
     if check_isfinite:
-        known = float(norm.asscalar())
+        known = norm.asscalar()
         if not math.isfinite(known):
             warnings.warn("The norm of the gradients is infinite or not a number", stacklevel=2)
     for array in arrays:

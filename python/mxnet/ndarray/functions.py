@@ -57,7 +57,7 @@ def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> Any:  # pylint: 
     if isinstance(bins, NDArrayBase):
         return _op("_histogram")(a, bins)
     if range is None:  # the whole of it: counts come in float32 then, as they do from the release
-        return [part.astype("float32") for part in histogram(a, bins, (a.min().asscalar(), a.max().asscalar()))]
+        return tuple(part.astype("float32") for part in histogram(a, bins, (a.min().asscalar(), a.max().asscalar())))
     return _op("_histogram")(a, bin_cnt=int(bins), range=(float(range[0]), float(range[1])))
 
 

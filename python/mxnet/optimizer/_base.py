@@ -276,12 +276,11 @@ class Optimizer:
 
     def _scaled(self, grad: Any) -> Any:
         """The gradient, scaled and clipped, for updates of several operators."""
-        grad = grad.as_nd_ndarray() * self.rescale_grad
-        return grad if self.clip_gradient is None else self._clipped(grad)
+        return self._clipped(grad.as_nd_ndarray() * self.rescale_grad)
 
     def _clipped(self, grad: Any) -> Any:
         bound = self.clip_gradient
-        return grad if bound is None else _op("clip")(grad, a_min=-bound, a_max=bound)
+        return grad if bound is None or bound < 0 else _op("clip")(grad, a_min=-bound, a_max=bound)
 
     # --- Files
 

@@ -157,7 +157,7 @@ class LAMB(AtOnce):
 
     def create_state(self, index: Any, weight: Any) -> Any:
         """(mean, mean of squares) of the gradient."""
-        return zeros_like(weight, stype="default"), zeros_like(weight, stype="default")
+        return zeros_like(weight), zeros_like(weight)
 
     def _update_impl(self, index: Any, weight: Any, grad: Any, state: Any, multi_precision: bool = False) -> None:
         master = multi_precision
@@ -234,7 +234,7 @@ class LBSGD(Optimizer):
 
     def create_state(self, index: Any, weight: Any) -> Any:
         """The momentum, None without."""
-        return None if self.momentum == 0.0 else zeros_like(weight, stype="default")
+        return None if self.momentum == 0.0 else zeros_like(weight)
 
     def _rise(self, count: int) -> float:
         """The factor of the rate after so many calls."""

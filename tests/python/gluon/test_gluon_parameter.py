@@ -266,6 +266,18 @@ def test_type_in_the_file_converts_only_when_asked(tmp_path):
     assert other["p_a"].data().dtype == np.float32
 
 
+def test_an_empty_shape_is_unknown_to_a_file_unless_numpys_rules_hold():
+    parameters = ParameterDict("net_")
+    parameter = parameters.get("w", shape=())
+    parameters.load_dict({"arg:net_w": mx.nd.array([1, 2])}, ctx=mx.cpu())
+    assert parameter.shape == (2,) and parameter.data().asnumpy().tolist() == [1, 2]
+    with mx.util.np_shape():
+        other = ParameterDict("net_")
+        other.get("w", shape=())
+        with pytest.raises(AssertionError, match=r"given shape \(2,\) in the file, expected \(\)"):
+            other.load_dict({"arg:net_w": mx.nd.array([1, 2])}, ctx=mx.cpu())
+
+
 def test_a_dictionary_sets_all_its_parameters_at_once(tmp_path):
     params, _ = saved(tmp_path)
     params.setattr("lr_mult", 3)

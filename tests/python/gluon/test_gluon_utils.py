@@ -28,7 +28,8 @@ def test_parts_go_to_their_devices():
 
 def test_clipping_by_the_norm_of_all():
     arrays = [mx.nd.ones((2, 2)), mx.nd.full((3,), 2)]
-    assert utils.clip_global_norm(arrays, 1.0) == pytest.approx(4.0)
+    before = utils.clip_global_norm(arrays, 1.0)
+    assert before == pytest.approx(4.0) and type(before) is np.float32
     np.testing.assert_allclose(arrays[0].asnumpy(), 0.25, rtol=1e-5)
     np.testing.assert_allclose(arrays[1].asnumpy(), 0.5, rtol=1e-5)
     norm = utils.clip_global_norm(arrays, 10.0, check_isfinite=False)

@@ -99,6 +99,33 @@ def test_what_a_bound_of_zero_does_to_gradients(name, still):
     assert_close(clipped, start if still else free, rtol=0, atol=0)
 
 
+@pytest.mark.parametrize("name", sorted(set(mx.optimizer.Optimizer.opt_registry)))
+def test_a_negative_bound_clips_no_gradients(name):
+    results = []
+    for bound in (-1.0, None):
+        mx.random.seed(5)  # SGLD draws
+        update = mx.optimizer.get_updater(mx.optimizer.create(name, clip_gradient=bound, learning_rate=0.1))
+        weight = mx.nd.array([[1, -2], [3, 0.5]])
+        for _ in range(2):
+            update(0, mx.nd.array([[2, -0.3], [0.1, -4]]), weight)
+        results.append(weight.asnumpy())
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("name, count", [("lamb", 2), ("lbsgd", 1)])
+def test_states_are_stored_as_the_weight_is(name, count):
+    made = mx.optimizer.create(name, learning_rate=0.1, **({"momentum": 0.9} if name == "lbsgd" else {}))
+    values = np.array([[1, -2], [3, 4]], "f")
+    weights = [mx.nd.array(values), mx.nd.array(values).tostype("row_sparse")]
+    for index, weight in enumerate(weights):
+        states = made.create_state_multi_precision(index, weight)
+        kept = states if isinstance(states, tuple) else (states,)
+        assert [state.stype for state in kept] == [weight.stype] * count
+        for _ in range(2):
+            made.update_multi_precision(index, weight, mx.nd.array([[1, 1], [0, 2]]).tostype(weight.stype), states)
+    assert_close([weights[1].asnumpy()], [weights[0].asnumpy()])
+
+
 @pytest.mark.parametrize("name", ["sgd", "lamb", "lars"])
 @pytest.mark.parametrize("half", [False, True])
 def test_several_weights_at_once_are_as_one_by_one(name, half):
