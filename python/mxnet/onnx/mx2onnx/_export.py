@@ -164,8 +164,8 @@ def _write(symbol: Any, inputs: Dict[str, Any], graph: Graph) -> List[Tuple[str,
             names.update(((i, k), name) for k, name in enumerate(_written(graph, node)))
     _keep_used(graph, [names[place] for place in wanted if place in names])
     outputs = []
-    for place in wanted:
-        shown = _shown(nodes[place[0]]["name"], place, heads)
+    for listed, place in zip(symbol.list_outputs(), wanted):
+        shown = _shown(nodes[place[0]]["name"], place[1], listed)
         if place not in names:
             raise MXNetError(f"export_model: given output {shown!r}, expected one that ONNX has too: choose others with sym[i]")
         final = graph.unique(shown)
@@ -174,9 +174,12 @@ def _write(symbol: Any, inputs: Dict[str, Any], graph: Graph) -> List[Tuple[str,
     return outputs
 
 
-def _shown(node: str, place: Tuple[int, int], heads: List[Tuple[int, int]]) -> str:
-    """What a file calls an output, by which programs of other runtimes ask for it: its node, and a number where that has several."""
-    return node if sum(head[0] == place[0] for head in heads) == 1 else f"{node}{place[1]}"
+def _shown(node: str, index: int, listed: str) -> str:
+    """What a file calls an output, by which programs of other runtimes ask for it.
+
+    By its node and its number; the first one of those that list_outputs() does not number has none.
+    """
+    return node if index == 0 and listed != f"{node}_output0" else f"{node}{index}"
 
 
 def _known(internals: Any, inputs: Dict[str, Any], values: Dict[str, np.ndarray]) -> Tuple[List[Any], List[Any]]:
