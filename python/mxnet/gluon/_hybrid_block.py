@@ -224,14 +224,12 @@ class HybridBlock(Block):
     # --- Computing
 
     def __call__(self, *args: Any) -> Any:
-        if self._forward_hooks or self._forward_pre_hooks:
-            return super().__call__(*args)
         cached = self._cached
-        if cached is not None and cached.direct and self._active:
+        if cached is not None and cached.direct and self._active and not (self._forward_hooks or self._forward_pre_hooks):
             arrays = cached.arrays_for(args)
             if arrays is not None:
                 return cached.op(*arrays)
-        return self.forward(args[0]) if len(args) == 1 else self.forward(*args)  # Python goes faster where it need not unpack
+        return super().__call__(*args)
 
     def _call_cached_op(self, *args: Any) -> Any:
         cached = self._cached or self._build_cache(*args)

@@ -134,6 +134,22 @@ def test_hooks_run_around_forward_until_they_are_detached():
     assert events[3:] == ["inside"]
 
 
+def test_a_class_beside_hybrid_block_may_wrap_calls():
+    class Counts:
+        calls = 0
+
+        def __call__(self, *args):
+            self.calls += 1
+            return super().__call__(*args)
+
+    class Wrapped(mx.gluon.HybridBlock, Counts, mx.gluon.Block):
+        def hybrid_forward(self, F, x):
+            return x + 1
+
+    block = Wrapped()
+    assert block(mx.nd.ones((1,))).asscalar() == 2 and block.calls == 1
+
+
 def test_hook_handle_survives_pickling():
     net = nn.Dense(2, in_units=3)
     handle = net.register_forward_hook(print)
