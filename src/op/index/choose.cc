@@ -81,11 +81,99 @@ class Row {
   std::array<W, Positions::kBlock> block_;
 };
 
+// Offsets of an operand's rows one after the other, without divisions.
+class RowWalk {
+ public:
+  RowWalk(const Operand& operand, int64_t row, const Shape& full)
+      : operand_(operand), full_(full), at_(operand.offset(row, full)) {
+    for (int d = full.ndim() - 2; d >= 0; --d) {
+      index_[static_cast<std::size_t>(d)] = row % full[d];
+      row /= full[d];
+    }
+  }
+  int64_t at() const { return at_; }
+  void next() {
+    for (int d = full_.ndim() - 2; d >= 0; --d) {
+      const std::size_t i = static_cast<std::size_t>(d);
+      at_ += operand_.steps.of[i];
+      if (++index_[i] < full_[d]) return;
+      at_ -= operand_.steps.of[i] * full_[d];
+      index_[i] = 0;
+    }
+  }
+
+ private:
+  const Operand& operand_;
+  const Shape& full_;
+  int64_t at_;
+  std::array<int64_t, Shape::kMaxDims> index_;
+};
+
+// Rows of `from`, the elements of an operand, from row `first` on: where they lie, or written out
+// to `space`.
+template <class W>
+const W* laid_out(const Operand& operand, const W* from, const Shape& full, int64_t first,
+                  int64_t rows, W* space) {
+  const int64_t length = full.back(), step = operand.step(full);
+  if (operand.tensor.size() == full.size()) return from + first * length;
+  RowWalk walk(operand, first, full);
+  W* to = space;
+  for (int64_t r = 0; r < rows; ++r, walk.next()) {
+    const W* row = from + walk.at();
+    for (int64_t i = 0; i < length; ++i, row += step) {
+      asm("");  // vectors of so few elements take longer to set up
+      *to++ = *row;
+    }
+  }
+  return space;
+}
+
+// Rows shorter than this are chosen from a block at a time: each by itself takes longer to find
+// than to choose from.
+constexpr int64_t kShortRow = 32;
+
+template <class W>
+void choose_short_rows(const Operand& condition, const Operand& x, const Operand& y,
+                       const Shape& full, W* out) {
+  const int64_t length = full.back();
+  parallel_for(
+      full.size() / length, 4.0 * static_cast<double>(length), [&](int64_t first, int64_t last) {
+        const int64_t block = Positions::kBlock / length;
+        std::array<bool, Positions::kBlock> holds, truth;
+        std::array<W, Positions::kBlock> on_true, on_false;
+        for (int64_t row = first; row < last; row += block) {
+          const int64_t rows = std::min(block, last - row);
+          const bool* held = nullptr;
+          if (condition.tensor.dtype == DType::kBool) {
+            held = laid_out(condition, condition.tensor.as<const bool>(), full, row, rows,
+                            holds.data());
+          } else if (condition.tensor.size() == full.size()) {
+            read_truth(condition.tensor, row * length, rows * length, holds.data());
+            held = holds.data();
+          } else {
+            RowWalk walk(condition, row, full);
+            const int64_t step = condition.step(full);
+            for (int64_t r = 0; r < rows; ++r, walk.next()) {
+              read_truth(condition.tensor, walk.at(), step == 0 ? 1 : length, truth.data());
+              for (int64_t i = 0; i < length; ++i)
+                holds[static_cast<std::size_t>(r * length + i)] =
+                    truth[static_cast<std::size_t>(i * step)];
+            }
+            held = holds.data();
+          }
+          choose_each(held, laid_out(x, x.tensor.as<const W>(), full, row, rows, on_true.data()),
+                      laid_out(y, y.tensor.as<const W>(), full, row, rows, on_false.data()),
+                      out + row * length, rows * length);
+        }
+      });
+}
+
 // out = condition ? x : y over rows of the last dimension, a block at a time.
 template <class W>
 void choose_rows(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
                  W* out) {
   const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
+  if (rows > 1 && length < kShortRow) return choose_short_rows(condition, x, y, full, out);
   const int64_t condition_step = condition.step(full);
   const bool owns = owns_lines(full.size() * static_cast<int64_t>(sizeof(W)));
   const auto run = [&](int64_t row, int64_t first, int64_t last) {
