@@ -49,7 +49,7 @@ struct Operand {
 
 // By masks, which vectorise for every width; out of bytes, since GCC makes no vectors of bool.
 template <class W>
-void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
+[[gnu::noinline]] void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(holds);
   for (int64_t i = 0; i < n; ++i) {
     const W mask = static_cast<W>(W{0} - static_cast<W>(bytes[i]));
@@ -109,11 +109,15 @@ class RowWalk {
   std::array<int64_t, Shape::kMaxDims> index_;
 };
 
+// Rows shorter than this are chosen from a block at a time: each by itself takes longer to find
+// than to choose from.
+constexpr int64_t kShortRow = 32;
+
 // Rows of `from`, the elements of an operand, from row `first` on: where they lie, or written out
 // to `space`.
 template <class W>
-const W* laid_out(const Operand& operand, const W* from, const Shape& full, int64_t first,
-                  int64_t rows, W* space) {
+[[gnu::noinline]] const W* laid_out(const Operand& operand, const W* from, const Shape& full,
+                                    int64_t first, int64_t rows, W* space) {
   const int64_t length = full.back(), step = operand.step(full);
   if (operand.tensor.size() == full.size()) return from + first * length;
   RowWalk walk(operand, first, full);
@@ -128,9 +132,25 @@ const W* laid_out(const Operand& operand, const W* from, const Shape& full, int6
   return space;
 }
 
-// Rows shorter than this are chosen from a block at a time: each by itself takes longer to find
-// than to choose from.
-constexpr int64_t kShortRow = 32;
+const bool* truth_laid_out(const Operand& condition, const Shape& full, int64_t first, int64_t rows,
+                           bool* space) {
+  const int64_t length = full.back(), step = condition.step(full);
+  if (condition.tensor.size() == full.size())
+    return truth_of(condition.tensor, first * length, rows * length, space);
+  if (condition.tensor.dtype == DType::kBool) {
+    const auto* from = static_cast<const uint8_t*>(condition.tensor.data);
+    laid_out(condition, from, full, first, rows, reinterpret_cast<uint8_t*>(space));
+    return space;
+  }
+  std::array<bool, kShortRow> truth;
+  RowWalk walk(condition, first, full);
+  for (int64_t r = 0; r < rows; ++r, walk.next()) {
+    read_truth(condition.tensor, walk.at(), step == 0 ? 1 : length, truth.data());
+    for (int64_t i = 0; i < length; ++i)
+      space[r * length + i] = truth[static_cast<std::size_t>(i * step)];
+  }
+  return space;
+}
 
 template <class W>
 void choose_short_rows(const Operand& condition, const Operand& x, const Operand& y,
@@ -139,29 +159,12 @@ void choose_short_rows(const Operand& condition, const Operand& x, const Operand
   parallel_for(
       full.size() / length, 4.0 * static_cast<double>(length), [&](int64_t first, int64_t last) {
         const int64_t block = Positions::kBlock / length;
-        std::array<bool, Positions::kBlock> holds, truth;
+        std::array<bool, Positions::kBlock> holds;
         std::array<W, Positions::kBlock> on_true, on_false;
         for (int64_t row = first; row < last; row += block) {
           const int64_t rows = std::min(block, last - row);
-          const bool* held = nullptr;
-          if (condition.tensor.dtype == DType::kBool) {
-            held = laid_out(condition, condition.tensor.as<const bool>(), full, row, rows,
-                            holds.data());
-          } else if (condition.tensor.size() == full.size()) {
-            read_truth(condition.tensor, row * length, rows * length, holds.data());
-            held = holds.data();
-          } else {
-            RowWalk walk(condition, row, full);
-            const int64_t step = condition.step(full);
-            for (int64_t r = 0; r < rows; ++r, walk.next()) {
-              read_truth(condition.tensor, walk.at(), step == 0 ? 1 : length, truth.data());
-              for (int64_t i = 0; i < length; ++i)
-                holds[static_cast<std::size_t>(r * length + i)] =
-                    truth[static_cast<std::size_t>(i * step)];
-            }
-            held = holds.data();
-          }
-          choose_each(held, laid_out(x, x.tensor.as<const W>(), full, row, rows, on_true.data()),
+          choose_each(truth_laid_out(condition, full, row, rows, holds.data()),
+                      laid_out(x, x.tensor.as<const W>(), full, row, rows, on_true.data()),
                       laid_out(y, y.tensor.as<const W>(), full, row, rows, on_false.data()),
                       out + row * length, rows * length);
         }
