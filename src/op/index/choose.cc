@@ -116,12 +116,13 @@ constexpr int64_t kShortRow = 32;
 // Rows of `from`, the elements of an operand, from row `first` on: where they lie, or written out
 // to `space`.
 template <class W>
-[[gnu::noinline]] const W* laid_out(const Operand& operand, const W* from, const Shape& full,
-                                    int64_t first, int64_t rows, W* space) {
+const void* laid_out(const Operand& operand, const Shape& full, int64_t first, int64_t rows,
+                     void* space) {
+  const auto* const from = static_cast<const W*>(operand.tensor.data);
   const int64_t length = full.back(), step = operand.step(full);
   if (operand.tensor.size() == full.size()) return from + first * length;
   RowWalk walk(operand, first, full);
-  W* to = space;
+  auto* to = static_cast<W*>(space);
   for (int64_t r = 0; r < rows; ++r, walk.next()) {
     const W* row = from + walk.at();
     for (int64_t i = 0; i < length; ++i, row += step) {
@@ -138,8 +139,7 @@ const bool* truth_laid_out(const Operand& condition, const Shape& full, int64_t 
   if (condition.tensor.size() == full.size())
     return truth_of(condition.tensor, first * length, rows * length, space);
   if (condition.tensor.dtype == DType::kBool) {
-    const auto* from = static_cast<const uint8_t*>(condition.tensor.data);
-    laid_out(condition, from, full, first, rows, reinterpret_cast<uint8_t*>(space));
+    laid_out<uint8_t>(condition, full, first, rows, space);
     return space;
   }
   std::array<bool, kShortRow> truth;
@@ -153,22 +153,30 @@ const bool* truth_laid_out(const Operand& condition, const Shape& full, int64_t 
 }
 
 template <class W>
+void choose_some(const bool* holds, const void* x, const void* y, void* out, int64_t n) {
+  choose_each(holds, static_cast<const W*>(x), static_cast<const W*>(y), static_cast<W*>(out), n);
+}
+
+// Elements of `size` bytes; `lay_out` and `choose` are the functions above for these, so that this
+// is there once for all sizes.
 void choose_short_rows(const Operand& condition, const Operand& x, const Operand& y,
-                       const Shape& full, W* out) {
+                       const Shape& full, void* out, int64_t size,
+                       decltype(&laid_out<uint8_t>) lay_out,
+                       decltype(&choose_some<uint8_t>) choose) {
   const int64_t length = full.back();
-  parallel_for(
-      full.size() / length, 4.0 * static_cast<double>(length), [&](int64_t first, int64_t last) {
-        const int64_t block = Positions::kBlock / length;
-        std::array<bool, Positions::kBlock> holds;
-        std::array<W, Positions::kBlock> on_true, on_false;
-        for (int64_t row = first; row < last; row += block) {
-          const int64_t rows = std::min(block, last - row);
-          choose_each(truth_laid_out(condition, full, row, rows, holds.data()),
-                      laid_out(x, x.tensor.as<const W>(), full, row, rows, on_true.data()),
-                      laid_out(y, y.tensor.as<const W>(), full, row, rows, on_false.data()),
-                      out + row * length, rows * length);
-        }
-      });
+  parallel_for(full.size() / length, 4.0 * static_cast<double>(length),
+               [&](int64_t first, int64_t last) {
+                 const int64_t block = Positions::kBlock / length;
+                 std::array<bool, Positions::kBlock> holds;
+                 std::array<uint64_t, Positions::kBlock> on_true, on_false;  // or narrower ones
+                 for (int64_t row = first; row < last; row += block) {
+                   const int64_t rows = std::min(block, last - row);
+                   choose(truth_laid_out(condition, full, row, rows, holds.data()),
+                          lay_out(x, full, row, rows, on_true.data()),
+                          lay_out(y, full, row, rows, on_false.data()),
+                          static_cast<char*>(out) + row * length * size, rows * length);
+                 }
+               });
 }
 
 // out = condition ? x : y over rows of the last dimension, a block at a time.
@@ -176,7 +184,8 @@ template <class W>
 void choose_rows(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
                  W* out) {
   const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
-  if (rows > 1 && length < kShortRow) return choose_short_rows(condition, x, y, full, out);
+  if (rows > 1 && length < kShortRow)
+    return choose_short_rows(condition, x, y, full, out, sizeof(W), laid_out<W>, choose_some<W>);
   const int64_t condition_step = condition.step(full);
   const bool owns = owns_lines(full.size() * static_cast<int64_t>(sizeof(W)));
   const auto run = [&](int64_t row, int64_t first, int64_t last) {
