@@ -34,7 +34,7 @@ struct Operand {
   const Tensor& tensor;
   Steps steps;
   Operand(const Tensor& tensor, const Shape& full) : tensor(tensor), steps(tensor.shape(), full) {}
-  int64_t offset(int64_t row, const Shape& full) const {
+  [[gnu::noinline]] int64_t offset(int64_t row, const Shape& full) const {
     int64_t at = 0;
     for (int d = full.ndim() - 2; d >= 0; --d) {
       at += row % full[d] * steps.of[static_cast<std::size_t>(d)];
@@ -84,7 +84,7 @@ class Row {
 // Offsets of an operand's rows one after the other, without divisions.
 class RowWalk {
  public:
-  RowWalk(const Operand& operand, int64_t row, const Shape& full)
+  [[gnu::noinline]] RowWalk(const Operand& operand, int64_t row, const Shape& full)
       : operand_(operand), full_(full), at_(operand.offset(row, full)) {
     for (int d = full.ndim() - 2; d >= 0; --d) {
       index_[static_cast<std::size_t>(d)] = row % full[d];
