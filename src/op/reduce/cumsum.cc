@@ -56,7 +56,7 @@ void sum_rows(const T* x, T* y, int64_t count, int64_t n, bool reverse) {
 
 // `width` neighbouring columns; `stride` is negative to sum from the end.
 template <class A, class T>
-void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* carry) {
+void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* __restrict carry) {
   for (int64_t r = 0; r < n; ++r, x += stride, y += stride) {
     for (int64_t j = 0; j < width; ++j) {
       carry[j] += convert<A>(x[j]);

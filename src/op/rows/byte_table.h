@@ -27,7 +27,6 @@ void run_by_table(const Tensor& in, const Tensor& out, const F& fill) {
   parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
     const T* x = in.as<T>();
     T* y = out.as<T>();
-#pragma GCC unroll 8
     for (int64_t i = first; i < last; ++i) y[i] = results[static_cast<uint8_t>(x[i])];
   });
 }
