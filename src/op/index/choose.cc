@@ -34,7 +34,7 @@ struct Operand {
   const Tensor& tensor;
   Steps steps;
   Operand(const Tensor& tensor, const Shape& full) : tensor(tensor), steps(tensor.shape(), full) {}
-  int64_t offset(int64_t row, const Shape& full) const {
+  [[gnu::noinline]] int64_t offset(int64_t row, const Shape& full) const {
     int64_t at = 0;
     for (int d = full.ndim() - 2; d >= 0; --d) {
       at += row % full[d] * steps.of[static_cast<std::size_t>(d)];
@@ -49,7 +49,7 @@ struct Operand {
 
 // By masks, which vectorise for every width; out of bytes, since GCC makes no vectors of bool.
 template <class W>
-void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
+[[gnu::noinline]] void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(holds);
   for (int64_t i = 0; i < n; ++i) {
     const W mask = static_cast<W>(W{0} - static_cast<W>(bytes[i]));
@@ -81,11 +81,111 @@ class Row {
   std::array<W, Positions::kBlock> block_;
 };
 
+// Offsets of an operand's rows one after the other, without divisions.
+class RowWalk {
+ public:
+  [[gnu::noinline]] RowWalk(const Operand& operand, int64_t row, const Shape& full)
+      : operand_(operand), full_(full), at_(operand.offset(row, full)) {
+    for (int d = full.ndim() - 2; d >= 0; --d) {
+      index_[static_cast<std::size_t>(d)] = row % full[d];
+      row /= full[d];
+    }
+  }
+  int64_t at() const { return at_; }
+  void next() {
+    for (int d = full_.ndim() - 2; d >= 0; --d) {
+      const std::size_t i = static_cast<std::size_t>(d);
+      at_ += operand_.steps.of[i];
+      if (++index_[i] < full_[d]) return;
+      at_ -= operand_.steps.of[i] * full_[d];
+      index_[i] = 0;
+    }
+  }
+
+ private:
+  const Operand& operand_;
+  const Shape& full_;
+  int64_t at_;
+  std::array<int64_t, Shape::kMaxDims> index_;
+};
+
+// Rows shorter than this are chosen from a block at a time: each by itself takes longer to find
+// than to choose from.
+constexpr int64_t kShortRow = 32;
+
+// Rows of `from`, the elements of an operand, from row `first` on: where they lie, or written out
+// to `space`.
+template <class W>
+const void* laid_out(const Operand& operand, const Shape& full, int64_t first, int64_t rows,
+                     void* space) {
+  const auto* const from = static_cast<const W*>(operand.tensor.data);
+  const int64_t length = full.back(), step = operand.step(full);
+  if (operand.tensor.size() == full.size()) return from + first * length;
+  RowWalk walk(operand, first, full);
+  auto* to = static_cast<W*>(space);
+  for (int64_t r = 0; r < rows; ++r, walk.next()) {
+    const W* row = from + walk.at();
+    for (int64_t i = 0; i < length; ++i, row += step) {
+      asm("");  // vectors of so few elements take longer to set up
+      *to++ = *row;
+    }
+  }
+  return space;
+}
+
+const bool* truth_laid_out(const Operand& condition, const Shape& full, int64_t first, int64_t rows,
+                           bool* space) {
+  const int64_t length = full.back(), step = condition.step(full);
+  if (condition.tensor.size() == full.size())
+    return truth_of(condition.tensor, first * length, rows * length, space);
+  if (condition.tensor.dtype == DType::kBool) {
+    laid_out<uint8_t>(condition, full, first, rows, space);
+    return space;
+  }
+  std::array<bool, kShortRow> truth;
+  RowWalk walk(condition, first, full);
+  for (int64_t r = 0; r < rows; ++r, walk.next()) {
+    read_truth(condition.tensor, walk.at(), step == 0 ? 1 : length, truth.data());
+    for (int64_t i = 0; i < length; ++i)
+      space[r * length + i] = truth[static_cast<std::size_t>(i * step)];
+  }
+  return space;
+}
+
+template <class W>
+void choose_some(const bool* holds, const void* x, const void* y, void* out, int64_t n) {
+  choose_each(holds, static_cast<const W*>(x), static_cast<const W*>(y), static_cast<W*>(out), n);
+}
+
+// Elements of `size` bytes; `lay_out` and `choose` are the functions above for these, so that this
+// is there once for all sizes.
+void choose_short_rows(const Operand& condition, const Operand& x, const Operand& y,
+                       const Shape& full, void* out, int64_t size,
+                       decltype(&laid_out<uint8_t>) lay_out,
+                       decltype(&choose_some<uint8_t>) choose) {
+  const int64_t length = full.back();
+  parallel_for(full.size() / length, 4.0 * static_cast<double>(length),
+               [&](int64_t first, int64_t last) {
+                 const int64_t block = Positions::kBlock / length;
+                 std::array<bool, Positions::kBlock> holds;
+                 std::array<uint64_t, Positions::kBlock> on_true, on_false;  // or narrower ones
+                 for (int64_t row = first; row < last; row += block) {
+                   const int64_t rows = std::min(block, last - row);
+                   choose(truth_laid_out(condition, full, row, rows, holds.data()),
+                          lay_out(x, full, row, rows, on_true.data()),
+                          lay_out(y, full, row, rows, on_false.data()),
+                          static_cast<char*>(out) + row * length * size, rows * length);
+                 }
+               });
+}
+
 // out = condition ? x : y over rows of the last dimension, a block at a time.
 template <class W>
 void choose_rows(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
                  W* out) {
   const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
+  if (rows > 1 && length < kShortRow)
+    return choose_short_rows(condition, x, y, full, out, sizeof(W), laid_out<W>, choose_some<W>);
   const int64_t condition_step = condition.step(full);
   const bool owns = owns_lines(full.size() * static_cast<int64_t>(sizeof(W)));
   const auto run = [&](int64_t row, int64_t first, int64_t last) {

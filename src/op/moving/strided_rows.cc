@@ -79,7 +79,10 @@ void gather_row(const char* in, int64_t step, char* out, int64_t n) {
     store(out + 2 * kWidth, c);
     store(out + 3 * kWidth, d);
   }
-  for (; i < n; ++i, in += step, out += kWidth) store(out, load<T>(in));
+  for (; i < n; ++i, in += step, out += kWidth) {
+    asm("");  // vectors of so few take longer to set up
+    store(out, load<T>(in));
+  }
 }
 
 // Neighbours, or elements with steps between them, to places with steps between them. (The steps
@@ -103,10 +106,12 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
                 int64_t, bool) {
   constexpr int64_t kWidth = sizeof(T);
   if (inner.out == kWidth && inner.in == 0) return spread_rows<T>(in, out, outer, inner.size);
+  const bool is_long = inner.size >= 12;  // worth a call of a loop of vectors
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
-    if (inner.out == kWidth && inner.in == -kWidth) {
+    if (is_long && inner.out == kWidth && inner.in == -kWidth) {
       reverse_row<kWidth>(in, out, inner.size);
-    } else if ((kWidth == 4 || kWidth == 8) && inner.out == kWidth && inner.in == 2 * kWidth) {
+    } else if (is_long && (kWidth == 4 || kWidth == 8) && inner.out == kWidth &&
+               inner.in == 2 * kWidth) {
       if constexpr (kWidth == 4 || kWidth == 8) alternate_row<kWidth>(in, out, inner.size);
     } else if (inner.out == kWidth) {
       gather_row<T>(in, inner.in, out, inner.size);

@@ -2,6 +2,7 @@
 // Running sums along an axis, and their reverse for the gradient.
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
@@ -21,13 +22,12 @@ struct View {
   int64_t outer = 1, n = 1, inner = 1;
 };
 
-// One row; `step` is 1, or -1 to sum from the end. Four elements at a time: only one addition in
-// four waits for the one before.
-template <class A, class T>
-void sum_row(const T* x, T* y, int64_t n, int64_t step) {
-  A carry{0};
-  int64_t i = 0;
-  for (; i + 4 <= n; i += 4, x += 4 * step, y += 4 * step) {
+// `n` elements of a row; `step` is 1, or -1 to sum from the end. Four elements at a time: only one
+// addition in four waits for the one before. What is left is no loop: the compiler would make one
+// of vectors of it, which takes longer to set up than a short row. Returns the sum with `carry`.
+template <class A, int64_t step, class T>
+[[gnu::always_inline]] inline A sum_row(const T* x, T* y, int64_t n, A carry) {
+  for (; n >= 4; n -= 4, x += 4 * step, y += 4 * step) {
     const A x0 = convert<A>(x[0]), x1 = convert<A>(x[step]), x2 = convert<A>(x[2 * step]),
             x3 = convert<A>(x[3 * step]);
     const A x01 = x0 + x1, x012 = x01 + x2, x0123 = x01 + (x2 + x3);
@@ -37,40 +37,120 @@ void sum_row(const T* x, T* y, int64_t n, int64_t step) {
     carry += x0123;
     y[3 * step] = convert<T>(carry);
   }
-  for (; i < n; ++i, x += step, y += step) y[0] = convert<T>(carry += convert<A>(x[0]));
+  if (n > 0) y[0] = convert<T>(carry += convert<A>(x[0]));
+  if (n > 1) y[step] = convert<T>(carry += convert<A>(x[step]));
+  if (n > 2) y[2 * step] = convert<T>(carry += convert<A>(x[2 * step]));
+  return carry;
+}
+
+// `count` rows, `n` elements each.
+template <class A, class T>
+void sum_rows(const T* x, T* y, int64_t count, int64_t n, bool reverse) {
+  const auto all = [&](auto step) {
+    const int64_t start = step < 0 ? n - 1 : 0;
+    for (int64_t at = start; at < count * n; at += n)
+      sum_row<A, decltype(step)::value>(x + at, y + at, n, A{0});
+  };
+  reverse ? all(std::integral_constant<int64_t, -1>()) : all(std::integral_constant<int64_t, 1>());
 }
 
 // `width` neighbouring columns; `stride` is negative to sum from the end.
 template <class A, class T>
-void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width) {
-  std::array<A, kTile> carry;
-  std::fill_n(carry.data(), width, A{0});
+void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* __restrict carry) {
   for (int64_t r = 0; r < n; ++r, x += stride, y += stride) {
     for (int64_t j = 0; j < width; ++j) {
-      A& sum = carry[static_cast<std::size_t>(j)];
-      sum += convert<A>(x[j]);
-      y[j] = convert<T>(sum);
+      carry[j] += convert<A>(x[j]);
+      y[j] = convert<T>(carry[j]);
     }
   }
 }
 
 template <class A, class T>
 void run(const View& view, bool reverse, const T* x, T* y) {
+  if (view.inner == 1) {
+    parallel_for(
+        view.outer, static_cast<double>(view.n),
+        [&](int64_t first, int64_t last) {
+          sum_rows<A>(x + first * view.n, y + first * view.n, last - first, view.n, reverse);
+        },
+        1);
+    return;
+  }
   const int64_t tiles = (view.inner + kTile - 1) / kTile;
   const int64_t last_row = reverse ? (view.n - 1) * view.inner : 0;
   parallel_for(
       view.outer * tiles, static_cast<double>(view.n * std::min(view.inner, kTile)),
       [&](int64_t first, int64_t last) {
+        std::array<A, kTile> carry;
         for (int64_t unit = first; unit < last; ++unit) {
           // A division takes as long as a short row.
           const int64_t outer = tiles == 1 ? unit : unit / tiles;
           const int64_t column = (unit - outer * tiles) * kTile;
+          const int64_t width = std::min(kTile, view.inner - column);
           const int64_t at = outer * view.n * view.inner + last_row + column;
-          if (view.inner == 1) {
-            sum_row<A>(x + at, y + at, view.n, reverse ? -1 : 1);
-          } else {
-            sum_columns<A>(x + at, y + at, view.n, reverse ? -view.inner : view.inner,
-                           std::min(kTile, view.inner - column));
+          std::fill_n(carry.data(), width, A{0});
+          sum_columns(x + at, y + at, view.n, reverse ? -view.inner : view.inner, width,
+                      carry.data());
+        }
+      },
+      1);
+}
+
+// Half types are converted to float and back in cache: some whole arrays of n x inner together, or
+// some rows of one.
+template <class T>
+void run_halves(const View& view, bool reverse, const T* x, T* y) {
+  constexpr int64_t kFloats = 1024;
+  const int64_t n = view.n, inner = view.inner, size = n * inner;
+  if (size <= kFloats) {
+    const int64_t most = kFloats / size;
+    parallel_for(view.outer, 2.0 * static_cast<double>(size), [&](int64_t first, int64_t last) {
+      std::array<float, kFloats> floats;
+      std::array<float, kTile> carry;
+      for (int64_t o = first; o < last; o += most) {
+        const int64_t count = std::min(most, last - o);
+        convert_array(x + o * size, floats.data(), count * size);
+        if (inner == 1) {
+          sum_rows<float>(floats.data(), floats.data(), count, n, reverse);
+        } else {
+          for (int64_t tile = 0; tile < count * inner;) {
+            const int64_t of = tile / inner, column = tile % inner;
+            const int64_t width = std::min(kTile, inner - column);
+            float* at = floats.data() + of * size + column + (reverse ? size - inner : 0);
+            std::fill_n(carry.data(), width, 0.0f);
+            sum_columns(at, at, n, reverse ? -inner : inner, width, carry.data());
+            tile += width;
+          }
+        }
+        convert_array(floats.data(), y + o * size, count * size);
+      }
+    });
+    return;
+  }
+  const int64_t tiles = (inner + kTile - 1) / kTile;
+  const int64_t most = tiles == 1 ? kFloats / inner : 1;  // rows that lie together
+  parallel_for(
+      view.outer * tiles, 2.0 * static_cast<double>(n * std::min(inner, kTile)),
+      [&](int64_t first, int64_t last) {
+        std::array<float, kFloats> floats;
+        std::array<float, kTile> carry;
+        float* const block = floats.data();
+        for (int64_t unit = first; unit < last; ++unit) {
+          const int64_t column = unit % tiles * kTile, width = std::min(kTile, inner - column);
+          std::fill_n(carry.data(), width, 0.0f);
+          for (int64_t row = 0; row < n; row += most) {
+            const int64_t rows = std::min(most, n - row), start = reverse ? n - row - rows : row;
+            const int64_t at = unit / tiles * size + start * inner + column;
+            const int64_t end = reverse ? (rows - 1) * width : 0;
+            convert_array(x + at, block, rows * width);
+            if (inner == 1) {
+              carry[0] = reverse ? sum_row<float, -1>(block + end, block + end, rows, carry[0])
+                                 : sum_row<float, 1>(block, block, rows, carry[0]);
+            } else {
+              sum_columns(block + end, block + end, rows, reverse ? -width : width, width,
+                          carry.data());
+            }
+            convert_array(block, y + at, rows * width);
           }
         }
       },
@@ -105,8 +185,10 @@ void cumsum(std::optional<int32_t> axis, bool reverse, KernelContext& context) {
     } else if constexpr (std::is_same_v<T, float>) {
       accumulate_wide() ? run<double>(view, reverse, in.as<T>(), out.as<T>())
                         : run<float>(view, reverse, in.as<T>(), out.as<T>());
+    } else if constexpr (kIsHalf<T>) {
+      run_halves(view, reverse, in.as<T>(), out.as<T>());
     } else {
-      run<ComputeType<T>>(view, reverse, in.as<T>(), out.as<T>());
+      run<T>(view, reverse, in.as<T>(), out.as<T>());
     }
   });
 }

@@ -3,6 +3,7 @@
 // that one row is a kernel and, when a second derivative is asked for, a graph. Free of branches
 // where loops should vectorise.
 #pragma once
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -138,12 +139,26 @@ template <class T>
   else
     return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
 }
+// The whole part of an angle: that of (|a|, b), from 0 to pi, is beyond k where the sine of what is
+// left of it is positive. Where rounding could decide, that of the C library is asked. (A call: in
+// every loop of integers it would be 20 kB.)
+[[gnu::noinline]] inline int whole_arc_tangent(double a, double b) {
+  const double y = std::fabs(a);
+  const double beyond1 = y * 0.54030230586813972 - b * 0.84147098480789651;
+  const double beyond2 = y * -0.41614683654714239 - b * 0.90929742682568170;
+  const double beyond3 = y * -0.98999249660044545 - b * 0.14112000805986722;
+  const double near = 1e-14 * (y + std::fabs(b));
+  if ((std::fabs(beyond1) < near) | (std::fabs(beyond2) < near) | (std::fabs(beyond3) < near))
+    return static_cast<int>(std::atan2(a, b));
+  const int whole = int{beyond1 > 0} + int{beyond2 > 0} + int{beyond3 > 0};
+  return a < 0 ? -whole : whole;
+}
 template <class T>
 [[gnu::always_inline]] inline T arc_tangent(T a, T b) {
   if constexpr (std::floating_point<T>)
     return atan2(a, b);
   else
-    return static_cast<T>(std::atan2(static_cast<double>(a), static_cast<double>(b)));
+    return static_cast<T>(whole_arc_tangent(static_cast<double>(a), static_cast<double>(b)));
 }
 template <class T>
 constexpr T with_sign(T a, T b) {
@@ -152,14 +167,20 @@ constexpr T with_sign(T a, T b) {
   else
     return (a < T(0)) == (b < T(0)) ? a : negate(a);
 }
+// A whole exponent is that of the power's bits: of those too small for them nothing is left of any
+// integer, those too large are infinity's. (A call, as above.)
+[[gnu::noinline]] inline int64_t whole_times_power(double a, int64_t exponent) {
+  exponent = exponent < -1023 ? -1023 : exponent;
+  exponent = exponent > 1024 ? 1024 : exponent;
+  return static_cast<int64_t>(a * std::bit_cast<double>((exponent + 1023) << 52));
+}
 // The exponent may be fractional.
 template <class T>
 T scale_by_power(T a, T b) {
   if constexpr (std::floating_point<T>)
     return a * std::exp2(b);
   else
-    return static_cast<T>(
-        static_cast<int64_t>(static_cast<double>(a) * std::exp2(static_cast<double>(b))));
+    return static_cast<T>(whole_times_power(static_cast<double>(a), b));
 }
 // Sizes are unsigned: that of the smallest number is none of its type, and dividing it by -1 traps.
 template <class T>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers and least common multiples of integers, as the loops of this CPU's widest instruction set
-// compute them, against one element at a time: numbers of any size, the ends of the range, zeros,
-// and any length.
+// Powers, least common multiples and angles of integers, as the loops of this CPU's widest
+// instruction set compute them, against one element at a time: numbers of any size, the ends of the
+// range, zeros, and any length.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
@@ -73,6 +74,36 @@ TEST(WholeNumbers, LeastCommonMultiplesAreThoseOfOneByOne) {
   expect_as_one_by_one<uint8_t>(BinaryRow::lcm, row_math::common_multiple);
   expect_as_one_by_one<int32_t>(BinaryRow::lcm, row_math::common_multiple);
   expect_as_one_by_one<int64_t>(BinaryRow::lcm, row_math::common_multiple);
+}
+
+template <class T>
+T whole_angle(T a, T b) {
+  return static_cast<T>(std::atan2(static_cast<double>(a), static_cast<double>(b)));
+}
+TEST(WholeNumbers, AnglesAreThoseOfTheLibrary) {
+  expect_as_one_by_one<int8_t>(BinaryRow::arctan2, whole_angle);
+  expect_as_one_by_one<uint8_t>(BinaryRow::arctan2, whole_angle);
+  expect_as_one_by_one<int32_t>(BinaryRow::arctan2, whole_angle);
+  expect_as_one_by_one<int64_t>(BinaryRow::arctan2, whole_angle);
+}
+// Fractions next to the tangents of 1, 2 and 3, closer than doubles tell apart.
+TEST(WholeNumbers, AnglesNextToAWholeOneAreThoseOfTheLibrary) {
+  for (int angle = 1; angle <= 3; ++angle) {
+    const long double tangent = std::tan(static_cast<long double>(angle));
+    std::vector<int64_t> a, b;
+    for (int64_t by = 1; by < int64_t{1} << 60; by += by / 2 + 1) {
+      const auto most = static_cast<int64_t>(tangent * static_cast<long double>(by));
+      for (int64_t step = -2; step <= 2; ++step) {
+        a.insert(a.end(), {most + step, -most - step});
+        b.insert(b.end(), {by, -by});
+      }
+    }
+    std::vector<int64_t> got(a.size());
+    binary_loop<int64_t, int64_t>(BinaryRow::arctan2)
+        .arrays(a.data(), b.data(), got.data(), static_cast<int64_t>(a.size()));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(got[i], whole_angle(a[i], b[i])) << a[i] << ", " << b[i];
+  }
 }
 
 }  // namespace

@@ -59,6 +59,34 @@ def test_where_by_conditions_of_any_type(mx, rng, condition, dtype):
     np.testing.assert_array_equal(mx.run("_npi_where", holds, x, y[:1])[0], np.where(holds != 0, x, y[:1]))
 
 
+# Rows of fewer elements than one is worth looking for, as many as several blocks, and broadcasts in every dimension.
+@pytest.mark.parametrize("condition", ["bool", "float32", "int64"])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "int32", "float64"])
+@pytest.mark.parametrize("shapes", [((900, 1), (900, 3), (900, 3)), ((900, 3), (900, 3), (1, 3)), ((900, 3), (900, 1), (3,)),
+                                    ((1, 3), (900, 3), (900, 3)), ((4, 1, 5), (4, 60, 5), (1, 60, 1)), ((4, 60, 5), (1, 1, 5), (4, 1, 1)),
+                                    ((900, 31), (900, 1), (31,)), ((3,), (1,), (700, 1)), ((7, 1, 1), (1, 50, 1), (1, 1, 2))])
+def test_where_broadcasts_short_rows(mx, rng, condition, dtype, shapes):
+    holds, x, y = (rng.integers(0, 2 if i == 0 else 90, shape) for i, shape in enumerate(shapes))
+    holds, x, y = holds.astype(condition), x.astype(dtype), y.astype(dtype)
+    np.testing.assert_array_equal(mx.run("_npi_where", holds, x, y)[0], np.where(holds != 0, x, y))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "int32", "float64"])
+@pytest.mark.parametrize("columns", [2, 3, 11, 12, 17, 70])
+def test_narrow_rows_are_reversed(mx, rng, dtype, columns):
+    a = rng.integers(0, 90, (50, columns)).astype(dtype)
+    np.testing.assert_array_equal(mx.run("reverse", a, axis=1)[0], a[:, ::-1])
+    np.testing.assert_array_equal(mx.run("slice", a, begin="(None,None)", end="(None,None)", step="(1,2)")[0], a[:, ::2])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_integers_times_powers_of_two(mx, dtype):
+    a = np.arange(-100 if dtype != "uint8" else 0, 101).astype(dtype)
+    for exponent in (-2000, -1100, -3, 0, 1, 5) if dtype in ("int32", "int64") else (0, 1, 5):
+        expected = (a * 2.0 ** exponent).astype("int64").astype(dtype)
+        np.testing.assert_array_equal(mx.run("_npi_ldexp_scalar", a, scalar=exponent, is_int=True)[0], expected)
+
+
 def test_where_chooses_rows(mx, rng):
     holds, x, y = with_specials(rng, "int32", 100), rng.standard_normal((100, 70)), rng.standard_normal((100, 70))
     np.testing.assert_array_equal(mx.run("where", holds, x, y)[0], np.where(holds[:, None] != 0, x, y))

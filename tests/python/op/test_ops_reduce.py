@@ -191,6 +191,19 @@ def test_the_first_of_equal_elements_is_found_in_rows_that_threads_share(mx, rng
     assert mx.run("_npi_argmax", b)[0] == np.argmax(b) and mx.run("_npi_argmin", b)[0] == np.argmin(b)
 
 
+# Short and long rows, few and many columns; sums that are exact in any order.
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+@pytest.mark.parametrize("shape", [(7, 1), (301, 2), (301, 3), (300, 4), (40, 13), (3, 1025), (2, 4200), (50, 3, 3), (2, 900, 3),
+                                   (2, 3, 1000), (2, 513, 1), (5, 1100, 2), (3, 70, 17)])
+def test_running_sums_of_any_shape(mx, rng, dtype, shape):
+    a = rng.integers(0 if dtype == "uint8" else -2, 2, shape).astype(dtype)
+    wide = "float64" if dtype in FLOATS else dtype
+    for axis in range(len(shape)):
+        np.testing.assert_array_equal(mx.run("_np_cumsum", a, axis=axis)[0], np.cumsum(a, axis, wide).astype(dtype))
+        back = np.flip(np.cumsum(np.flip(a, axis), axis, wide), axis).astype(dtype)
+        np.testing.assert_array_equal(mx.run("_backward_np_cumsum", a, a, axis=axis)[0], back)
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_cumsum_and_diff_undo_each_other(mx, rng, axis):
     a = rng.integers(-9, 9, size=(6, 5, 300)).astype("int32")
