@@ -62,7 +62,7 @@ using AddToColumns = decltype(&add_to_columns<float>);
 void* sums_of_columns(SparseContext& context, const CsrView& csr, AddToColumns add) {
   auto* const sums = context.workspace_of<int64_t>(csr.columns);
   static_assert(sizeof(Sum<float>) == sizeof(*sums));
-  std::fill_n(sums, csr.columns, 0);
+  std::memset(sums, 0, static_cast<std::size_t>(csr.columns) * sizeof(*sums));
   const auto add_entries = [&](int64_t begin, int64_t end) {
     const char* values =
         csr.values.as<char>() + static_cast<std::size_t>(begin) * dtype_size(csr.values.dtype);
