@@ -514,7 +514,8 @@ def test_threads_train_networks_of_their_own_with_the_same_data():
     alone, together = trained(), [None] * 4
 
     def run(place):
-        together[place] = trained()
+        with x.context:  # each thread has a default of its own
+            together[place] = trained()
 
     threads = [threading.Thread(target=run, args=(place,)) for place in range(len(together))]
     for thread in threads:
