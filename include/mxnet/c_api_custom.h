@@ -56,9 +56,12 @@ typedef int (*CustomOpCreateFunc)(const char* ctx, int num_inputs, unsigned** sh
 typedef int (*CustomOpPropCreator)(const char* op_type, const int num_kwargs, const char** keys,
                                    const char** values, struct MXCallbackList* ret);
 
-/* How operators of the user were described before: the operators _Native and _NDArray took the
- * address of one as a text. This version does not have them; programs that name the types compile.
- */
+/* How operators of the user were described before, and still may be: the operators _Native and
+ * _NDArray take the address of one, in hexadecimal digits, as their parameter `info`. It is copied
+ * when the operator is first called or becomes part of a symbol. Kinds and shapes are as above;
+ * only float32 is taken. Functions of the first get addresses of values in host memory, those of
+ * the second handles, which are theirs to free, and give false when they fail. A gradient has
+ * always to be written. */
 struct NativeOpInfo {
   void (*forward)(int, float**, int*, unsigned**, int*, void*);
   void (*backward)(int, float**, int*, unsigned**, int*, void*);

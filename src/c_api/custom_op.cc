@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator "Custom": calls an operator of the user on arrays, and again for its gradient.
+// Calls an operator of the user on arrays, and again for its gradient; the operator "Custom".
 #include "c_api/custom_op.h"
 
 #include <fmt/format.h>
@@ -20,41 +20,6 @@ namespace {
 
 // Kinds of arrays, as CustomOpFBFunc has them.
 enum Tag { kInput = 0, kOutput = 1, kInputGrad = 2, kOutputGrad = 3, kState = 4 };
-
-struct CustomParams {
-  std::string op_type;
-  std::string rest;  // all other parameters: names and values, each ended by NUL
-  mutable std::shared_ptr<const CustomProp> made;  // by the first who asks, on the parsing thread
-};
-
-const CustomProp& prop_of(const CustomParams& params) {
-  if (params.made) return *params.made;
-  std::vector<std::string> texts;
-  for (std::string_view rest = params.rest; !rest.empty();) {
-    const std::size_t end = rest.find('\0');
-    texts.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-  }
-  std::map<std::string, std::string>
-      sorted;  // the order in which descriptions have always got them
-  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) sorted[texts[i]] = texts[i + 1];
-  params.made = std::make_shared<const CustomProp>(params.op_type, sorted);
-  return *params.made;
-}
-
-std::vector<std::string> input_names(const CustomParams& params) {
-  std::vector<std::string> names = prop_of(params).arguments();
-  const std::vector<std::string>& states = prop_of(params).states();
-  names.insert(names.end(), states.begin(), states.end());
-  return names;
-}
-
-std::vector<int> state_inputs(const CustomParams& params) {
-  std::vector<int> states(prop_of(params).states().size());
-  for (std::size_t s = 0; s < states.size(); ++s)
-    states[s] = static_cast<int>(prop_of(params).arguments().size() + s);
-  return states;
-}
 
 NDArray new_array(StorageType storage, const ArrayType& type, Device device) {
   if (storage == StorageType::kRowSparse || storage == StorageType::kCSR)
@@ -91,7 +56,7 @@ struct CustomCall {
       requests.push_back(static_cast<int>(wants[i] ? Request::kWrite : Request::kNull));
       arrays[first_grad + i].first = grads.back();
     }
-    op->run(prop->name(), kCustomOpBackward, arrays, requests, autograd_state().training);
+    op->run(prop->label(), kCustomOpBackward, arrays, requests, autograd_state().training);
     for (std::size_t i = 0; i < grads.size(); ++i)
       if (!wants[i]) grads[i] = NDArray();
     grads.resize(inputs.size() + states.size());  // states have none
@@ -127,47 +92,32 @@ void record_call(const std::shared_ptr<const CustomProp>& prop,
                   inputs, handles, Unasked::kLoss);
 }
 
+struct CustomParams {
+  std::string op_type;
+  std::string rest;  // all other parameters: names and values, each ended by NUL
+  mutable std::shared_ptr<const CustomProp> made;  // by the first who asks, on the parsing thread
+};
+
+const CustomProp& prop_of(const CustomParams& params) {
+  if (params.made) return *params.made;
+  std::vector<std::string> texts;
+  for (std::string_view rest = params.rest; !rest.empty();) {
+    const std::size_t end = rest.find('\0');
+    texts.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  std::map<std::string, std::string>
+      sorted;  // the order in which descriptions have always got them
+  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) sorted[texts[i]] = texts[i + 1];
+  params.made = registered_prop(params.op_type, sorted);
+  return *params.made;
+}
+
 void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
          Device device) {
   const auto& params = *static_cast<const CustomParams*>(parsed->params().get());
-  const CustomProp& prop = prop_of(params);
-  const std::size_t num_args = prop.arguments().size();
-  if (inputs.size() != num_args + prop.states().size()) {
-    throw Error(ErrorCode::kValue, fmt::format("Custom({})", prop.name()),
-                fmt::format("given {} arrays, expected {}: {}", inputs.size(),
-                            num_args + prop.states().size(), fmt::join(input_names(params), ", ")));
-  }
-  std::vector<ArrayType> in_types, out_types(outputs.size());
-  for (const NDArray* input : inputs) {
-    require_data(*input, "Custom");
-    in_types.push_back({input->shape(), input->dtype()});
-  }
-  Infer infer(parsed->op(), &params, in_types, out_types);
-  prop.infer(infer);
-  const Device here = inputs.empty() ? device : inputs[0]->device();
-  const std::vector<StorageType> storage = prop.output_storage(inputs);
-  std::vector<NDArray> results;
-  CustomOperator::Tagged arrays;
-  for (std::size_t i = 0; i < num_args; ++i) arrays.emplace_back(inputs[i]->detach(), kInput);
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    if (!out_types[o].complete()) {
-      throw Error(ErrorCode::kValue, fmt::format("Custom({})", prop.name()),
-                  fmt::format("given inputs from which output '{}' follows as {} {}, expected a "
-                              "complete type and shape",
-                              prop.outputs()[o], dtype_name(out_types[o].dtype),
-                              to_string(out_types[o].shape)));
-    }
-    results.push_back(new_array(storage[o], out_types[o], here));
-    arrays.emplace_back(results.back(), kOutput);
-  }
-  for (std::size_t i = num_args; i < inputs.size(); ++i)
-    arrays.emplace_back(inputs[i]->detach(), kState);
-  const std::vector<int> requests(outputs.size(), static_cast<int>(Request::kWrite));
-  std::shared_ptr<const CustomOperator> op = prop.operator_for(inputs, here);
-  op->run(prop.name(), kCustomOpForward, arrays, requests, autograd_state().training);
-  if (autograd_state().recording) record_call(params.made, std::move(op), inputs, results);
-  for (std::size_t o = 0; o < outputs.size(); ++o)
-    deliver_result(parsed->op(), o, std::move(results[o]), outputs[o]);
+  prop_of(params);  // made
+  run_custom(params.made, parsed, inputs, outputs, device);
 }
 
 MX_OP(Custom, CustomParams)
@@ -181,11 +131,11 @@ MX_OP(Custom, CustomParams)
     .num_inputs([](const CustomParams& params) {
       return static_cast<int>(prop_of(params).arguments().size() + prop_of(params).states().size());
     })
-    .input_names(input_names)
+    .input_names([](const CustomParams& params) { return input_names(prop_of(params)); })
     .outputs([](const CustomParams& params) {
       return static_cast<int>(prop_of(params).outputs().size());
     })
-    .mutates(state_inputs)
+    .mutates([](const CustomParams& params) { return state_inputs(prop_of(params)); })
     .infer([](const CustomParams& params, Infer& infer) { prop_of(params).infer(infer); })
     .shape_from_values();
 
@@ -198,10 +148,65 @@ std::vector<std::string> output_names(const void* params) {
 
 }  // namespace
 
-void CustomOperator::run(const std::string& name, CustomOpCallbacks callback, const Tagged& arrays,
+std::vector<std::string> input_names(const CustomProp& prop) {
+  std::vector<std::string> names = prop.arguments();
+  names.insert(names.end(), prop.states().begin(), prop.states().end());
+  return names;
+}
+
+std::vector<int> state_inputs(const CustomProp& prop) {
+  std::vector<int> states(prop.states().size());
+  for (std::size_t s = 0; s < states.size(); ++s)
+    states[s] = static_cast<int>(prop.arguments().size() + s);
+  return states;
+}
+
+void run_custom(const std::shared_ptr<const CustomProp>& shared, const ParsedAttrsRef& parsed,
+                std::span<NDArray* const> inputs, OutputRefs outputs, Device device) {
+  const CustomProp& prop = *shared;
+  const std::size_t num_args = prop.arguments().size();
+  if (inputs.size() != num_args + prop.states().size()) {
+    throw Error(ErrorCode::kValue, prop.label(),
+                fmt::format("given {} arrays, expected {}: {}", inputs.size(),
+                            num_args + prop.states().size(), fmt::join(input_names(prop), ", ")));
+  }
+  std::vector<ArrayType> in_types, out_types(outputs.size());
+  for (const NDArray* input : inputs) {
+    require_data(*input, prop.label().c_str());
+    in_types.push_back({input->shape(), input->dtype()});
+  }
+  Infer infer(parsed->op(), parsed->params().get(), in_types, out_types);
+  prop.infer(infer);
+  const Device here = inputs.empty() ? device : inputs[0]->device();
+  const std::vector<StorageType> storage = prop.output_storage(inputs);
+  std::vector<NDArray> results;
+  CustomOperator::Tagged arrays;
+  for (std::size_t i = 0; i < num_args; ++i) arrays.emplace_back(inputs[i]->detach(), kInput);
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (!out_types[o].complete()) {
+      throw Error(ErrorCode::kValue, prop.label(),
+                  fmt::format("given inputs from which output '{}' follows as {} {}, expected a "
+                              "complete type and shape",
+                              prop.outputs()[o], dtype_name(out_types[o].dtype),
+                              to_string(out_types[o].shape)));
+    }
+    results.push_back(new_array(storage[o], out_types[o], here));
+    arrays.emplace_back(results.back(), kOutput);
+  }
+  for (std::size_t i = num_args; i < inputs.size(); ++i)
+    arrays.emplace_back(inputs[i]->detach(), kState);
+  const std::vector<int> requests(outputs.size(), static_cast<int>(Request::kWrite));
+  std::shared_ptr<const CustomOperator> op = prop.operator_for(inputs, here);
+  op->run(prop.label(), kCustomOpForward, arrays, requests, autograd_state().training);
+  if (autograd_state().recording) record_call(shared, std::move(op), inputs, results);
+  for (std::size_t o = 0; o < outputs.size(); ++o)
+    deliver_result(parsed->op(), o, std::move(results[o]), outputs[o]);
+}
+
+void CustomOperator::run(const std::string& label, CustomOpCallbacks callback, const Tagged& arrays,
                          const std::vector<int>& requests, bool training) const {
   if (!callbacks_.has(callback)) {
-    throw Error(ErrorCode::kGeneric, fmt::format("Custom({})", name),
+    throw Error(ErrorCode::kGeneric, label,
                 callback == kCustomOpForward ? "the operator has no forward"
                                              : "the operator has no backward");
   }
@@ -216,7 +221,7 @@ void CustomOperator::run(const std::string& name, CustomOpCallbacks callback, co
   if (callbacks_.attempt<CustomOpFBFunc>(callback, static_cast<int>(handles.size()), handles.data(),
                                          tags.data(), static_cast<const int*>(requests.data()),
                                          training ? 1 : 0) == 0) {
-    throw Error(ErrorCode::kGeneric, fmt::format("Custom({})", name),
+    throw Error(ErrorCode::kGeneric, label,
                 Callbacks::failure(callback == kCustomOpForward ? "its forward has failed"
                                                                 : "its backward has failed"));
   }

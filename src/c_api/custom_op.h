@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of the user behind the operator "Custom": its description (a prop), which says how many
-// arrays there are and of what shape, and its operator, which computes.
+// Operators of the user: a description (a prop), which says how many arrays there are and of what
+// shape, and an operator, which computes. "Custom" finds descriptions by name, the operators of
+// native_op.cc by address.
 #pragma once
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "base/lock.h"
 #include "c_api/callbacks.h"
 #include "exec/invoke.h"
+#include "op/params/parsed_attrs.h"
 
 namespace mxnet::c_api {
 
@@ -21,7 +23,7 @@ class CustomOperator {
 
   using Tagged = std::vector<std::pair<NDArray, int>>;  // array and its kind, see CustomOpFBFunc
   // Throws Error(kGeneric) if the callback fails.
-  void run(const std::string& name, CustomOpCallbacks callback, const Tagged& arrays,
+  void run(const std::string& label, CustomOpCallbacks callback, const Tagged& arrays,
            const std::vector<int>& requests, bool training) const;
 
  private:
@@ -31,10 +33,11 @@ class CustomOperator {
 // Thread-safe.
 class CustomProp {
  public:
-  // Asks the creator registered for `op_type`. Throws Error(kValue) if there is none or it fails.
-  CustomProp(const std::string& op_type, const std::map<std::string, std::string>& parameters);
+  // Owns what `list` (CustomOpPropCallbacks) stands for; errors begin with `label`. Throws
+  // Error(kGeneric) if a callback fails.
+  CustomProp(std::string label, const MXCallbackList& list);
 
-  const std::string& name() const { return name_; }
+  const std::string& label() const { return label_; }
   const std::vector<std::string>& arguments() const { return arguments_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
   const std::vector<std::string>& states() const { return states_; }
@@ -57,13 +60,26 @@ class CustomProp {
   void infer_shapes(Infer& infer) const;
   void infer_dtypes(Infer& infer) const;
 
-  const std::string name_;
-  std::unique_ptr<const Callbacks> callbacks_;
+  const std::string label_;
+  const Callbacks callbacks_;
   std::vector<std::string> arguments_, outputs_, states_;
 
   mutable Mutex mutex_;  // never held during a callback
   mutable std::shared_ptr<const CustomOperator> operator_ MX_GUARDED_BY(mutex_);
   mutable std::vector<ArrayType> operator_types_ MX_GUARDED_BY(mutex_);
 };
+
+// What the creator registered for `op_type` gives. Throws Error(kValue) if there is none,
+// Error(kGeneric) if it fails.
+std::shared_ptr<const CustomProp> registered_prop(
+    const std::string& op_type, const std::map<std::string, std::string>& parameters);
+
+// What blocks of operators say by a description: names of inputs, states behind the arguments, and
+// which of the inputs are states.
+std::vector<std::string> input_names(const CustomProp& prop);
+std::vector<int> state_inputs(const CustomProp& prop);
+// Their run (exec/array_op.h).
+void run_custom(const std::shared_ptr<const CustomProp>& prop, const ParsedAttrsRef& parsed,
+                std::span<NDArray* const> inputs, OutputRefs outputs, Device device);
 
 }  // namespace mxnet::c_api

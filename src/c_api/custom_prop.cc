@@ -77,11 +77,15 @@ class IntShapes {
   std::vector<int*> pointers_;
 };
 
+[[noreturn]] void fail(const std::string& label, const char* what) {
+  throw Error(ErrorCode::kGeneric, label,
+              Callbacks::failure(fmt::format("the operator {}: its callback has failed", what)));
+}
+
 }  // namespace
 
-CustomProp::CustomProp(const std::string& op_type,
-                       const std::map<std::string, std::string>& parameters)
-    : name_(op_type) {
+std::shared_ptr<const CustomProp> registered_prop(
+    const std::string& op_type, const std::map<std::string, std::string>& parameters) {
   if (op_type.empty()) {
     throw Error(ErrorCode::kValue, "Custom",
                 "given no op_type, expected the name of a registered operator");
@@ -99,20 +103,22 @@ CustomProp::CustomProp(const std::string& op_type,
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
+  const std::string label = fmt::format("Custom({})", op_type);
   Callbacks::forget_error();
   if (creator(op_type.c_str(), static_cast<int>(keys.size()), keys.data(), values.data(), &list) ==
       0)
-    fail("could not be created");
-  callbacks_ = std::make_unique<const Callbacks>(list, kCustomOpPropDelete);
+    fail(label, "could not be created");
+  return std::make_shared<const CustomProp>(label, list);
+}
+
+CustomProp::CustomProp(std::string label, const MXCallbackList& list)
+    : label_(std::move(label)), callbacks_(list, kCustomOpPropDelete) {
   arguments_ = this->list(kCustomOpPropListArguments);
   outputs_ = this->list(kCustomOpPropListOutputs);
   states_ = this->list(kCustomOpPropListAuxiliaryStates);
 }
 
-void CustomProp::fail(const char* what) const {
-  throw Error(ErrorCode::kGeneric, fmt::format("Custom({})", name_),
-              Callbacks::failure(fmt::format("the operator {}: its callback has failed", what)));
-}
+void CustomProp::fail(const char* what) const { c_api::fail(label_, what); }
 
 void CustomProp::fail_without_call(const char* what) const {
   Callbacks::forget_error();
@@ -121,9 +127,9 @@ void CustomProp::fail_without_call(const char* what) const {
 
 std::vector<std::string> CustomProp::list(CustomOpPropCallbacks callback) const {
   std::vector<std::string> names;
-  if (!callbacks_->has(callback)) return names;
+  if (!callbacks_.has(callback)) return names;
   char** given = nullptr;
-  if (callbacks_->attempt<CustomOpListFunc>(callback, &given) == 0)
+  if (callbacks_.attempt<CustomOpListFunc>(callback, &given) == 0)
     fail("could not list its arrays");
   for (; given != nullptr && *given != nullptr; ++given) names.emplace_back(*given);
   return names;
@@ -143,13 +149,13 @@ void CustomProp::infer(Infer& infer) const {
 
 void CustomProp::infer_shapes(Infer& infer) const {
   const std::size_t num_args = arguments_.size(), num_out = outputs_.size();
-  if (!callbacks_->has(kCustomOpPropInferShape)) fail_without_call("has no shapes");
+  if (!callbacks_.has(kCustomOpPropInferShape)) fail_without_call("has no shapes");
   IntShapes shapes;
   for (std::size_t i = 0; i < num_args; ++i) shapes.add(infer.in(static_cast<int>(i)).shape());
   for (std::size_t i = 0; i < num_out + states_.size(); ++i) shapes.add({});
-  if (callbacks_->attempt<CustomOpInferShapeFunc>(kCustomOpPropInferShape,
-                                                  static_cast<int>(shapes.size()),
-                                                  shapes.ndims.data(), shapes.data()) == 0)
+  if (callbacks_.attempt<CustomOpInferShapeFunc>(kCustomOpPropInferShape,
+                                                 static_cast<int>(shapes.size()),
+                                                 shapes.ndims.data(), shapes.data()) == 0)
     fail("could not infer shapes");
   for (std::size_t i = 0; i < num_args; ++i)
     infer.in(static_cast<int>(i)).set_shape(shapes.shape(i));
@@ -165,9 +171,9 @@ void CustomProp::infer_dtypes(Infer& infer) const {
   for (std::size_t i = 0; i < num_args; ++i)
     types.push_back(static_cast<int>(infer.in(static_cast<int>(i)).dtype()));
   types.resize(num_args + num_out + states_.size(), static_cast<int>(DType::kUnknown));
-  if (callbacks_->has(kCustomOpPropInferType) &&
-      callbacks_->attempt<CustomOpInferTypeFunc>(kCustomOpPropInferType,
-                                                 static_cast<int>(types.size()), types.data()) == 0)
+  if (callbacks_.has(kCustomOpPropInferType) &&
+      callbacks_.attempt<CustomOpInferTypeFunc>(kCustomOpPropInferType,
+                                                static_cast<int>(types.size()), types.data()) == 0)
     fail("could not infer types");
   const auto type = [&](std::size_t i) { return static_cast<DType>(types[i]); };
   for (std::size_t i = 0; i < num_args; ++i) infer.in(static_cast<int>(i)).set_dtype(type(i));
@@ -183,8 +189,8 @@ std::vector<StorageType> CustomProp::output_storage(std::span<NDArray* const> in
   for (std::size_t i = 0; i < num_args; ++i)
     types.push_back(static_cast<int>(inputs[i]->storage_type()));
   types.resize(num_args + num_out + states_.size(), static_cast<int>(StorageType::kUndefined));
-  if (callbacks_->has(kCustomOpPropInferStorageType) &&
-      callbacks_->attempt<CustomOpInferStorageTypeFunc>(
+  if (callbacks_.has(kCustomOpPropInferStorageType) &&
+      callbacks_.attempt<CustomOpInferStorageTypeFunc>(
           kCustomOpPropInferStorageType, static_cast<int>(types.size()), types.data()) == 0)
     fail("could not infer storage types");
   std::vector<StorageType> storage;
@@ -201,8 +207,8 @@ std::vector<StorageType> CustomProp::gradient_storage(const CustomOperator::Tagg
     types.push_back(static_cast<int>(array.is_none() ? left_out : array.storage_type()));
     tags.push_back(tag);
   }
-  if (callbacks_->has(kCustomOpPropBackwardInferStorageType) &&
-      callbacks_->attempt<CustomOpBackwardInferStorageTypeFunc>(
+  if (callbacks_.has(kCustomOpPropBackwardInferStorageType) &&
+      callbacks_.attempt<CustomOpBackwardInferStorageTypeFunc>(
           kCustomOpPropBackwardInferStorageType, static_cast<int>(types.size()), types.data(),
           tags.data()) == 0)
     fail("could not infer storage types of gradients");
@@ -217,10 +223,10 @@ std::vector<bool> CustomProp::gradient_needs() const {
   std::vector<int> numbers(num_args + 2 * num_out);
   std::iota(numbers.begin(), numbers.end(), 0);
   std::vector<bool> needs(numbers.size(), true);
-  if (!callbacks_->has(kCustomOpPropDeclareBackwardDependency)) return needs;
+  if (!callbacks_.has(kCustomOpPropDeclareBackwardDependency)) return needs;
   int count = 0;
   int* needed = nullptr;
-  if (callbacks_->attempt<CustomOpBwdDepFunc>(
+  if (callbacks_.attempt<CustomOpBwdDepFunc>(
           kCustomOpPropDeclareBackwardDependency, static_cast<const int*>(numbers.data()),
           static_cast<const int*>(numbers.data() + num_out),
           static_cast<const int*>(numbers.data() + num_out + num_args), &count, &needed) == 0)
@@ -245,7 +251,7 @@ std::shared_ptr<const CustomOperator> CustomProp::operator_for(std::span<NDArray
                                 operator_types_.end(), same))
       return operator_;
   }
-  if (!callbacks_->has(kCustomOpPropCreateOperator)) fail_without_call("has no body");
+  if (!callbacks_.has(kCustomOpPropCreateOperator)) fail_without_call("has no body");
   IntShapes shapes;
   std::vector<int> dtypes;
   for (const ArrayType& type : types) {
@@ -253,7 +259,7 @@ std::shared_ptr<const CustomOperator> CustomProp::operator_for(std::span<NDArray
     dtypes.push_back(static_cast<int>(type.dtype));
   }
   MXCallbackList list{};
-  if (callbacks_->attempt<CustomOpCreateFunc>(
+  if (callbacks_.attempt<CustomOpCreateFunc>(
           kCustomOpPropCreateOperator, to_string(device).c_str(), static_cast<int>(inputs.size()),
           reinterpret_cast<unsigned**>(shapes.data()), static_cast<const int*>(shapes.ndims.data()),
           static_cast<const int*>(dtypes.data()), &list) == 0)

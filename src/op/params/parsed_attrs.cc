@@ -50,8 +50,10 @@ bool same_texts(const Attrs& stored, AttrList given) {
 }
 
 // Parameters that hold functions of the user must end with their last call: those of other threads
-// than the user's end too late for that.
-bool keeps(const OpDef& op) { return op.name() != "Custom"; }
+// than the user's end too late for that, and at an address there may be others by then.
+bool keeps(const OpDef& op) {
+  return op.name() != "Custom" && op.name() != "_Native" && op.name() != "_NDArray";
+}
 
 ParsedAttrsRef parse_now(const OpDef& op, AttrList attrs) {
   return ParsedAttrsRef(new ParsedAttrs(op, Attrs(attrs.begin(), attrs.end()), op.parse(attrs)));

@@ -176,3 +176,45 @@ def checkpoints_of_recurrent_networks(mx, np):
     net, loaded, states = mx.rnn.load_rnn_checkpoint([cell], "rnn", 2)
     on_disk = mx.nd.load("rnn-0002.params")
     return [net, loaded, states, sorted(on_disk), on_disk[sorted(on_disk)[0]]]
+
+
+@program()
+def operators_of_the_user_on_numpy_arrays(mx, np):
+    class Product(mx.operator.NumpyOp):
+        def list_arguments(self):
+            return ["data", "weight"]
+
+        def list_outputs(self):
+            return ["product", "sum"]
+
+        def infer_shape(self, in_shape):
+            return [in_shape[0], in_shape[0]], [in_shape[0], [in_shape[0][0]]]
+
+        def forward(self, in_data, out_data):
+            out_data[0][:] = in_data[0] * in_data[1]
+            out_data[1][:] = in_data[0].sum(axis=1)
+
+        def backward(self, out_grad, in_data, out_data, in_grad):
+            slope = out_grad[0] if out_grad else 3
+            in_grad[0][:] = slope * in_data[1] + out_data[0]
+            in_grad[1][:] = slope * in_data[0]
+
+    results = []
+    for needs_slopes in (True, False):
+        net = Product(needs_slopes)(data=mx.sym.var("data"), name="p")
+        results += [net.list_arguments(), net.list_outputs(),
+                    trained(mx, net, {"data": image(mx, 2, 3), "p_weight": image(mx, 2, 3) + 1})]
+    return results
+
+
+@program()
+def operators_of_the_user_on_arrays(mx, np):
+    class Square(mx.operator.NDArrayOp):
+        def forward(self, in_data, out_data):
+            out_data[0][:] = in_data[0] * in_data[0]
+
+        def backward(self, out_grad, in_data, out_data, in_grad):
+            in_grad[0][:] = out_grad[0] * in_data[0] * 2
+
+    net = Square()(data=mx.sym.exp(mx.sym.var("data")), name="s")
+    return [net.list_outputs(), trained(mx, net + 1, {"data": image(mx, 2, 3)})]
