@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows with one marked place: one_hot, and the older _onehot_encode.
+#include <algorithm>
+#include <array>
+
+#include "base/owned_lines.h"
 #include "op/loops/convert.h"
 #include "op/moving/positions.h"
 #include "op/op_builder.h"
@@ -18,6 +22,10 @@ struct OneHotParams {
   DType dtype;
 };
 
+// How many bytes are filled before their places are marked: they are still in the first-level cache
+// then, and memset writes so few by stores, not as a string that leaves them elsewhere.
+constexpr int64_t kMarked = kOwnedBlock;
+
 // Indices out of range mark nothing.
 void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_value,
              const Tensor& out, KernelContext& context) {
@@ -25,18 +33,31 @@ void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_v
     return gpu->one_hot(context.stream()->native(), indices, on_value, off_value, out);
   dispatch_dtype<kNumeric>(out.dtype, "one_hot", [&]<class T>(TypeTag<T>) {
     const T on = convert<T>(on_value), off = convert<T>(off_value);
+    const int64_t row_bytes = depth * static_cast<int64_t>(sizeof(T));
+    const int64_t together = kMarked / std::clamp<int64_t>(row_bytes, 1, kMarked);
+    const int64_t bytes = indices.size() * row_bytes;
+    const auto fill = [off](T* to, int64_t n, bool owns) {
+      if (!owns) return fill_same(to, n, off);
+      write_owned(reinterpret_cast<const char*>(to), sizeof(T), n,
+                  [&](int64_t first, int64_t part) { fill_same(to + first, part, off); });
+    };
     parallel_for(
         indices.size(), static_cast<double>(depth),
         [&](int64_t first, int64_t last) {
+          const bool near = last - first != indices.size() && bytes < kOwnedByManyFrom;
+          const bool owns = owns_lines(bytes) && !near;
           std::array<int64_t, Positions::kBlock> block;
           for (int64_t start = first; start < last; start += Positions::kBlock) {
             const int64_t n = std::min(Positions::kBlock, last - start);
             read_int64(indices, start, n, block.data());
-            T* rows = out.as<T>() + start * depth;
-            fill_same(rows, n * depth, off);
-            for (int64_t i = 0; i < n; ++i) {
-              const int64_t at = block[static_cast<std::size_t>(i)];
-              if (at >= 0 && at < depth) rows[i * depth + at] = on;
+            for (int64_t row = 0; row < n; row += together) {
+              const int64_t end = std::min(row + together, n);
+              T* rows = out.as<T>() + start * depth;
+              fill(rows + row * depth, (end - row) * depth, owns);
+              for (int64_t i = row; i < end; ++i) {
+                const int64_t at = block[static_cast<std::size_t>(i)];
+                if (at >= 0 && at < depth) rows[i * depth + at] = on;
+              }
             }
           }
         },
