@@ -201,7 +201,9 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   if (plan.rows() == 1) {  // the common case: split the one row
     parallel_for(n, cost, [&](int64_t first, int64_t last) {
       const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
-      write_results(py + first, last - first, n, read, apart, light,
+      const ReadsAlong inputs = {a_moves ? ReadAlong{from_a, sizeof(T)} : ReadAlong{},
+                                 b_moves ? ReadAlong{from_b, sizeof(T)} : ReadAlong{}};
+      write_results(py + first, last - first, n, read, apart, light, inputs,
                     [&](int64_t at, Out* y, int64_t count) {
                       loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
                     });
@@ -220,8 +222,12 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   parallel_for(
       plan.rows(), static_cast<double>(n) * cost,
       [&](int64_t first, int64_t last) {
+        const auto along = [&](const Tensor& input) {  // those of one that follows the result
+          const bool follows = input.size() == out.size();
+          return follows ? ReadAlong{input.as<T>() + first * n, sizeof(T)} : ReadAlong{};
+        };
         write_results(py + first * n, (last - first) * n, out.size(), read, apart, light,
-                      [&](int64_t at, Out* y, int64_t count) {
+                      {along(a), along(b)}, [&](int64_t at, Out* y, int64_t count) {
                         int64_t within = at % n;
                         BroadcastPlan::Walk walk(plan, first + at / n);
                         for (int64_t left = count; left > 0;) {
