@@ -36,16 +36,12 @@ void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_v
     const int64_t row_bytes = depth * static_cast<int64_t>(sizeof(T));
     const int64_t together = kMarked / std::clamp<int64_t>(row_bytes, 1, kMarked);
     const int64_t bytes = indices.size() * row_bytes;
-    const auto fill = [off](T* to, int64_t n, bool owns) {
-      if (!owns) return fill_same(to, n, off);
-      write_owned(reinterpret_cast<const char*>(to), sizeof(T), n,
-                  [&](int64_t first, int64_t part) { fill_same(to + first, part, off); });
-    };
     parallel_for(
         indices.size(), static_cast<double>(depth),
         [&](int64_t first, int64_t last) {
           const bool near = last - first != indices.size() && bytes < kOwnedByManyFrom;
           const bool owns = owns_lines(bytes) && !near;
+          const auto lines = owns ? kOwnedBlock / static_cast<int64_t>(sizeof(T)) : INT64_MAX;
           std::array<int64_t, Positions::kBlock> block;
           for (int64_t start = first; start < last; start += Positions::kBlock) {
             const int64_t n = std::min(Positions::kBlock, last - start);
@@ -53,7 +49,12 @@ void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_v
             for (int64_t row = 0; row < n; row += together) {
               const int64_t end = std::min(row + together, n);
               T* rows = out.as<T>() + start * depth;
-              fill(rows + row * depth, (end - row) * depth, owns);
+              for (int64_t left = (end - row) * depth; left > 0; left -= lines) {
+                T* to = rows + end * depth - left;
+                const int64_t part = std::min(left, lines);
+                if (owns) own_lines_ahead(to, part * static_cast<int64_t>(sizeof(T)));
+                fill_same(to, part, off);
+              }
               for (int64_t i = row; i < end; ++i) {
                 const int64_t at = block[static_cast<std::size_t>(i)];
                 if (at >= 0 && at < depth) rows[i * depth + at] = on;
