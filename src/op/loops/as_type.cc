@@ -32,21 +32,20 @@ void convert_parts(const Tensor& from, const Tensor& to, ConvertLoop loop) {
   const auto written = static_cast<int64_t>(dtype_size(to.dtype));
   const int64_t count = from.size();
   const bool owns = owns_lines(count * written);
-  parallel_for(count, cost_of_moving(static_cast<double>(read + written)),
-               [&](int64_t first, int64_t last) {
-                 const char* x = static_cast<const char*>(from.data) + first * read;
-                 char* y = static_cast<char*>(to.data) + first * written;
-                 if (!owns) return loop(x, y, last - first);
-                 const auto part = [&](int64_t at, char* results, int64_t n) {
-                   loop(x + at * read, results, n);
-                 };
-                 const auto run = [](const void* body, int64_t at, void* results, int64_t n) {
-                   (*static_cast<const decltype(part)*>(body))(at, static_cast<char*>(results), n);
-                 };
-                 write_in_blocks(y, written, last - first, count, count * read,
-                                 from.data != to.data, true, {ReadAlong{x, read}, ReadAlong{}},
-                                 {&part, run});
-               });
+  parallel_for(
+      count, cost_of_moving(static_cast<double>(read + written)), [&](int64_t first, int64_t last) {
+        const char* x = static_cast<const char*>(from.data) + first * read;
+        char* y = static_cast<char*>(to.data) + first * written;
+        if (!owns) return loop(x, y, last - first);
+        const auto part = [&](int64_t at, char* results, int64_t n) {
+          loop(x + at * read, results, n);
+        };
+        const auto run = [](const void* body, int64_t at, void* results, int64_t n) {
+          (*static_cast<const decltype(part)*>(body))(at, static_cast<char*>(results), n);
+        };
+        write_in_blocks(y, written, last - first, count, count * read, from.data != to.data, true,
+                        {ReadAlong{x, read}, ReadAlong{}}, {&part, run});
+      });
 }
 
 // Whether elements keep their bits: bytes but for those that become bool.

@@ -212,8 +212,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   if (plan.rows() == 1) {  // the common case: split the one row
     parallel_for(n, cost, [&](int64_t first, int64_t last) {
       const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
-      write_results(py + first, last - first, n, read, apart, light,
-                    reads_along(a, b, out, first),
+      write_results(py + first, last - first, n, read, apart, light, reads_along(a, b, out, first),
                     [&](int64_t at, Out* y, int64_t count) {
                       loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
                     });
