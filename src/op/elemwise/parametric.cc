@@ -10,6 +10,7 @@
 #include "op/elemwise/parametric_functions.h"
 #include "op/loops/as_type.h"
 #include "op/loops/blockwise.h"
+#include "op/moving/past_caches.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/pointwise.h"
@@ -61,12 +62,15 @@ template <class T, class Loop>
 void along(const Tensor& in, const Tensor& out, const Loop& loop) {
   parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
     const T* x = in.as<T>() + first;
-    T* y = out.as<T>() + first;
-    if constexpr (kIsHalf<T>) {
-      through_float(loop, y, last - first, x);
-    } else {
-      loop(x, y, last - first);
-    }
+    write_results(out.as<T>() + first, last - first, in.size(),
+                  in.size() * static_cast<int64_t>(sizeof(T)), in.data != out.data, true,
+                  {ReadAlong{x, sizeof(T)}, ReadAlong{}}, [&](int64_t at, T* y, int64_t n) {
+                    if constexpr (kIsHalf<T>) {
+                      through_float(loop, y, n, x + at);
+                    } else {
+                      loop(x + at, y, n);
+                    }
+                  });
   });
 }
 

@@ -73,7 +73,7 @@ void run_value(UnaryRow row, KernelContext& context) {
       const bool light = row >= UnaryRow::abs || row == UnaryRow::sqrt;
       write_results(out.as<T>() + first, last - first, in.size(),
                     in.size() * static_cast<int64_t>(sizeof(T)), apart, light,
-                    [x, row](int64_t at, T* y, int64_t n) {
+                    {ReadAlong{x, sizeof(T)}, ReadAlong{}}, [x, row](int64_t at, T* y, int64_t n) {
                       if constexpr (kIsHalf<T>) {
                         if (const auto loop = unary_half_loop<T>(row)) return loop(x + at, y, n);
                       } else {

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows with one marked place: one_hot, and the older _onehot_encode.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "base/owned_lines.h"
 #include "op/loops/convert.h"
 #include "op/moving/positions.h"
 #include "op/op_builder.h"
@@ -18,29 +25,56 @@ struct OneHotParams {
   DType dtype;
 };
 
-// Indices out of range mark nothing.
+// How many bytes are filled before their places are marked: they are still in the first-level cache
+// then, and memset writes so few by stores, not as a string that leaves them elsewhere.
+constexpr int64_t kMarked = kOwnedBlock;
+
+// Rows of `off` with one `on`, elements by their bits. Indices out of range mark nothing.
+template <class Bits>
+void mark_rows(const Tensor& indices, int64_t depth, Bits on, Bits off, Bits* out) {
+  constexpr int64_t kElement = sizeof(Bits);
+  const int64_t together = kMarked / std::clamp<int64_t>(depth * kElement, 1, kMarked);
+  const int64_t bytes = indices.size() * depth * kElement;
+  parallel_for(
+      indices.size(), static_cast<double>(depth),
+      [&](int64_t first, int64_t last) {
+        const bool near = last - first != indices.size() && bytes < kOwnedByManyFrom;
+        const bool owns = owns_lines(bytes) && !near;
+        const int64_t most = owns ? kOwnedBlock / kElement : INT64_MAX;
+        std::array<int64_t, Positions::kBlock> block;
+        for (int64_t start = first; start < last; start += Positions::kBlock) {
+          const int64_t n = std::min(Positions::kBlock, last - start);
+          read_int64(indices, start, n, block.data());
+          Bits* rows = out + start * depth;
+          for (int64_t row = 0; row < n; row += together) {
+            const int64_t end = std::min(row + together, n);
+            for (int64_t left = (end - row) * depth; left > 0; left -= most) {
+              Bits* to = rows + end * depth - left;
+              const int64_t part = std::min(left, most);
+              if (owns) own_lines_ahead(to, part * kElement);
+              fill_same(to, part, off);
+            }
+            for (int64_t i = row; i < end; ++i) {
+              const int64_t at = block[static_cast<std::size_t>(i)];
+              if (at >= 0 && at < depth) rows[i * depth + at] = on;
+            }
+          }
+        }
+      },
+      1);
+}
+
 void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_value,
              const Tensor& out, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->one_hot(context.stream()->native(), indices, on_value, off_value, out);
   dispatch_dtype<kNumeric>(out.dtype, "one_hot", [&]<class T>(TypeTag<T>) {
-    const T on = convert<T>(on_value), off = convert<T>(off_value);
-    parallel_for(
-        indices.size(), static_cast<double>(depth),
-        [&](int64_t first, int64_t last) {
-          std::array<int64_t, Positions::kBlock> block;
-          for (int64_t start = first; start < last; start += Positions::kBlock) {
-            const int64_t n = std::min(Positions::kBlock, last - start);
-            read_int64(indices, start, n, block.data());
-            T* rows = out.as<T>() + start * depth;
-            fill_same(rows, n * depth, off);
-            for (int64_t i = 0; i < n; ++i) {
-              const int64_t at = block[static_cast<std::size_t>(i)];
-              if (at >= 0 && at < depth) rows[i * depth + at] = on;
-            }
-          }
-        },
-        1);
+    using Bits = std::conditional_t<
+        sizeof(T) == 1, uint8_t,
+        std::conditional_t<sizeof(T) == 2, uint16_t,
+                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    mark_rows(indices, depth, std::bit_cast<Bits>(convert<T>(on_value)),
+              std::bit_cast<Bits>(convert<T>(off_value)), static_cast<Bits*>(out.data));
   });
 }
 

@@ -2,8 +2,10 @@
 // The table of conversions: every type to every type, one loop each.
 #include "op/loops/as_type.h"
 
+#include "base/owned_lines.h"
 #include "op/loops/convert.h"
 #include "op/loops/number_bulk.h"
+#include "op/moving/past_caches.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
 #include "op/run/moved_bytes.h"
@@ -20,6 +22,30 @@ void convert_block(const From* from, To* to, int64_t n) {
   } else {
     convert_array(from, to, n);
   }
+}
+
+using ConvertLoop = void (*)(const void* from, void* to, int64_t n);
+
+// All elements by a loop, what is read and written asked for before where that is faster.
+void convert_parts(const Tensor& from, const Tensor& to, ConvertLoop loop) {
+  const auto read = static_cast<int64_t>(dtype_size(from.dtype));
+  const auto written = static_cast<int64_t>(dtype_size(to.dtype));
+  const int64_t count = from.size();
+  const bool owns = owns_lines(count * written);
+  parallel_for(
+      count, cost_of_moving(static_cast<double>(read + written)), [&](int64_t first, int64_t last) {
+        const char* x = static_cast<const char*>(from.data) + first * read;
+        char* y = static_cast<char*>(to.data) + first * written;
+        if (!owns) return loop(x, y, last - first);
+        const auto part = [&](int64_t at, char* results, int64_t n) {
+          loop(x + at * read, results, n);
+        };
+        const auto run = [](const void* body, int64_t at, void* results, int64_t n) {
+          (*static_cast<const decltype(part)*>(body))(at, static_cast<char*>(results), n);
+        };
+        write_in_blocks(y, written, last - first, count, count * read, from.data != to.data, true,
+                        {ReadAlong{x, read}, ReadAlong{}}, {&part, run});
+      });
 }
 
 // Whether elements keep their bits: bytes but for those that become bool.
@@ -40,10 +66,9 @@ void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context
   const DType type = as_bytes ? DType::kUInt8 : from.dtype;
   dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
-      parallel_writes(to.as<To>(), from.size(), cost_of_moving(sizeof(From) + sizeof(To)),
-                      [&](int64_t first, int64_t last) {
-                        convert_block(from.as<From>() + first, to.as<To>() + first, last - first);
-                      });
+      convert_parts(from, to, [](const void* x, void* y, int64_t n) {
+        convert_block(static_cast<const From*>(x), static_cast<To*>(y), n);
+      });
     });
   });
 }

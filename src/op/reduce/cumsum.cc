@@ -65,6 +65,34 @@ void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* 
   }
 }
 
+// The same for a few, of rows that stay in the first-level cache: their sums begin with zero and
+// stay in registers.
+template <class A, int kWidth, class T>
+void sum_few(const T* x, T* y, int64_t n, int64_t stride) {
+  std::array<A, kWidth> carry{};
+  for (int64_t r = 0; r < n; ++r, x += stride, y += stride) {
+    for (std::size_t j = 0; j < kWidth; ++j) {
+      carry[j] += convert<A>(x[j]);
+      y[j] = convert<T>(carry[j]);
+    }
+  }
+}
+
+// Columns whose sums begin with zero. Of a few short ones the loops of `sum_columns` would be set
+// up for as long as they run.
+template <class A, class T>
+void sum_from_zero(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* carry) {
+  constexpr int64_t kNarrow = 16, kNear = 2048;
+  if (width > 4 && (width > kNarrow || n * width > kNear)) {
+    std::fill_n(carry, width, A{0});
+    return sum_columns(x, y, n, stride, width, carry);
+  }
+  for (; width >= 4; width -= 4, x += 4, y += 4) sum_few<A, 4>(x, y, n, stride);
+  if (width == 3) sum_few<A, 3>(x, y, n, stride);
+  if (width == 2) sum_few<A, 2>(x, y, n, stride);
+  if (width == 1) sum_few<A, 1>(x, y, n, stride);
+}
+
 template <class A, class T>
 void run(const View& view, bool reverse, const T* x, T* y) {
   if (view.inner == 1) {
@@ -88,9 +116,8 @@ void run(const View& view, bool reverse, const T* x, T* y) {
           const int64_t column = (unit - outer * tiles) * kTile;
           const int64_t width = std::min(kTile, view.inner - column);
           const int64_t at = outer * view.n * view.inner + last_row + column;
-          std::fill_n(carry.data(), width, A{0});
-          sum_columns(x + at, y + at, view.n, reverse ? -view.inner : view.inner, width,
-                      carry.data());
+          sum_from_zero(x + at, y + at, view.n, reverse ? -view.inner : view.inner, width,
+                        carry.data());
         }
       },
       1);
@@ -117,8 +144,7 @@ void run_halves(const View& view, bool reverse, const T* x, T* y) {
             const int64_t of = tile / inner, column = tile % inner;
             const int64_t width = std::min(kTile, inner - column);
             float* at = floats.data() + of * size + column + (reverse ? size - inner : 0);
-            std::fill_n(carry.data(), width, 0.0f);
-            sum_columns(at, at, n, reverse ? -inner : inner, width, carry.data());
+            sum_from_zero(at, at, n, reverse ? -inner : inner, width, carry.data());
             tile += width;
           }
         }

@@ -182,6 +182,17 @@ double cost_of(BinaryRow row, DType dtype) {
   return tuned_cost(dtype, is_long(row) ? 8.0 : moving);
 }
 
+// What is read beside the results from the first-th on, of inputs that go along with all of them.
+[[gnu::noinline]] ReadsAlong reads_along(const Tensor& a, const Tensor& b, const Tensor& out,
+                                         int64_t first) {
+  const auto along = [&](const Tensor& input) {
+    const auto element = static_cast<int64_t>(dtype_size(input.dtype));
+    if (input.size() != out.size()) return ReadAlong{};
+    return ReadAlong{static_cast<const char*>(input.data) + first * element, element};
+  };
+  return {along(a), along(b)};
+}
+
 template <class T, class Out>
 void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out) {
   const BroadcastPlan plan(a.shape(), b.shape(), out.shape());
@@ -201,7 +212,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   if (plan.rows() == 1) {  // the common case: split the one row
     parallel_for(n, cost, [&](int64_t first, int64_t last) {
       const T *from_a = pa + (a_moves ? first : 0), *from_b = pb + (b_moves ? first : 0);
-      write_results(py + first, last - first, n, read, apart, light,
+      write_results(py + first, last - first, n, read, apart, light, reads_along(a, b, out, first),
                     [&](int64_t at, Out* y, int64_t count) {
                       loop(from_a + (a_moves ? at : 0), from_b + (b_moves ? at : 0), y, count);
                     });
@@ -221,7 +232,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
       plan.rows(), static_cast<double>(n) * cost,
       [&](int64_t first, int64_t last) {
         write_results(py + first * n, (last - first) * n, out.size(), read, apart, light,
-                      [&](int64_t at, Out* y, int64_t count) {
+                      reads_along(a, b, out, first * n), [&](int64_t at, Out* y, int64_t count) {
                         int64_t within = at % n;
                         BroadcastPlan::Walk walk(plan, first + at / n);
                         for (int64_t left = count; left > 0;) {

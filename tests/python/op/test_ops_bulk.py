@@ -142,6 +142,19 @@ def test_one_hot_of_zeros_and_other_values(mx, rng):
         np.testing.assert_array_equal(mx.run("one_hot", at, depth=37, on_value=on, off_value=off)[0], expected)
 
 
+# Rows of a few bytes, of less and more than what is filled at a time, in results of 2 MiB and more.
+@pytest.mark.parametrize("rows,depth", [(300001, 3), (5003, 211), (1201, 1100), (3, 400003)])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+def test_one_hot_of_large_results(mx, rng, rows, depth, dtype):
+    at = rng.integers(-1, depth + 1, rows)
+    for on, off in ((1, 0), (2, 5)):
+        expected = np.full((rows, depth), off, dtype)
+        inside = np.flatnonzero((at >= 0) & (at < depth))
+        expected[inside, at[inside]] = on
+        result = mx.run("one_hot", at, depth=depth, on_value=on, off_value=off, dtype=dtype)[0]
+        np.testing.assert_array_equal(result, expected)
+
+
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize("m,n", [(1, 50), (50, 1), (1, 1)])

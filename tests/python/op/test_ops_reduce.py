@@ -194,7 +194,7 @@ def test_the_first_of_equal_elements_is_found_in_rows_that_threads_share(mx, rng
 # Short and long rows, few and many columns; sums that are exact in any order.
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
 @pytest.mark.parametrize("shape", [(7, 1), (301, 2), (301, 3), (300, 4), (40, 13), (3, 1025), (2, 4200), (50, 3, 3), (2, 900, 3),
-                                   (2, 3, 1000), (2, 513, 1), (5, 1100, 2), (3, 70, 17)])
+                                   (2, 3, 1000), (2, 513, 1), (5, 1100, 2), (3, 70, 17), (21, 3, 7), (9, 300, 15)])
 def test_running_sums_of_any_shape(mx, rng, dtype, shape):
     a = rng.integers(0 if dtype == "uint8" else -2, 2, shape).astype(dtype)
     wide = "float64" if dtype in FLOATS else dtype
