@@ -262,3 +262,28 @@ def test_a_mask_where_arrays_without_elements_are_not_allowed():
         np.testing.assert_array_equal(array[mx.np.array(mask, dtype=bool)].asnumpy(), values[mask])
     with mx.util.np_shape(False), pytest.raises(IndexError, match="need mx.npx.set_np"):
         array[values > 100]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
+@pytest.mark.parametrize("number", [2, -3.5, True, 2**40 + 1, float("inf")])
+def test_a_number_in_columns(make, dtype, number):
+    """What does not lie together, also backwards, of numbers that a type holds."""
+    if dtype == "int64" and isinstance(number, float) or dtype == "float32" and number == 2**40 + 1:
+        number = 7
+    for key in (np.s_[:, 1], np.s_[::-2, ..., 0], np.s_[None, 1:, :, ::-1], np.s_[::2], np.s_[:, -1:]):
+        values = np.zeros((3, 4, 2), dtype)
+        array = make(values, dtype=dtype)
+        array[key] = number
+        values[key] = number
+        np.testing.assert_array_equal(array.asnumpy(), values)
+
+
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool", "float16", "bfloat16"])
+def test_the_truth_of_one_element_is_that_of_its_value(make, dtype):
+    for value in (0, 1):
+        assert bool(make([[value]]).astype(dtype)) is bool(value)
+    assert bool(make([float("nan")]))
+    with pytest.raises(ValueError, match="multiple elements"):
+        bool(make([1, 2]))
