@@ -75,6 +75,7 @@ class EmptyLike(_InNumpy):
         self._arguments = {"dtype": dtype, "order": order, "subok": subok, "shape": shape}
 
     def compute(self, *inputs: onp.ndarray) -> onp.ndarray:
+        """An array of the first input's shape and type, or of those that were given; its values are arbitrary."""
         return onp.empty_like(inputs[0], **self._arguments)
 
 
@@ -88,15 +89,19 @@ class EmptyLikeProp(operator.CustomOpProp):
         self._order, self._subok, self._shape = order, _parsed(subok), _parsed(shape)
 
     def list_arguments(self) -> List[str]:
+        """The array whose shape and type are taken."""
         return ["prototype"]
 
     def infer_shape(self, in_shape: List[Any]) -> Tuple[Any, ...]:
+        """The shape that was given, or else that of the input."""
         return (in_shape[0],), (in_shape[0] if self._shape is None else self._shape,), ()
 
     def infer_type(self, in_type: List[Any]) -> Tuple[Any, ...]:
+        """The type that was given, or else that of the input."""
         return in_type, [in_type[0] if self._dtype is None else self._dtype.type], []
 
     def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> EmptyLike:
+        """The operator with these parameters, on any device."""
         return EmptyLike(self._dtype, self._order, self._subok, self._shape)
 
 
@@ -108,6 +113,7 @@ class Resize(_InNumpy):
         self._new_shape = new_shape
 
     def compute(self, *inputs: onp.ndarray) -> onp.ndarray:
+        """The elements in their order, again from the first one where the new shape has more."""
         return onp.resize(inputs[0], self._new_shape)
 
     def backward(
@@ -130,12 +136,15 @@ class ResizeProp(operator.CustomOpProp):
         self._new_shape = (shape,) if isinstance(shape, int) else tuple(shape)
 
     def list_arguments(self) -> List[str]:
+        """The array whose elements are taken."""
         return ["a"]
 
     def infer_shape(self, in_shape: List[Any]) -> Tuple[Any, ...]:
+        """The new shape, whatever the input's is."""
         return (in_shape[0],), (self._new_shape,), ()
 
     def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> Resize:
+        """The operator with this shape, on any device."""
         return Resize(self._new_shape)
 
 
@@ -147,6 +156,7 @@ class Unravel_index(_InNumpy):  # pylint: disable=invalid-name
         self._shape = shape
 
     def compute(self, *inputs: onp.ndarray) -> onp.ndarray:
+        """Of each flat index the index along each dimension."""
         return onp.stack(onp.unravel_index(inputs[0].astype(onp.int64), self._shape))
 
 
@@ -160,12 +170,15 @@ class Unravel_indexProp(operator.CustomOpProp):  # pylint: disable=invalid-name
         self._shape = (parsed,) if isinstance(parsed, int) else tuple(parsed)
 
     def list_arguments(self) -> List[str]:
+        """The flat indices."""
         return ["indices"]
 
     def infer_shape(self, in_shape: List[Any]) -> Tuple[Any, ...]:
+        """That of the indices, with a dimension in front that counts the dimensions of the shape."""
         return (in_shape[0],), ((len(self._shape), *in_shape[0]),), ()
 
     def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> Unravel_index:
+        """The operator with this shape, on any device."""
         return Unravel_index(self._shape)
 
 
@@ -177,6 +190,7 @@ class MultivariateNormal(_InNumpy):
         self._size = size
 
     def compute(self, *inputs: onp.ndarray) -> onp.ndarray:
+        """Draws of a normal distribution by NumPy's own generator."""
         return onp.random.multivariate_normal(inputs[0], inputs[1], self._size)
 
 
@@ -190,13 +204,16 @@ class MultivariateNormalProp(operator.CustomOpProp):
         self._size = (parsed,) if isinstance(parsed, int) else parsed
 
     def list_arguments(self) -> List[str]:
+        """The mean and the covariance."""
         return ["mean", "variance"]
 
     def infer_shape(self, in_shape: List[Any]) -> Tuple[Any, ...]:
+        """The size and the length of the mean; a covariance that does not fit is an error."""
         mean, covariance = in_shape
         if len(mean) != 1 or tuple(covariance) != (mean[0], mean[0]):
             raise ValueError(f"given a mean of shape {mean} and a covariance of {covariance}, expected (n,) and (n, n)")
         return in_shape, ((*(self._size or ()), mean[0]),), ()
 
     def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> MultivariateNormal:
+        """The operator with this size, on any device."""
         return MultivariateNormal(self._size)

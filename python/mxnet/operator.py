@@ -217,9 +217,11 @@ class _OnArrays(CustomOp):
         self._owner = owner
 
     def forward(self, is_train: bool, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+        """Lets the owner fill the outputs, which is all that it is told about."""
         self._owner.forward(in_data=in_data, out_data=out_data)
 
     def backward(self, req: Any, out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any) -> None:
+        """Lets the owner fill the gradients of the inputs."""
         self._owner.backward(out_grad=out_grad, in_data=in_data, out_data=out_data, in_grad=in_grad)
 
 

@@ -151,12 +151,14 @@ void reshape(NDArrayHandle array, int ndim, const int64_t* dims, NDArrayHandle* 
   check(MXNDArrayReshape64(array, ndim, reinterpret_cast<dim_t*>(copy.data()), false, out));
 }
 
+OpHandle op_named(const char* name) {
+  OpHandle op = nullptr;
+  check(NNGetOpHandle(name, &op));
+  return op;
+}
+
 void call_slice(NDArrayHandle array, const Selection& s, NDArrayHandle* out) {
-  static const OpHandle op = [] {
-    OpHandle found = nullptr;
-    check(NNGetOpHandle("slice", &found));
-    return found;
-  }();
+  static const OpHandle op = op_named("slice");
   const std::string begin = text_of(s.begin, s.ndim), step = text_of(s.step, s.ndim),
                     end = text_of(s.end, s.ndim, s.ends_before_first);
   const char* keys[] = {"begin", "end", "step"};
@@ -169,6 +171,23 @@ void call_slice(NDArrayHandle array, const Selection& s, NDArrayHandle* out) {
                                 &storage_types);
   });
   *out = results[0];
+}
+
+// Writes a number to what is selected, wherever it lies.
+void fill_slice(NDArrayHandle array, const Selection& s, PyObject* number) {
+  static const OpHandle op = op_named("_slice_assign_scalar");
+  const std::string begin = text_of(s.begin, s.ndim), step = text_of(s.step, s.ndim),
+                    end = text_of(s.end, s.ndim, s.ends_before_first),
+                    scalar = py::cast<std::string>(py::str(py::handle(number)));
+  const char* keys[] = {"begin", "end", "step", "scalar"};
+  const char* values[] = {begin.c_str(), end.c_str(), step.c_str(), scalar.c_str()};
+  int count = 1;
+  NDArrayHandle* results = &array;
+  const int* storage_types = nullptr;
+  check_blocking([&] {
+    return MXImperativeInvokeEx(const_cast<void*>(op), 1, &array, &count, &results, 4, keys, values,
+                                &storage_types);
+  });
 }
 
 // What a key selects of an array. False: not for us.
@@ -216,8 +235,8 @@ py::object basic_index(PyObject* object, PyObject* key) {
   return wrapped(result, array->numpy);
 }
 
-// Writes a number to what a key selects, if that lies together. While autograd records, an
-// assignment is more than a view that is written to, and Python does it.
+// Writes a number to what a key selects. While autograd records, an assignment is more than a view
+// that is written to, and Python does it.
 bool basic_fill(PyObject* object, PyObject* key, PyObject* number) {
   if (!is_array(object) || !(PyFloat_CheckExact(number) || PyLong_CheckExact(number))) return false;
   const ArrayObject* array = as_array(object);
@@ -228,9 +247,11 @@ bool basic_fill(PyObject* object, PyObject* key, PyObject* number) {
   Dims dims{};
   Selection s;
   int64_t first = 0, last = 0;
-  if (storage_type != 0 || recording || !select_of(array, key, &dims, &s) ||
-      !together(s, dims.data(), &first, &last))
-    return false;
+  if (storage_type != 0 || recording || !select_of(array, key, &dims, &s)) return false;
+  if (!together(s, dims.data(), &first, &last)) {
+    fill_slice(array->handle, s, number);
+    return true;
+  }
   Handle view;
   view_of(array->handle, first, last, view.out());
   const py::object target = wrapped(view.release());
@@ -316,8 +337,8 @@ PyMethodDef kFunctions[] = {
         "basic_index", call_basic_index,
         "array[key] for integers, slices, None and an ellipsis; NotImplemented for other keys."),
     fast_method("basic_fill", call_basic_fill,
-                "array[key] = number where that is one piece of memory; otherwise False, and "
-                "nothing done."),
+                "array[key] = number for integers, slices, None and an ellipsis; otherwise False, "
+                "and nothing done."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

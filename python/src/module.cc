@@ -18,6 +18,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_prepared_calls(module);
   mxnet::python::register_operator(module);
   mxnet::python::register_weight_updates(module);
+  mxnet::python::register_update_rates(module);
   mxnet::python::register_arithmetic(module);
   mxnet::python::register_elementwise(module);
   mxnet::python::register_plain_calls(module);

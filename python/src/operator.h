@@ -45,10 +45,13 @@ class PreparedCalls {
   struct Entry {
     int num_inputs;
     std::vector<std::pair<pybind11::object, pybind11::object>> params;
+    std::vector<std::string> texts;  // of the values
     PreparedCallRef call;
   };
   static bool matches(const Entry& entry, int num_inputs, const std::vector<ParamValue>& params);
-  PreparedCallRef prepare(int num_inputs, const std::vector<ParamValue>& params) const;
+  std::vector<std::string> texts_of(const std::vector<ParamValue>& params) const;
+  PreparedCallRef prepare(int num_inputs, const std::vector<ParamValue>& params,
+                          const std::vector<std::string>& texts) const;
 
   const OpHandle op_;
   std::vector<Entry> entries_;

@@ -74,14 +74,25 @@ bool PreparedCalls::matches(const Entry& entry, int num_inputs,
   return true;
 }
 
-PreparedCallRef PreparedCalls::prepare(int num_inputs,
-                                       const std::vector<ParamValue>& params) const {
+std::vector<std::string> PreparedCalls::texts_of(const std::vector<ParamValue>& params) const {
+  // A step of training differs from the one before in its rate alone, and digits are dear.
+  const Entry* before = entries_.empty() ? nullptr : &entries_.front();
+  if (before != nullptr && before->params.size() != params.size()) before = nullptr;
   std::vector<std::string> texts;
-  std::vector<const char*> names, values;
   texts.reserve(params.size());
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const bool known =
+        before != nullptr && same_value(before->params[i].second.ptr(), params[i].value);
+    texts.push_back(known ? before->texts[i] : text_of(params[i].value));
+  }
+  return texts;
+}
+
+PreparedCallRef PreparedCalls::prepare(int num_inputs, const std::vector<ParamValue>& params,
+                                       const std::vector<std::string>& texts) const {
+  std::vector<const char*> names, values;
   names.reserve(params.size());
   values.reserve(params.size());
-  for (const ParamValue& param : params) texts.push_back(text_of(param.value));
   for (std::size_t i = 0; i < params.size(); ++i) {
     const char* name = PyUnicode_AsUTF8(params[i].name);
     if (name == nullptr) throw py::error_already_set();
@@ -102,11 +113,13 @@ PreparedCallRef PreparedCalls::find(int num_inputs, const std::vector<ParamValue
                   entries_.begin() + static_cast<long>(i) + 1);
     return entries_.front().call;
   }
-  PreparedCallRef call = prepare(num_inputs, params);
+  std::vector<std::string> texts = texts_of(params);
+  PreparedCallRef call = prepare(num_inputs, params, texts);
   if (!std::all_of(params.begin(), params.end(),
                    [](const ParamValue& param) { return is_plain(param.value); }))
     return call;
-  Entry entry{num_inputs, {}, call};
+  Entry entry{num_inputs, {}, std::move(texts), call};
+  entry.params.reserve(params.size());
   for (const ParamValue& param : params)
     entry.params.emplace_back(py::reinterpret_borrow<py::object>(param.name),
                               py::reinterpret_borrow<py::object>(param.value));

@@ -19,6 +19,7 @@ void register_prepared_calls(pybind11::module_& module);
 void register_operator(pybind11::module_& module);
 void register_arithmetic(pybind11::module_& module);
 void register_weight_updates(pybind11::module_& module);
+void register_update_rates(pybind11::module_& module);
 void register_symbol_backend(pybind11::module_& module);
 void register_cached_op(pybind11::module_& module);
 void register_executor(pybind11::module_& module);

@@ -233,3 +233,57 @@ def test_a_number_in_a_row_of_a_recorded_array_is_refused():
     np.testing.assert_array_equal(y.asnumpy(), np.full((3, 2), 2))
     y[1] = 5
     np.testing.assert_array_equal(y.asnumpy(), [[2, 2], [5, 5], [2, 2]])
+
+
+@pytest.mark.parametrize("size", [6, 5000])
+@pytest.mark.parametrize("written, read", [(0, 1), (1, 0), (0, 2), (2, 0)])
+def test_rows_written_over_the_rows_they_are_read_from(size, written, read):
+    values, count = np.arange(size, dtype=np.float32), size - 2
+    array = mx.nd.array(values)
+    array[written : written + count] = array[read : read + count]
+    values[written : written + count] = values[read : read + count].copy()
+    np.testing.assert_array_equal(array.asnumpy(), values)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32"])
+def test_rows_by_indices_of_any_type_and_number(dtype):
+    array = mx.nd.array(numbered((60, 2)))
+    for places in ([0], [59, 0, 3], list(range(60))):
+        found = array[mx.nd.array(places, dtype=dtype)]
+        np.testing.assert_array_equal(found.asnumpy(), numbered((60, 2))[places])
+    with pytest.raises(IndexError, match="index 60 is out of bounds"):
+        array[mx.nd.array([1, 60], dtype=dtype)]
+
+
+def test_a_mask_where_arrays_without_elements_are_not_allowed():
+    array, values = mx.np.array(numbered((3, 4, 2))), numbered((3, 4, 2))
+    for mask in (values > 7, values[:, :, 0] > 7, values[:, 0, 0] > 7):
+        np.testing.assert_array_equal(array[mask].asnumpy(), values[mask])
+        np.testing.assert_array_equal(array[mx.np.array(mask, dtype=bool)].asnumpy(), values[mask])
+    with mx.util.np_shape(False), pytest.raises(IndexError, match="need mx.npx.set_np"):
+        array[values > 100]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
+@pytest.mark.parametrize("number", [2, -3.5, True, 2**40 + 1, float("inf")])
+def test_a_number_in_columns(make, dtype, number):
+    """What does not lie together, also backwards, of numbers that a type holds."""
+    if dtype == "int64" and isinstance(number, float) or dtype == "float32" and number == 2**40 + 1:
+        number = 7
+    for key in (np.s_[:, 1], np.s_[::-2, ..., 0], np.s_[None, 1:, :, ::-1], np.s_[::2], np.s_[:, -1:]):
+        values = np.zeros((3, 4, 2), dtype)
+        array = make(values, dtype=dtype)
+        array[key] = number
+        values[key] = number
+        np.testing.assert_array_equal(array.asnumpy(), values)
+
+
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool", "float16", "bfloat16"])
+def test_the_truth_of_one_element_is_that_of_its_value(make, dtype):
+    for value in (0, 1):
+        assert bool(make([[value]]).astype(dtype)) is bool(value)
+    assert bool(make([float("nan")]))
+    with pytest.raises(ValueError, match="multiple elements"):
+        bool(make([1, 2]))

@@ -7,7 +7,7 @@ import os
 import re
 import warnings
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Optional
 
 from .. import initializer, ndarray
 from ._errors import MismatchError
@@ -100,25 +100,21 @@ class Block:
         """All parameters, those of children too; or those whose names start with the regular expression."""
         self._check_container_with_block()
         found = ParameterDict(self._params.prefix)
-        pattern = re.compile(select or "")
-        found._params.update((name, value) for name, value in self.params.items() if pattern.match(name))
+        own = self.params.items()
+        if select:
+            pattern = re.compile(select)
+            own = [(name, value) for name, value in own if pattern.match(name)]  # type: ignore[assignment]
+        found._params.update(own)
         for child in self._children.values():
             found.update(child.collect_params(select))
         return found
 
     def _check_container_with_block(self) -> None:
-        children = {id(child) for child in self._children.values()}
-
-        def hidden(value: Any) -> bool:
-            if isinstance(value, Block):
-                return id(value) not in children
-            for item in value.values() if isinstance(value, dict) else value:
-                if isinstance(item, (list, tuple, dict, Block)) and hidden(item):
-                    return True
-            return False
-
         for name, value in self.__dict__.items():
-            if isinstance(value, (list, tuple, dict)) and not name.startswith("__") and name not in _OWN and hidden(value):
+            if not isinstance(value, _CONTAINERS) or not value or name in _OWN or name.startswith("__"):
+                continue
+            held = {id(block) for block in _blocks_in(value)}
+            if held and not held.issubset(map(id, self._children.values())):
                 warnings.warn(
                     f"{type(self).__name__}.{name} holds blocks that are no children of {self.name}: their parameters are "
                     "left out. Register them with register_child(), or use nn.Sequential",
@@ -283,5 +279,15 @@ class Block:
         print(summary(self, *inputs))
 
 
+_CONTAINERS = (list, tuple, dict)
 # Attributes of Block that hold blocks by design.
 _OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks", "_own_arrays"))
+
+
+def _blocks_in(nested: Any) -> Iterator[Block]:
+    """The blocks in nested lists and dictionaries, whatever else is there."""
+    for item in nested.values() if isinstance(nested, dict) else nested:
+        if isinstance(item, Block):
+            yield item
+        elif isinstance(item, _CONTAINERS):
+            yield from _blocks_in(item)

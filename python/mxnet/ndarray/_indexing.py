@@ -17,9 +17,14 @@ from .. import _core
 from .._core import NDArrayBase
 from ..base import MXNetValueError
 from . import _generate
-from ._dtypes import bfloat16, widened
+from ._dtypes import bfloat16, dtype_number, widened
 
 Shape = Tuple[int, ...]
+
+# Up to so many numbers Python's own functions find the least sooner than NumPy's.
+_FEW = 48
+# Types of indices that the operator take reads as they are.
+_TAKEN = (dtype_number(np.int32), dtype_number(np.int64))
 
 
 class WrongKind(IndexError, ValueError):
@@ -151,6 +156,14 @@ def positions(key: Any, shape: Shape) -> np.ndarray:
     return np.asarray(where)
 
 
+def _bounds(places: np.ndarray) -> Tuple[int, int]:
+    """The least and the greatest of some integers."""
+    if places.size > _FEW:
+        return int(places.min()), int(places.max())
+    numbers = places.reshape(-1).tolist()
+    return (min(numbers), max(numbers)) if numbers else (0, 0)
+
+
 def rows(array: Any, key: Any) -> Any:
     """The rows that an index selects, as an array of the library, if it is one array of integers, None otherwise."""
     shape = array.shape
@@ -162,23 +175,28 @@ def rows(array: Any, key: Any) -> Any:
     if picked.dtype.kind not in "iu" or picked.ndim == 0:
         return None
     size = shape[0]
-    low, high = (int(picked.min()), int(picked.max())) if picked.size else (0, 0)
+    low, high = _bounds(picked)
     if low < -size or high >= size:
         outside = high if high >= size else low
         raise IndexError(f"index {outside} is out of bounds for axis 0 with size {size}")
-    if low >= 0 and isinstance(key, NDArrayBase) and key.dtype == np.int64 and key.context == array.context:
+    if low >= 0 and isinstance(key, NDArrayBase) and key._dtype_id in _TAKEN and key._device == array._device:
         return key
     picked = picked.astype(np.int64)
     return array._index_array(picked if low >= 0 else np.where(picked < 0, picked + size, picked))
 
 
+def is_mask(array: Any, key: Any) -> bool:
+    """Whether an index is a mask over the first dimensions; of one that does not fit NumPy says what is wrong."""
+    if not isinstance(key, (np.ndarray, NDArrayBase)) or key.dtype != np.bool_:
+        return False
+    shape, of_array = tuple(key.shape), tuple(array.shape)
+    return bool(shape) and 0 not in of_array and shape == of_array[: len(shape)]
+
+
 def mask_of(array: Any, key: Any) -> Any:
-    """The mask, on the array's device, if an index is one over the first dimensions, None otherwise."""
-    if not isinstance(key, (np.ndarray, NDArrayBase)) or key.dtype != np.bool_ or not array._allows_empty():
+    """The mask, on the array's device, if an index is one and may select nothing, None otherwise."""
+    if not array._allows_empty() or not is_mask(array, key):
         return None
-    shape = tuple(key.shape)
-    if not shape or 0 in array.shape or shape != tuple(array.shape[: len(shape)]):
-        return None  # NumPy says what is wrong with it
     if isinstance(key, np.ndarray):
         return array._index_array(key, np.bool_)
     return key if key.context == array.context else key.copyto(array.context)
@@ -192,10 +210,14 @@ def flat(array: Any) -> Any:
 def _get_advanced(array: Any, key: Any) -> Any:
     """A copy of what masks and arrays of integers select."""
     shape = array.shape
-    mask = mask_of(array, key)
-    if mask is not None:
-        lines = array if mask.ndim == 1 else array._view((mask.size, *shape[mask.ndim :]), False)
-        return _generate.operator("_contrib_boolean_mask")(lines, flat(mask))
+    if is_mask(array, key):
+        lines = array if key.ndim == 1 else array._view((key.size, *shape[key.ndim :]), False)
+        mask = mask_of(array, key)
+        if mask is not None:
+            return _generate.operator("_contrib_boolean_mask")(lines, flat(mask))
+        taken = np.flatnonzero(as_numpy_key(key))
+        _check_size(array, taken.shape)
+        return _generate.operator("take")(lines, array._index_array(taken), axis=0)
     taken = rows(array, key)
     if taken is not None:
         _check_size(array, taken.shape + shape[1:])
@@ -322,6 +344,11 @@ def put(array: Any, key: Any, value: Any) -> None:
         if view is not None and view.size:
             number_of = float if isinstance(value, (float, np.floating)) else int
             _generate.operator("_set_value")(src=number_of(value), out=view)
+            return
+    elif isinstance(value, NDArrayBase) and value._dtype_id == array._dtype_id and value._storage_type_id == 0:
+        view = _rows_in_place(array, key, shape)
+        if view is not None and view.size and view.shape == value.shape:
+            value.copyto(view)
             return
     if is_advanced(key):
         _put_advanced(array, key, value, number)

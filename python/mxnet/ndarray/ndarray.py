@@ -110,6 +110,9 @@ class NDArray(NDArrayBase):
         return self._values().tolist()
 
     def __bool__(self) -> bool:
+        number = self._number()
+        if number is not None:
+            return bool(number)
         if self.size == 0:
             return False
         if self.size > 1:

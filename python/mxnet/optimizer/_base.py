@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .. import _core
 from .._core import update_weights
 from ..ndarray import _generate
 from ..ndarray._dtypes import bfloat16
@@ -209,16 +210,9 @@ class Optimizer:
 
     def _multiplied(self, rate: float, indices: Sequence[Any], of_parameter: str, factors: Dict[Any, float]) -> List[float]:
         """A rate for each weight: times an attribute of its parameter, or a factor by its index or name."""
-        parameters, names = self.param_dict, self.idx2name
-        if not parameters and not factors:
+        if not self.param_dict and not factors:
             return [rate] * len(indices)
-        rates = []
-        for i in indices:
-            if i in parameters:
-                rates.append(rate * getattr(parameters[i], of_parameter))
-            else:
-                rates.append(rate * (factors[i] if i in factors else factors.get(names.get(i), 1.0)))
-        return rates
+        return _core.multiplied(rate, indices, of_parameter, self.param_dict, factors, self.idx2name)
 
     def _get_lrs(self, indices: Sequence[Any]) -> List[float]:
         return self._multiplied(self.learning_rate, indices, "lr_mult", self.lr_mult)
@@ -249,12 +243,8 @@ class Optimizer:
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
     def _update_count(self, index: Any) -> None:
-        counts, begin, most = self._index_update_count, self.begin_num_update, self.num_update
-        for i in index if isinstance(index, (list, tuple)) else (index,):
-            counts[i] = count = counts.get(i, begin) + 1
-            if count > most:
-                most = count
-        self.num_update = most
+        indices = index if isinstance(index, (list, tuple)) else (index,)
+        self.num_update = _core.counted(self._index_update_count, indices, self.begin_num_update, self.num_update)
 
     def _counts(self, indices: Sequence[Any]) -> List[int]:
         """How often each weight was updated."""

@@ -38,6 +38,7 @@ class DummyIter(DataIter):
         return self
 
     def next(self) -> Any:
+        """The same batch each time; there is no last one."""
         return self.the_batch
 
 

@@ -369,3 +369,36 @@ def test_arrays_of_np_are_updated_as_those_of_nd(name):
             update(0, kind.array(np.full((2, 3), 0.5, "float32")), weight)
         results.append(weight.asnumpy())
     np.testing.assert_allclose(*results, rtol=1e-6)
+
+
+class _WithFactors:
+    lr_mult, wd_mult = 1.0, 1.0
+
+
+def test_rates_follow_what_changes_between_steps():
+    """Parameters come before factors by index, these before factors by name; a count begins where it is told to."""
+    parameters = {0: _WithFactors(), 2: _WithFactors()}
+    made = mx.optimizer.SGD(learning_rate=0.5, param_idx2name={1: "by_name"}, param_dict=parameters, begin_num_update=7)
+    made.set_lr_mult({0: 9.0, 1: 3.0, "by_name": 5.0})
+    assert made._get_lrs((0, 1, 2, 3)) == [0.5, 1.5, 0.5, 0.5]
+    parameters[2].lr_mult = 4
+    del made.lr_mult[1]
+    made.set_learning_rate(2)
+    rates = made._get_lrs([0, 1, 2, 3])
+    assert rates == [2.0, 10.0, 8, 2.0] and [type(rate) for rate in rates] == [float, float, int, float]
+    made._update_count([0, 1])
+    made._update_count(0)
+    assert made._counts((0, 1)) == [9, 8] and made.num_update == 9
+
+
+def test_rates_of_parameters_in_a_dictionary_of_gluon():
+    parameters = mx.gluon.ParameterDict()
+    parameters.get("w", shape=(1,), lr_mult=3.0)
+    made = mx.optimizer.SGD(learning_rate=0.5, param_dict=parameters)
+    assert made._get_lrs(["w", "v"]) == [1.5, 0.5]
+
+
+def test_a_factor_that_cannot_be_had_is_its_own_error():
+    made = mx.optimizer.SGD(learning_rate=0.5, param_dict={0: object()})
+    with pytest.raises(AttributeError, match="lr_mult"):
+        made._get_lrs([0])
