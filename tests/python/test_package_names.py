@@ -424,3 +424,32 @@ def test_loaders_that_programs_have_copied_hand_arrays_over(dtype):
     assert made.dtype == sent.dtype and made.asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
     made[0] = 7
     assert sent.asnumpy().tolist() == [[7, 7, 7], [3, 4, 5]]
+
+
+def _replace_an_item(parameter, array):
+    parameter._data[parameter._ctx_map[mx.cpu().device_typeid & 1][0]] = array
+
+
+def _replace_all(parameter, array):
+    parameter._data = [array]
+
+
+@pytest.mark.parametrize("replace", [_replace_an_item, _replace_all])
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_arrays_put_in_the_places_of_a_parameters_are_used(replace, hybridized):
+    """Bayesian networks of xfer-ml draw weights so, and take gradients of what they were drawn from."""
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Dense(1, use_bias=False, in_units=2))
+    net.initialize(mx.init.One(), ctx=mx.cpu())
+    if hybridized:
+        net.hybridize()
+    data, mean = mx.nd.array([[1, 2]], ctx=mx.cpu()), mx.nd.array([[3, 4]], ctx=mx.cpu())
+    mean.attach_grad()
+    found = [net(data).asscalar()]
+    for factor in (1, 2):
+        with mx.autograd.record():
+            replace(net[0].weight, mean * factor)
+            made = net(data)
+        made.backward()
+        found.append(made.asscalar())
+    assert found == [3, 11, 22] and mean.grad.asnumpy().tolist() == [[2, 4]]

@@ -58,6 +58,27 @@ def _replaced() -> None:
         pass
 
 
+class _Arrays(List[NDArray]):
+    """A parameter's arrays or gradients. Packages for 1.x put others in their places, of which blocks have to hear."""
+
+    def __setitem__(self, place: Any, array: Any) -> None:
+        super().__setitem__(place, array)
+        _replaced()
+
+
+class _Told:
+    """An attribute of a parameter whose setting blocks hear of. Without __get__ it is read like any other."""
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self._name = name
+
+    def __set__(self, parameter: Any, value: Any) -> None:
+        before = parameter.__dict__.get(self._name)
+        parameter.__dict__[self._name] = _Arrays(value) if type(value) is list else value
+        if value is not before:
+            _replaced()
+
+
 def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
     if value not in allowed:
         raise MismatchError(f"given {what} {value!r}, expected one of {', '.join(allowed)}")
@@ -66,6 +87,9 @@ def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
 
 class Parameter:
     """An array of a block that is trained, with a copy on each of its devices."""
+
+    _data: Optional[List[NDArray]] = _Told()  # type: ignore[assignment]
+    _grad: Optional[List[NDArray]] = _Told()  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -82,8 +106,8 @@ class Parameter:
         grad_stype: str = "default",
     ) -> None:
         self._var: Any = None
-        self._data: Optional[List[NDArray]] = None
-        self._grad: Optional[List[NDArray]] = None
+        self._data = None
+        self._grad = None
         self._ctx_list: Optional[List[Context]] = None
         self._deferred_init: Tuple[Any, ...] = ()
         self._trainer: Any = None
@@ -108,7 +132,9 @@ class Parameter:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         # Gradients are marks on arrays, which copies of arrays do not have.
-        self.__dict__.update(state)
+        data = state["_data"]
+        self.__dict__.update({**state, "_data": None})
+        self._data = data
         if self._grad is not None:
             self._init_grad()
 
@@ -140,7 +166,7 @@ class Parameter:
             return
         if req == "null":
             self._grad = None
-            self._replace([array.detach() for array in self._data])
+            self._data = [array.detach() for array in self._data]
         else:
             self._init_grad()
 
@@ -179,10 +205,6 @@ class Parameter:
         self._shape = new_shape
 
     # --- Arrays
-
-    def _replace(self, data: Optional[List[NDArray]]) -> None:
-        self._data = data
-        _replaced()
 
     def _missing(self, ctx: Any) -> Exception:
         if self._data is not None:
@@ -245,7 +267,7 @@ class Parameter:
                 f"Parameter {self.name} is already initialized; use force_reinit=True to do it again", stacklevel=2
             )
             return
-        self._replace(None)
+        self._data = None
         self._grad = None
         contexts = contexts_of(ctx)
         if init is None:
@@ -281,7 +303,7 @@ class Parameter:
         self._ctx_list = list(contexts)
         if is_np_array():  # what comes from a file does not know
             data = data.as_np_ndarray()
-        self._replace([data.copyto(context) for context in contexts])
+        self._data = [data.copyto(context) for context in contexts]
         self._init_grad()
 
     def _init_grad(self) -> None:
@@ -289,7 +311,6 @@ class Parameter:
             self._grad = None
             return
         self._grad = [self._zero_gradient(array) for array in self._data]
-        _replaced()
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _zero_gradient(self, array: NDArray) -> NDArray:
@@ -440,5 +461,5 @@ class Parameter:
         if self._data is None:
             return
         with autograd.pause():
-            self._replace([array.astype(dtype) for array in self._data])
+            self._data = [array.astype(dtype) for array in self._data]
             self._init_grad()
