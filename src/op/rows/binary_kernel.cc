@@ -161,6 +161,43 @@ void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, co
   }
 }
 
+// `rows` copies of the n elements at `row`.
+template <class T>
+void repeat_row(const T* row, int64_t n, int64_t rows, T* to) {
+  std::copy_n(row, n, to);
+  for (int64_t done = 1; done < rows;) {
+    const int64_t more = std::min(done, rows - done);
+    std::copy_n(to, more * n, to + done * n);
+    done += more;
+  }
+}
+
+// Where of many neighbouring short rows one array has all, one after another, and the other one
+// the same for all, only this is written out, once for them.
+bool repeats_rows(const BroadcastPlan& plan) {
+  const BroadcastPlan::Dim& along = plan.along_rows();
+  return plan.inner() == BroadcastPlan::Inner::kArrays &&
+         (along.step_a == 0 || along.step_b == 0) && along.size * plan.row_length() >= kBlock / 4;
+}
+template <class T, class Out>
+void run_repeated_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, const T* pa,
+                       const T* pb, Out* py, int64_t first, int64_t last) {
+  const int64_t n = plan.row_length(), together = plan.along_rows().size;
+  const bool of_a = plan.along_rows().step_a == 0;
+  std::array<T, kBlock> repeated;
+  for (int64_t r = first; r < last;) {
+    const BroadcastPlan::Walk walk(plan, r);
+    const int64_t end = std::min(last, r - r % together + together);
+    const int64_t block = std::min(kBlock / n, end - r);
+    repeat_row(of_a ? pa + walk.a : pb + walk.b, n, block, repeated.data());
+    const T* other = of_a ? pb + walk.b : pa + walk.a;
+    for (int64_t count; r < end; r += count, other += count * n) {
+      count = std::min(block, end - r);
+      arrays(of_a ? repeated.data() : other, of_a ? other : repeated.data(), py + r * n, count * n);
+    }
+  }
+}
+
 // Whether a row is a function of the maths library, or as long.
 bool is_long(BinaryRow row) {
   switch (row) {
@@ -213,6 +250,8 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
     const bool a_full = a.size() == out.size(), b_full = b.size() == out.size();
     parallel_for(plan.rows(), static_cast<double>(n) * (cost + 1),
                  [&](int64_t first, int64_t last) {
+                   if (repeats_rows(plan))
+                     return run_repeated_rows(plan, arrays, pa, pb, py, first, last);
                    run_short_rows(plan, arrays, pa, pb, py, a_full, b_full, first, last);
                  });
     return;
