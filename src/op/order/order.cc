@@ -88,13 +88,6 @@ void each_taken(const AxisRows& rows, const TakenPositions& taken, const F& fn) 
   constexpr int64_t kShort = 64;  // there may be many: asking for threads would take longer
   const int64_t inner = rows.inner;
   const auto some = [&](int64_t first, int64_t last) {
-    if (taken.width == 1) {
-      for (int64_t i = first; i < last; ++i) {
-        const int64_t at = taken.at[i];
-        fn(taken.from + at * inner, taken.to + i * inner, at);
-      }
-      return;
-    }
     for (int64_t i = first; i < last; ++i) {
       for (int64_t j = 0; j < taken.width; ++j) {
         const int64_t at = taken.at[j * taken.pitch + i];
@@ -128,16 +121,15 @@ void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
     if (values != nullptr) {
       dispatch_size(in.dtype, [&]<class T>(T) {
         each_taken(rows, taken,
-                   [from = in.as<T>(), to = values->as<T>()](int64_t source, int64_t target,
-                                                             int64_t) { to[target] = from[source]; });
+                   [from = in.as<T>(), to = values->as<T>()](
+                       int64_t source, int64_t target, int64_t) { to[target] = from[source]; });
       });
     }
     if (positions != nullptr) {
       dispatch_dtype(positions->dtype, "topk", [&]<class Index>(TypeTag<Index>) {
-        each_taken(rows, taken,
-                   [to = positions->as<Index>()](int64_t, int64_t target, int64_t at) {
-                     to[target] = convert<Index>(at);
-                   });
+        each_taken(rows, taken, [to = positions->as<Index>()](int64_t, int64_t target, int64_t at) {
+          to[target] = convert<Index>(at);
+        });
       });
     }
     if (mask != nullptr) {

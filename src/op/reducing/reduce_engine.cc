@@ -65,15 +65,15 @@ bool compare_narrow(Reduction reduction, const Tensor& in, const ReducePlan& pla
 // The same for a store of int64.
 bool compare_and_widen(Reduction reduction, const Tensor& in, const ReducePlan& plan,
                        const ReduceStore<int64_t>& store) {
-  return compare_narrow(
-      reduction, in, plan, [&]<class N>(int64_t first, const N* values, int64_t n, bool asked) {
-        std::array<int64_t, reduce_units::kMostValues> wide;
-        for (int64_t i = 0; i < n; ++i) {
-          const N value = values[i];
-          wide[static_cast<std::size_t>(i)] = asked ? value != N(0) : value;
-        }
-        store(first, wide.data(), n);
-      });
+  return compare_narrow(reduction, in, plan,
+                        [&]<class N>(int64_t first, const N* values, int64_t n, bool asked) {
+                          std::array<int64_t, reduce_units::kMostValues> wide;
+                          for (int64_t i = 0; i < n; ++i) {
+                            const N value = values[i];
+                            wide[static_cast<std::size_t>(i)] = asked ? value != N(0) : value;
+                          }
+                          store(first, wide.data(), n);
+                        });
 }
 
 // Whether the reduction was a sum of integers that int64 holds as exactly as double does: none of
@@ -96,15 +96,15 @@ bool add_whole(Reduction reduction, const Tensor& in, const ReducePlan& plan,
 bool compare_into(Reduction reduction, const Tensor& in, const ReducePlan& plan,
                   const Tensor& out) {
   if (asks(reduction) ? out.dtype != DType::kBool : out.dtype != in.dtype) return false;
-  return compare_narrow(
-      reduction, in, plan, [&]<class N>(int64_t first, const N* values, int64_t n, bool asked) {
-        N* const to = static_cast<N*>(out.data) + first;
-        if (!asked) {
-          std::copy_n(values, n, to);
-        } else {
-          for (int64_t i = 0; i < n; ++i) to[i] = values[i] != N(0) ? N(1) : N(0);
-        }
-      });
+  return compare_narrow(reduction, in, plan,
+                        [&]<class N>(int64_t first, const N* values, int64_t n, bool asked) {
+                          N* const to = static_cast<N*>(out.data) + first;
+                          if (!asked) {
+                            std::copy_n(values, n, to);
+                          } else {
+                            for (int64_t i = 0; i < n; ++i) to[i] = values[i] != N(0) ? N(1) : N(0);
+                          }
+                        });
 }
 
 template <class A>

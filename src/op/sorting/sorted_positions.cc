@@ -37,7 +37,8 @@ const uint32_t* few_positions(const T* values, int64_t n, SortKey<T> flip, uint3
   return to;
 }
 
-// Keys of a byte are counted, unless there are fewer of them than counts by far; where those of each value begin follows.
+// Keys of a byte are counted, unless there are fewer of them than counts by far; where those of
+// each value begin follows.
 constexpr int64_t kCountedFrom = 48;
 template <class T>
 const uint32_t* counted_positions(const T* values, int64_t n, SortKey<T> flip, uint32_t* to) {
@@ -45,8 +46,7 @@ const uint32_t* counted_positions(const T* values, int64_t n, SortKey<T> flip, u
   for (int64_t i = 0; i < n; ++i) ++places[to_key(values[i], flip)];
   uint32_t before = 0;
   for (uint32_t& place : places) before += std::exchange(place, before);
-  for (int64_t i = 0; i < n; ++i)
-    to[places[to_key(values[i], flip)]++] = static_cast<uint32_t>(i);
+  for (int64_t i = 0; i < n; ++i) to[places[to_key(values[i], flip)]++] = static_cast<uint32_t>(i);
   return to;
 }
 
