@@ -377,7 +377,7 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
   // A square is the product that the power would be rounded to.
   if (row == BinaryRow::power && scalar == 2.0 && !scalar_left)
     return run_binary(BinaryRow::multiply, a, a, out, context);
-  if (row == BinaryRow::power && scalar == 3.0 && !scalar_left && a.dtype == DType::kBfloat16)
+  if (row == BinaryRow::power && scalar == 3.0 && !scalar_left && a.dtype == DType::kBFloat16)
     return cube(a, out);
   dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
     T value = convert<T>(scalar);
