@@ -48,12 +48,11 @@ inline constexpr int64_t kEnoughUnits = 16;
 inline constexpr double kRowCost = 64;
 // What the second-level cache holds needs not be asked for.
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
-// Below this a row is too short for the vector loop, and takes longer than to be turned. Longer
-// ones, by the bytes of an element, do, too, but of floats the loop's order of a sum is kept there.
+// Below this a row is too short for the vector loop, and takes longer than to be turned. Somewhat
+// longer ones do, too (AVX-512), unless they are of bytes, of which only whole tiles are turned
+// fast; but of floats the loop's order of a sum is kept there.
 inline constexpr int64_t kShortRow = 17;
-constexpr int64_t short_exact_row(std::size_t bytes) {
-  return bytes == 1 ? 64 : bytes == 8 ? 24 : 48;
-}
+constexpr int64_t short_exact_row(std::size_t bytes) { return bytes == 1 ? kShortRow : 25; }
 // Elements of so many short rows together are turned, fewer where bytes are added, which have loops
 // of their own otherwise. Of more rows too few outputs would lie side by side.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;

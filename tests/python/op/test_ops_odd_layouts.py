@@ -31,11 +31,24 @@ def test_short_rows_of_many_neighbours_broadcast(mx, rng, a, b, dtype):
     np.testing.assert_array_equal(mx.run("_npi_less", x, y)[0], x < y)
 
 
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("shape", [(50, 64), (3, 1000), (9, 5)])
+def test_extremes_of_float16_keep_nan(mx, rng, name, shape):
+    x, y = (rng.normal(size=shape).astype("float16") for _ in range(2))
+    x[rng.random(shape) < 0.2] = np.nan
+    y[rng.random(shape) < 0.2] = np.nan
+    x[0, :4], y[0, :4] = [0.0, -0.0, np.inf, -np.inf], [-0.0, 0.0, 1, 1]
+    for other in (y, y[:, :1], y[:1]):
+        got, want = mx.run("broadcast_" + name, x, other)[0], getattr(np, name)(x, other)
+        np.testing.assert_array_equal(got, want)
+    assert np.signbit(mx.run("broadcast_" + name, x, y)[0][0, :2]).tolist() == [False, True]  # the first of what ties
+
+
 # ---- reductions --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape, axis", [
-    ((3, 5000), 0), ((1, 2050), 0), ((9, 3000), 0), ((4, 4000), 0), ((20, 2, 300), 1), ((2, 13, 1100), 1), ((300, 33), 1), ((500, 3), 1),
+    ((3, 5000), 0), ((1, 2050), 0), ((9, 3000), 0), ((4, 4000), 0), ((20, 2, 300), 1), ((2, 13, 1100), 1), ((300, 33), 1), ((500, 3), 1), ((300, 20), 1), ((300, 24), 1), ((300, 25), 1),
     ((70, 3, 3), 1),
 ])  # fmt: skip
 def test_extremes_and_questions_of_any_axis(mx, rng, shape, axis, dtype):
