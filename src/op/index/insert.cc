@@ -205,16 +205,31 @@ void insert_in_order(const Insertion& insertion, const T* from, T* to) {
       return convert<T>(values->as<const V>()[element]);
     });
   };
-  const auto is_value = [](int64_t ordinal) { return ordinal != Insertion::kKept; };
+  // Once for all: how many are kept before the next values, and where these end.
+  struct Stretch {
+    int64_t kept, values_end;
+  };
+  std::vector<Stretch> stretches;
   const std::vector<int64_t>& source = insertion.source;
+  const auto size = static_cast<int64_t>(source.size());
+  const auto is_value = [&](int64_t i) {
+    return source[static_cast<std::size_t>(i)] != Insertion::kKept;
+  };
+  for (int64_t i = 0; i < size;) {
+    const int64_t begin = i;
+    while (i < size && !is_value(i)) ++i;
+    const int64_t kept = i - begin;
+    while (i < size && is_value(i)) ++i;
+    stretches.push_back({kept, i});
+  }
   for (int64_t o = 0; o < outer; ++o) {
-    for (auto at = source.begin(); at != source.end();) {
-      const auto next = std::find_if(at, source.end(), is_value);
-      const int64_t kept = (next - at) * inner;
-      to = std::copy_n(from, kept, to);
-      from += kept;
-      for (at = next; at != source.end() && is_value(*at); ++at, to += inner)
-        for (int64_t k = 0; k < inner; ++k) to[k] = value_at(o, *at, k);
+    int64_t at = 0;
+    for (const Stretch& stretch : stretches) {
+      to = std::copy_n(from, stretch.kept * inner, to);
+      from += stretch.kept * inner;
+      for (at += stretch.kept; at < stretch.values_end; ++at, to += inner)
+        for (int64_t k = 0; k < inner; ++k)
+          to[k] = value_at(o, source[static_cast<std::size_t>(at)], k);
     }
   }
 }

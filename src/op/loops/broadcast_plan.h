@@ -27,13 +27,16 @@ class BroadcastPlan {
     return rows_ / dims_[0].size;
   }
 
+  struct Dim {
+    int64_t size, step_a, step_b;  // steps in elements; 0 where that array is broadcast
+  };
+  // Along which neighbouring rows lie. REQUIRES: rows() > 1.
+  const Dim& along_rows() const { return dims_[static_cast<std::size_t>(outer_ - 1)]; }
+
   // Goes from row to row.
   class Walk;
 
  private:
-  struct Dim {
-    int64_t size, step_a, step_b;  // steps in elements; 0 where that array is broadcast
-  };
   std::array<Dim, Shape::kMaxDims> dims_;
   int outer_ = 0;
   int64_t row_ = 1, rows_ = 1;

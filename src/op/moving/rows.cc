@@ -9,6 +9,7 @@
 
 #include "op/loops/convert.h"
 #include "op/moving/position_loops.h"
+#include "op/moving/row_copy.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -96,6 +97,29 @@ GatherBlock gather_block(int64_t width) {
   }
 }
 
+// Of `outer` blocks of rows, `in_step` bytes apart, the same positions. Neighbours that are taken
+// together are one wider row, which a copy is worth from so many bytes on.
+constexpr int64_t kRun = 32;
+bool gather_runs(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t outer,
+                 const int64_t* positions, int64_t n, int64_t width) {
+  int64_t runs = 1;
+  for (int64_t i = 1; i < n; ++i) runs += positions[i] != positions[i - 1] + 1;
+  if (outer < 2 || runs > n / 2 || runs * kRun > n * width) return false;
+  for (int64_t i = 0, end; i < n; i = end) {
+    for (end = i + 1; end < n && positions[end] == positions[end - 1] + 1;) ++end;
+    const int64_t bytes = (end - i) * width;
+    const char* from = in + positions[i] * width;
+    char* to = out + i * width;
+    if (bytes >= 16) {
+      copy_rows(from, in_step, to, out_step, bytes, outer);
+      continue;
+    }
+    for (int64_t o = 0; o < outer; ++o)
+      std::memcpy(to + o * out_step, from + o * in_step, static_cast<std::size_t>(bytes));
+  }
+  return true;
+}
+
 // Adds the rows whose target is in [low, high).
 template <class T, class Sum>
 void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high, int64_t width,
@@ -172,10 +196,13 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
   const GatherBlock gather = gather_block(width);
   const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {
     for_blocks(positions, first, last, [&](int64_t start, const int64_t* at, int64_t n) {
-      for (int64_t o = first_outer; o < last_outer; ++o) {
-        gather(static_cast<const char*>(in) + o * extent * width,
-               static_cast<char*>(out) + (o * count + start) * width, at, n, width);
-      }
+      const int64_t in_step = extent * width, out_step = count * width;
+      const char* from = static_cast<const char*>(in) + first_outer * in_step;
+      char* to = static_cast<char*>(out) + first_outer * out_step + start * width;
+      const int64_t blocks = last_outer - first_outer;
+      if (gather_runs(from, in_step, to, out_step, blocks, at, n, width)) return;
+      for (int64_t o = 0; o < blocks; ++o, from += in_step, to += out_step)
+        gather(from, to, at, n, width);
     });
   };
   // Of a row, which is read and written, and whose place is no neighbour's.

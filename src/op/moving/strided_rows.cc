@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a strided copy: gathering, spreading, reversing and moving of blocks.
+#include <algorithm>
 #include <cstring>
 
 #include "base/repeat_bytes.h"
@@ -151,6 +152,20 @@ void long_rows(const char* in, char* out, const StridedLoop& outer, const Stride
   const int64_t places =
       static_cast<int64_t>(reinterpret_cast<uintptr_t>(out)) | outer.out | inner.out | width;
   const bool streams = past_caches && worth_streaming(width, inner.in == width, places);
+  // A call for a few short ones would take longer than to move them: the first ones of as many
+  // groups as the first-level cache holds, then the second ones and so on.
+  constexpr int64_t kFew = 8, kShort = 256, kNear = int64_t{1} << 13;
+  if (!streams && inner.size < kFew && width <= kShort && outer.size >= kFew) {
+    const int64_t together = kNear / (width * inner.size);
+    for (int64_t o = 0; o < outer.size; o += together) {
+      const int64_t groups = std::min(together, outer.size - o);
+      for (int64_t i = 0; i < inner.size; ++i) {
+        copy_rows(in + o * outer.in + i * inner.in, outer.in, out + o * outer.out + i * inner.out,
+                  outer.out, width, groups);
+      }
+    }
+    return;
+  }
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
     if (!streams) {
       copy_rows(in, inner.in, out, inner.out, width, inner.size);

@@ -120,15 +120,15 @@ void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
   visit_rows(rows, in, context, [&](const TakenPositions& taken) {
     if (values != nullptr) {
       dispatch_size(in.dtype, [&]<class T>(T) {
-        each_taken(rows, taken, [&](int64_t source, int64_t target, int64_t) {
-          values->as<T>()[target] = in.as<T>()[source];
-        });
+        each_taken(rows, taken,
+                   [from = in.as<T>(), to = values->as<T>()](
+                       int64_t source, int64_t target, int64_t) { to[target] = from[source]; });
       });
     }
     if (positions != nullptr) {
       dispatch_dtype(positions->dtype, "topk", [&]<class Index>(TypeTag<Index>) {
-        each_taken(rows, taken, [&](int64_t, int64_t target, int64_t at) {
-          positions->as<Index>()[target] = convert<Index>(at);
+        each_taken(rows, taken, [to = positions->as<Index>()](int64_t, int64_t target, int64_t at) {
+          to[target] = convert<Index>(at);
         });
       });
     }

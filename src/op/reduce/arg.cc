@@ -9,6 +9,8 @@
 
 #include "base/simd.h"
 #include "op/loops/convert.h"
+#include "op/moving/row_copy.h"
+#include "op/moving/strided_kernels.h"
 #include "op/op_builder.h"
 #include "op/reducing/axes.h"
 #include "op/run/dispatch.h"
@@ -103,31 +105,71 @@ int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow b
   return found[static_cast<std::size_t>(best(values.data(), static_cast<int64_t>(stretches)))];
 }
 
+// Numbers of float16 are compared as float, to which `buffer` they are converted together.
+template <class T>
+using Compared = std::conditional_t<std::is_same_v<T, float16>, float, T>;
+template <class T>
+const Compared<T>* compared(const T* x, int64_t n, Compared<T>* buffer) {
+  if constexpr (std::is_same_v<T, float16>) {
+    convert_array(x, buffer, n);
+    return buffer;
+  } else {
+    return x;
+  }
+}
+
 // at[j]: of column j of `width` neighbouring ones, at most kTile, of n rows.
 template <bool largest, class T>
 void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
   using C = ComputeType<T>;
   using Row = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
   std::array<C, kTile> best;
+  std::array<Compared<T>, kTile> buffer;
   std::fill_n(at, width, 0);
   for (int64_t j = 0; j < width; ++j) best[static_cast<std::size_t>(j)] = static_cast<C>(x[j]);
+  // Rows that are converted together.
+  const int64_t batch = std::is_same_v<T, float16> && stride == width ? kTile / width : 1;
   for (int64_t block = 0; block < n; block += kRowBlock) {
     std::array<Row, kTile> found;
     found.fill(-1);
     const int64_t rows = std::min(kRowBlock, n - block);
-    for (Row r = 0; r < static_cast<Row>(rows); ++r) {
-      const T* row = x + (block + r) * stride;
-      for (int64_t j = 0; j < width; ++j) {
-        const std::size_t k = static_cast<std::size_t>(j);
-        const C value = static_cast<C>(row[j]);
-        const bool better = beats<largest>(value, best[k]);
-        best[k] = better ? value : best[k];
-        found[k] = better ? r : found[k];
+    for (int64_t first = 0; first < rows; first += batch) {
+      const int64_t count = std::min(batch, rows - first);
+      const Compared<T>* row =
+          compared(x + (block + first) * stride, count == 1 ? width : count * width, buffer.data());
+      for (int64_t r = first; r < first + count; ++r, row += width) {
+        for (int64_t j = 0; j < width; ++j) {
+          const std::size_t k = static_cast<std::size_t>(j);
+          const C value = static_cast<C>(row[j]);
+          const bool better = beats<largest>(value, best[k]);
+          best[k] = better ? value : best[k];
+          found[k] = better ? static_cast<Row>(r) : found[k];
+        }
       }
     }
     for (std::size_t k = 0; k < static_cast<std::size_t>(width); ++k)
-      if (found[k] >= 0) at[k] = block + found[k];
+      at[k] = found[k] >= 0 ? block + found[k] : at[k];  // which nobody could guess
   }
+}
+
+// Of n rows of `inner` elements in each of `outer` blocks, where both are few: all columns of
+// several blocks together, which are at most kTile.
+constexpr int64_t kShortRow = 16, kNarrow = 32;
+template <bool largest, class T>
+void best_of_short_rows(const T* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
+  using C = Compared<T>;
+  constexpr int64_t kBytes = sizeof(C);
+  const int64_t columns = outer * inner;
+  std::array<C, kShortRow * kTile> buffer, turned;
+  const auto* from = reinterpret_cast<const char*>(compared(x, columns * n, buffer.data()));
+  auto* const to = reinterpret_cast<char*>(turned.data());
+  if (inner == 1) {
+    tile_kernel(kBytes)(from, to, {n, kBytes, columns * kBytes}, {columns, n * kBytes, kBytes},
+                        kBytes, false);
+  } else {
+    pack_pieces(from, n * inner * kBytes, to, inner * kBytes, outer, n);
+  }
+  best_of_columns<largest>(turned.data(), n, columns, columns, at);
 }
 
 // The array as outer x n x inner.
@@ -135,28 +177,69 @@ struct View {
   int64_t outer = 1, n = 1, inner = 1;
 };
 
+// The loops for one type of elements, and the store for that of positions, so that what shares them
+// among threads is there once.
+struct Loops {
+  std::size_t size;  // of an element
+  bool ends_early;   // as a search for the first bool that is set
+  BestOfRow row;
+  void (*columns)(const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at);
+  void (*short_rows)(const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at);
+  void (*store)(const int64_t* at, void* out, int64_t first, int64_t n);
+};
 template <bool largest, class T, class Out>
-void run(const View& view, const T* x, Out* out) {
+Loops loops_of() {
+  return {
+      sizeof(T),
+      std::is_same_v<T, bool>,
+      [](const void* x, int64_t n) { return best_of_row<largest>(static_cast<const T*>(x), n); },
+      [](const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
+        best_of_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
+      },
+      [](const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
+        best_of_short_rows<largest>(static_cast<const T*>(x), outer, n, inner, at);
+      },
+      [](const int64_t* at, void* out, int64_t first, int64_t n) {
+        convert_array(at, static_cast<Out*>(out) + first, n);
+      }};
+}
+
+void run(const View& view, const Loops& loops, const void* array, void* out) {
+  const auto* const x = static_cast<const std::byte*>(array);
+  const auto size = static_cast<int64_t>(loops.size);
   const double cost = static_cast<double>(view.n);
+  if (view.n <= kShortRow && view.inner < kNarrow && view.outer >= kShortRow) {
+    return parallel_for(view.outer, cost * static_cast<double>(view.inner),
+                        [&](int64_t first, int64_t last) {
+                          std::array<int64_t, kTile> at;
+                          for (int64_t count; first < last; first += count) {
+                            count = std::min(kTile / view.inner, last - first);
+                            loops.short_rows(x + first * view.n * view.inner * size, count, view.n,
+                                             view.inner, at.data());
+                            loops.store(at.data(), out, first * view.inner, count * view.inner);
+                          }
+                        });
+  }
   if (view.inner == 1) {
-    // Of bools the first one that is set ends a search, often early.
-    if (!std::is_same_v<T, bool> && view.n > kStretch &&
-        view.outer < threads_for(view.outer * view.n)) {
-      const BestOfRow best = [](const void* row, int64_t n) {
-        return best_of_row<largest>(static_cast<const T*>(row), n);
-      };
-      for (int64_t o = 0; o < view.outer; ++o)
-        out[o] = convert<Out>(best_of_long_row(x + o * view.n, view.n, sizeof(T), best));
+    if (!loops.ends_early && view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
+      for (int64_t o = 0; o < view.outer; ++o) {
+        const int64_t at = best_of_long_row(x + o * view.n * size, view.n, loops.size, loops.row);
+        loops.store(&at, out, o, 1);
+      }
       return;
     }
-    parallel_for(
+    return parallel_for(
         view.outer, cost,
         [&](int64_t first, int64_t last) {
-          for (int64_t o = first; o < last; ++o)
-            out[o] = convert<Out>(best_of_row<largest>(x + o * view.n, view.n));
+          std::array<int64_t, kTile> at;
+          for (int64_t count; first < last; first += count) {
+            count = std::min(kTile, last - first);
+            for (int64_t i = 0; i < count; ++i)
+              at[static_cast<std::size_t>(i)] = loops.row(x + (first + i) * view.n * size, view.n);
+            loops.store(at.data(), out, first, count);
+          }
         },
         1);
-    return;
   }
   const int64_t tiles = (view.inner + kTile - 1) / kTile;
   parallel_for(
@@ -166,9 +249,9 @@ void run(const View& view, const T* x, Out* out) {
           const int64_t o = unit / tiles, column = unit % tiles * kTile;
           const int64_t width = std::min(kTile, view.inner - column);
           std::array<int64_t, kTile> at;
-          best_of_columns<largest>(x + o * view.n * view.inner + column, view.n, view.inner, width,
-                                   at.data());
-          convert_array(at.data(), out + o * view.inner + column, width);
+          loops.columns(x + (o * view.n * view.inner + column) * size, view.n, view.inner, width,
+                        at.data());
+          loops.store(at.data(), out, o * view.inner + column, width);
         }
       },
       1);
@@ -201,10 +284,9 @@ void run_tensor(std::optional<int64_t> axis, KernelContext& context, const char*
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->arg(context.stream()->native(), largest, in, view.n, view.inner, out);
   dispatch_dtype(in.dtype, tag, [&]<class T>(TypeTag<T>) {
-    if (out.dtype == DType::kInt64)  // NOLINT(bugprone-branch-clone): alike where T is int64
-      run<largest>(view, in.as<T>(), out.as<int64_t>());
-    else
-      run<largest>(view, in.as<T>(), out.as<T>());
+    const Loops loops =
+        out.dtype == DType::kInt64 ? loops_of<largest, T, int64_t>() : loops_of<largest, T, T>();
+    run(view, loops, in.data, out.data);
   });
 }
 

@@ -15,6 +15,7 @@
 #include "op/reduce/jacobi_svd.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/run/dispatch.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -25,11 +26,6 @@ constexpr DTypeSet kInputs = kNumeric | DTypeSet::of(DType::kBool);
 void write(const Tensor& out, int64_t at, double value) {
   dispatch_dtype<kFloating>(out.dtype, kTag,
                             [&]<class T>(TypeTag<T>) { out.as<T>()[at] = convert<T>(value); });
-}
-
-// Elements to the power that is summed, where no reduction of the engine has it.
-double powered(double x, double p) {
-  return std::isinf(p) ? std::abs(x) : std::pow(std::abs(x), p);
 }
 
 void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
@@ -49,8 +45,16 @@ void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
   }
   double* powers = context.workspace_of<double>(std::max<int64_t>(in.size(), 1));
   dispatch_dtype<kFloating>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
-    for (int64_t i = 0; i < in.size(); ++i)
-      powers[i] = powered(static_cast<double>(in.as<T>()[i]), p);
+    parallel_for(in.size(), std::isinf(p) ? 2.0 : 40.0, [&](int64_t first, int64_t last) {
+      const T* const x = in.as<T>();
+      double* const to = powers;
+      if (std::isinf(p)) {
+        for (int64_t i = first; i < last; ++i) to[i] = std::abs(static_cast<double>(x[i]));
+      } else {
+        for (int64_t i = first; i < last; ++i)
+          to[i] = std::pow(std::abs(static_cast<double>(x[i])), p);
+      }
+    });
   });
   const Tensor powered_in{powers, in.shape_ptr, DType::kFloat64};
   if (std::isinf(p)) {

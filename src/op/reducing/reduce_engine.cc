@@ -31,25 +31,21 @@ struct LoopType {
 constexpr bool asks(Reduction r) { return r == Reduction::any || r == Reduction::all; }
 constexpr bool selects(Reduction r) { return r == Reduction::max || r == Reduction::min; }
 
-// Comparisons of integers N, whose values only `store` takes as int64.
-template <class N>
-void compare(Reduction reduction, const void* x, const ReducePlan& plan,
-             const ReduceStore<int64_t>& store) {
+// Comparisons of integers N; `store(first, values, n, asked)` takes what they give, which is not 0
+// where the answer to a question is yes.
+template <class N, class Store>
+void compare(Reduction reduction, const void* x, const ReducePlan& plan, const Store& store) {
   const bool asked = asks(reduction);
-  const ReduceStore<N> widening = [&](int64_t first, const N* values, int64_t n) {
-    std::array<int64_t, reduce_units::kMostValues> wide;
-    for (int64_t i = 0; i < n; ++i) {
-      const N value = values[i];
-      wide[static_cast<std::size_t>(i)] = asked ? value != N(0) : value;
-    }
-    store(first, wide.data(), n);
+  const ReduceStore<N> taken = [&](int64_t first, const N* values, int64_t n) {
+    store(first, values, n, asked);
   };
-  reduce_units::Units<N, N, N>(reduction, static_cast<const N*>(x), plan, nullptr, widening).run();
+  reduce_units::Units<N, N, N>(reduction, static_cast<const N*>(x), plan, nullptr, taken).run();
 }
 
 // Whether the reduction was one that needs no lanes wider than the elements.
+template <class Store>
 bool compare_narrow(Reduction reduction, const Tensor& in, const ReducePlan& plan,
-                    const ReduceStore<int64_t>& store) {
+                    const Store& store) {
   if (plan.extent() == 0) return false;  // the value of nothing is one of int64
   const bool bytes = dtype_size(in.dtype) == 1;
   if (in.dtype == DType::kBool && selects(reduction))  // which can end at the first that decides
@@ -64,6 +60,20 @@ bool compare_narrow(Reduction reduction, const Tensor& in, const ReducePlan& pla
     return false;
   }
   return true;
+}
+
+// The same for a store of int64.
+bool compare_and_widen(Reduction reduction, const Tensor& in, const ReducePlan& plan,
+                       const ReduceStore<int64_t>& store) {
+  return compare_narrow(reduction, in, plan,
+                        [&]<class N>(int64_t first, const N* values, int64_t n, bool asked) {
+                          std::array<int64_t, reduce_units::kMostValues> wide;
+                          for (int64_t i = 0; i < n; ++i) {
+                            const N value = values[i];
+                            wide[static_cast<std::size_t>(i)] = asked ? value != N(0) : value;
+                          }
+                          store(first, wide.data(), n);
+                        });
 }
 
 // Whether the reduction was a sum of integers that int64 holds as exactly as double does: none of
@@ -83,11 +93,25 @@ bool add_whole(Reduction reduction, const Tensor& in, const ReducePlan& plan,
 
 }  // namespace
 
+bool compare_into(Reduction reduction, const Tensor& in, const ReducePlan& plan,
+                  const Tensor& out) {
+  if (asks(reduction) ? out.dtype != DType::kBool : out.dtype != in.dtype) return false;
+  return compare_narrow(reduction, in, plan,
+                        [&]<class N>(int64_t first, const N* values, int64_t n, bool asked) {
+                          N* const to = static_cast<N*>(out.data) + first;
+                          if (!asked) {
+                            std::copy_n(values, n, to);
+                          } else {
+                            for (int64_t i = 0; i < n; ++i) to[i] = values[i] != N(0) ? N(1) : N(0);
+                          }
+                        });
+}
+
 template <class A>
 void reduce(Reduction reduction, const Tensor& in, const ReducePlan& plan,
             const ReduceStore<A>& store, const A* about) {
   if constexpr (std::is_same_v<A, int64_t>) {
-    if (compare_narrow(reduction, in, plan, store)) return;
+    if (compare_and_widen(reduction, in, plan, store)) return;
   }
   if constexpr (std::is_same_v<A, double>) {
     if (add_whole(reduction, in, plan, store)) return;

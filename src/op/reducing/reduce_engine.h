@@ -23,6 +23,10 @@ template <class A>
 void reduce(Reduction reduction, const Tensor& in, const ReducePlan& plan,
             const ReduceStore<A>& store, const A* about = nullptr);
 
+// Whether the reduction was one of narrow integers to elements of `out`, none of which int64 saw:
+// extremes to the type of `in`, any and all to bool.
+bool compare_into(Reduction reduction, const Tensor& in, const ReducePlan& plan, const Tensor& out);
+
 // Whether sums of `dtype` should use a wider type than the data's (MXNET_SAFE_ACCUMULATION).
 bool accumulate_wide();
 

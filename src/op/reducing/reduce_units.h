@@ -48,8 +48,11 @@ inline constexpr int64_t kEnoughUnits = 16;
 inline constexpr double kRowCost = 64;
 // What the second-level cache holds needs not be asked for.
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
-// Below this a row is too short for the vector loop, and takes longer than to be turned.
+// Below this a row is too short for the vector loop, and takes longer than to be turned. Somewhat
+// longer ones do, too (AVX-512), unless they are of bytes, of which only whole tiles are turned
+// fast; but of floats the loop's order of a sum is kept there.
 inline constexpr int64_t kShortRow = 17;
+constexpr int64_t short_exact_row(std::size_t bytes) { return bytes == 1 ? kShortRow : 25; }
 // Elements of so many short rows together are turned, fewer where bytes are added, which have loops
 // of their own otherwise. Of more rows too few outputs would lie side by side.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;
@@ -94,6 +97,7 @@ class Units {
                   : reduction == Reduction::all ? Question::kAll
                                                 : Question::kNone),
         adds_bytes_(kBytes && reduction == Reduction::sum),
+        shortest_row_(adds_bytes_ ? kShortRow : shortest_row(reduction)),
         from_memory_(plan.outputs() * plan.extent() * int64_t{sizeof(T)} >= kPastCaches),
         next_(kDirect && simd_level_for_traffic() == 2 && plan.reduced().count() == 0 &&
                       plan.outputs() * plan.extent() * int64_t{sizeof(T)} > kNearCache
@@ -121,6 +125,14 @@ class Units {
     return reduction == Reduction::any   ? Reduction::max
            : reduction == Reduction::all ? Reduction::min
                                          : reduction;
+  }
+  // From which length on rows are long enough for their loop.
+  static constexpr int64_t shortest_row(Reduction reduction) {
+    const bool exact = std::is_integral_v<A> || selects(reduction);
+    return exact ? short_exact_row(sizeof(L)) : kShortRow;
+  }
+  static constexpr bool selects(Reduction reduction) {
+    return reduction == Reduction::max || reduction == Reduction::min;
   }
   enum class Question : uint8_t { kNone, kAny, kAll };
   // Whether no more elements can change the value.
@@ -194,7 +206,7 @@ class Units {
   bool are_short() const {
     const int64_t extent = plan_.extent();
     if (extent == 0 || plan_.kept().count() != 1) return false;
-    if (plan_.inner_reduced()) return extent < kShortRow && plan_.reduced().count() == 0;
+    if (plan_.inner_reduced()) return extent < shortest_row_ && plan_.reduced().count() == 0;
     return width() < kNarrow && extent <= kMostRowsTurned &&
            extent * width() <= (adds_bytes_ ? kMostBytesTurned : kMostTurned) &&
            plan_.reduced().count() == 1;
@@ -412,6 +424,7 @@ class Units {
   const ReduceLoops<L, A>& loops_;
   const Question question_;
   const bool adds_bytes_;
+  const int64_t shortest_row_;
   const bool from_memory_;  // more than the caches hold
   const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0
   // Without AVX-512 (Zen 3) one stream of memory is too few; where all elements count.

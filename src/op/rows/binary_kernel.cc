@@ -47,6 +47,12 @@ class RowLoop {
     if constexpr (kMayBeDirect) direct_ = pick(half_loop(row), inner);
   }
 
+  // Whether elements go through float.
+  bool converts() const {
+    if constexpr (kMayBeDirect) return direct_ == nullptr;
+    return kIsHalf<T>;
+  }
+
   // n results; a or b is a single element as `inner` says.
   void operator()(const T* a, const T* b, Out* y, int64_t n) const {
     if constexpr (kMayBeDirect) {
@@ -75,12 +81,25 @@ class RowLoop {
   void (*direct_)(const T*, const T*, T*, int64_t) = nullptr;  // without the way through float
 };
 
+// Cubes, of which floats hold every one of a bfloat16 exactly.
+void cube(const Tensor& x, const Tensor& y) {
+  parallel_for(x.size(), cost_of_moving(2 * sizeof(bfloat16)), [&](int64_t first, int64_t last) {
+    through_float(
+        [](const float* from, float* to, int64_t n) {
+          for (int64_t i = 0; i < n; ++i) to[i] = from[i] * from[i] * from[i];
+        },
+        y.as<bfloat16>() + first, last - first, x.as<bfloat16>() + first);
+  });
+}
+
 // As many elements are nothing to divide or to keep from the caches, whatever a row takes: to ask
 // would cost more than the loop.
 constexpr int64_t kOneLoop = 256;
 
 // Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
 constexpr int64_t kShortRow = 32;
+// Longer ones, too, where each would be converted by itself.
+constexpr int64_t kShortConverted = 192;
 
 // `rows` short rows of a, or of b, from row `first` on, one after another. U is as large as an
 // element, whatever that is; the sizes of points and colours are known to the compiler.
@@ -132,14 +151,43 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
   }
 }
 
-// Rows [first, last) of a broadcast whose rows are short: what is spread is written out for a block
-// of rows in cache, and one loop computes the block.
+// The loop of two arrays without its types, so that what follows is there once for all.
+struct ArraysLoop {
+  const void* loop;
+  void (*run)(const void* loop, const void* a, const void* b, void* y, int64_t n);
+  int64_t element, result;  // bytes
+};
 template <class T, class Out>
-void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, const T* pa,
-                    const T* pb, Out* py, bool a_full, bool b_full, int64_t first, int64_t last) {
-  const int64_t n = plan.row_length();
+ArraysLoop untyped(const RowLoop<T, Out>& arrays) {
+  return {&arrays,
+          [](const void* loop, const void* a, const void* b, void* y, int64_t n) {
+            (*static_cast<const RowLoop<T, Out>*>(loop))(
+                static_cast<const T*>(a), static_cast<const T*>(b), static_cast<Out*>(y), n);
+          },
+          sizeof(T), sizeof(Out)};
+}
+
+// Short rows of a broadcast: the arrays, and whether they have as many elements as the result.
+struct ShortRows {
+  const BroadcastPlan& plan;
+  ArraysLoop arrays;
+  const char *a, *b;
+  char* y;
+  bool a_full, b_full;
+
+  void run(int64_t row, const void* from_a, const void* from_b, int64_t n) const {
+    arrays.run(arrays.loop, from_a, from_b, y + row * plan.row_length() * arrays.result, n);
+  }
+};
+constexpr int64_t kMostBytes = 8;  // of an element
+
+// Rows [first, last): what is spread is written out for a block of rows in cache, and one loop
+// computes the block.
+void run_short_rows(const ShortRows& call, int64_t first, int64_t last) {
+  const BroadcastPlan& plan = call.plan;
+  const int64_t n = plan.row_length(), row_bytes = n * call.arrays.element;
   int64_t block = kBlock / n;
-  std::array<T, kBlock> a, b;
+  alignas(64) std::array<char, kBlock * kMostBytes> a, b;
   // Rows that come again in the next block, as a whole number of times they do, are written out
   // once.
   const auto kept = [&](bool of_a) {
@@ -148,17 +196,71 @@ void run_short_rows(const BroadcastPlan& plan, const RowLoop<T, Out>& arrays, co
     block -= block % period;
     return true;
   };
-  const bool a_fixed = !a_full && kept(true), b_fixed = !b_full && kept(false);
-  using U = std::conditional_t<
-      sizeof(T) == 1, uint8_t,
-      std::conditional_t<sizeof(T) == 2, uint16_t,
-                         std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  const bool a_fixed = !call.a_full && kept(true), b_fixed = !call.b_full && kept(false);
+  const auto written = [&](bool of_a, int64_t r, int64_t count, char* to) {
+    const void* from = of_a ? call.a : call.b;
+    switch (call.arrays.element) {
+      case 1:
+        return lay_out<uint8_t>(plan, of_a, from, r, count, to);
+      case 2:
+        return lay_out<uint16_t>(plan, of_a, from, r, count, to);
+      case 4:
+        return lay_out<uint32_t>(plan, of_a, from, r, count, to);
+      default:
+        return lay_out<uint64_t>(plan, of_a, from, r, count, to);
+    }
+  };
   for (int64_t r = first; r < last; r += block) {
     const int64_t count = std::min(block, last - r);
-    if (!a_full && !(a_fixed && r != first)) lay_out<U>(plan, true, pa, r, count, a.data());
-    if (!b_full && !(b_fixed && r != first)) lay_out<U>(plan, false, pb, r, count, b.data());
-    arrays(a_full ? pa + r * n : a.data(), b_full ? pb + r * n : b.data(), py + r * n, count * n);
+    if (!call.a_full && !(a_fixed && r != first)) written(true, r, count, a.data());
+    if (!call.b_full && !(b_fixed && r != first)) written(false, r, count, b.data());
+    call.run(r, call.a_full ? call.a + r * row_bytes : a.data(),
+             call.b_full ? call.b + r * row_bytes : b.data(), count * n);
   }
+}
+
+// Where of many neighbouring short rows one array has all, one after another, and the other one
+// the same for all, only this is written out, once for them.
+bool repeats_rows(const BroadcastPlan& plan) {
+  const BroadcastPlan::Dim& along = plan.along_rows();
+  return plan.inner() == BroadcastPlan::Inner::kArrays &&
+         (along.step_a == 0 || along.step_b == 0) && along.size * plan.row_length() >= kBlock / 4;
+}
+// `rows` copies of a row of so many bytes.
+void repeat_row(const char* row, int64_t bytes, int64_t rows, char* to) {
+  std::copy_n(row, bytes, to);
+  for (int64_t done = 1; done < rows;) {
+    const int64_t more = std::min(done, rows - done);
+    std::copy_n(to, more * bytes, to + done * bytes);
+    done += more;
+  }
+}
+void run_repeated_rows(const ShortRows& call, int64_t first, int64_t last) {
+  const BroadcastPlan& plan = call.plan;
+  const int64_t n = plan.row_length(), row_bytes = n * call.arrays.element;
+  const int64_t together = plan.along_rows().size;
+  const bool of_a = plan.along_rows().step_a == 0;
+  alignas(64) std::array<char, kBlock * kMostBytes> repeated;
+  for (int64_t r = first; r < last;) {
+    const BroadcastPlan::Walk walk(plan, r);
+    const char *row_a = call.a + walk.a * call.arrays.element,
+               *row_b = call.b + walk.b * call.arrays.element;
+    const int64_t end = std::min(last, r - r % together + together);
+    const int64_t block = std::min(kBlock / n, end - r);
+    repeat_row(of_a ? row_a : row_b, row_bytes, block, repeated.data());
+    const char* other = of_a ? row_b : row_a;
+    for (int64_t count; r < end; r += count, other += count * row_bytes) {
+      count = std::min(block, end - r);
+      call.run(r, of_a ? repeated.data() : other, of_a ? other : repeated.data(), count * n);
+    }
+  }
+}
+
+void share_short_rows(const ShortRows& call, double cost) {
+  parallel_for(call.plan.rows(), cost, [&](int64_t first, int64_t last) {
+    repeats_rows(call.plan) ? run_repeated_rows(call, first, last)
+                            : run_short_rows(call, first, last);
+  });
 }
 
 // Whether a row is a function of the maths library, or as long.
@@ -219,13 +321,12 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
     });
     return;
   }
-  if (n < kShortRow) {
+  if (n < (loop.converts() ? kShortConverted : kShortRow)) {
     const RowLoop<T, Out> arrays(row, BroadcastPlan::Inner::kArrays);
-    const bool a_full = a.size() == out.size(), b_full = b.size() == out.size();
-    parallel_for(plan.rows(), static_cast<double>(n) * (cost + 1),
-                 [&](int64_t first, int64_t last) {
-                   run_short_rows(plan, arrays, pa, pb, py, a_full, b_full, first, last);
-                 });
+    share_short_rows({plan, untyped(arrays), reinterpret_cast<const char*>(pa),
+                      reinterpret_cast<const char*>(pb), reinterpret_cast<char*>(py),
+                      a.size() == out.size(), b.size() == out.size()},
+                     static_cast<double>(n) * (cost + 1));
     return;
   }
   parallel_for(
@@ -287,6 +388,8 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
   // A square is the product that the power would be rounded to.
   if (row == BinaryRow::power && scalar == 2.0 && !scalar_left)
     return run_binary(BinaryRow::multiply, a, a, out, context);
+  if (row == BinaryRow::power && scalar == 3.0 && !scalar_left && a.dtype == DType::kBFloat16)
+    return cube(a, out);
   dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
     T value = convert<T>(scalar);
     const Shape one{1};

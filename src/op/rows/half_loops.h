@@ -9,8 +9,8 @@
 
 namespace mxnet {
 
-// The loops of add, subtract, multiply and divide; null for other rows and processors, whose
-// callers go through float.
+// The loops of add, subtract, multiply, divide, maximum and minimum; null for other rows and
+// processors, whose callers go through float.
 BinaryLoop<float16, float16> half_loop(BinaryRow row);
 
 }  // namespace mxnet

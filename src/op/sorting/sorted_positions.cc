@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "base/lock.h"
@@ -33,6 +34,19 @@ const uint32_t* few_positions(const T* values, int64_t n, SortKey<T> flip, uint3
     keys[static_cast<std::size_t>(place)] = key;
     to[place] = static_cast<uint32_t>(i);
   }
+  return to;
+}
+
+// Keys of a byte are counted, unless there are fewer of them than counts by far; where those of
+// each value begin follows.
+constexpr int64_t kCountedFrom = 48;
+template <class T>
+const uint32_t* counted_positions(const T* values, int64_t n, SortKey<T> flip, uint32_t* to) {
+  std::array<uint32_t, 256> places{};
+  for (int64_t i = 0; i < n; ++i) ++places[to_key(values[i], flip)];
+  uint32_t before = 0;
+  for (uint32_t& place : places) before += std::exchange(place, before);
+  for (int64_t i = 0; i < n; ++i) to[places[to_key(values[i], flip)]++] = static_cast<uint32_t>(i);
   return to;
 }
 
@@ -132,6 +146,10 @@ const uint32_t* sorted_positions(const T* values, int64_t n, SortKey<T> flip,
     static_assert(sizeof(*room) == 2 * sizeof(uint64_t));
     return long_key_positions(values, n, flip, reinterpret_cast<uint64_t*>(room));
   } else {
+    if constexpr (sizeof(T) == 1) {
+      if (n >= kCountedFrom)
+        return counted_positions(values, n, flip, reinterpret_cast<uint32_t*>(room));
+    }
     keyed_of(values, room, n, flip);
     sort_keyed(room, room + n, n);
     return write_positions(n, reinterpret_cast<uint32_t*>(room + n),
