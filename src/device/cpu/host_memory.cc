@@ -23,6 +23,8 @@ constexpr std::size_t kMapFrom = SIZE_MAX;
 constexpr std::size_t kMapFrom = kHugePage;
 #endif
 
+thread_local FreshMapping* t_fresh = nullptr;
+
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return size;
@@ -47,6 +49,7 @@ void* map_aligned(std::size_t bytes) {
   if (end > data + size) munmap(reinterpret_cast<void*>(data + size), end - (data + size));
   // Advice: where the kernel has no huge pages, small ones serve.
   madvise(reinterpret_cast<void*>(data), size, MADV_HUGEPAGE);
+  if (t_fresh != nullptr) t_fresh->note(reinterpret_cast<void*>(data));
   return reinterpret_cast<void*>(data);
 }
 
@@ -65,6 +68,9 @@ void release_any(void* data, std::size_t bytes) {
 }
 
 }  // namespace
+
+FreshMapping::FreshMapping() { t_fresh = this; }
+FreshMapping::~FreshMapping() { t_fresh = nullptr; }
 
 void* host_allocate(std::size_t bytes) noexcept {
   return bytes >= kMapFrom ? map_aligned(bytes) : malloc_aligned(bytes, kHostAlignment);
