@@ -78,6 +78,12 @@ void* host_allocate(std::size_t bytes) noexcept {
 
 void host_release(void* data, std::size_t bytes) noexcept { release_any(data, bytes); }
 
+void host_use_first(void* data, std::size_t bytes, std::size_t used) noexcept {
+  const std::size_t whole = used & ~(kHugePage - 1);
+  if (bytes < kMapFrom || used == whole || bytes - whole < kHugePage) return;
+  madvise(static_cast<char*>(data) + whole, round_up(bytes, page_size()) - whole, MADV_NOHUGEPAGE);
+}
+
 void* host_allocate_pages(std::size_t bytes) noexcept {
   return bytes >= kMapFrom ? map_aligned(bytes) : malloc_aligned(bytes, page_size());
 }

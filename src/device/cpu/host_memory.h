@@ -14,6 +14,10 @@ inline constexpr std::size_t kHostAlignment = 64;
 void* host_allocate(std::size_t bytes) noexcept;
 void host_release(void* data, std::size_t bytes) noexcept;  // the same `bytes`
 
+// Of a block of so many bytes only the first `used` are wanted for now: no huge page is taken where
+// less than all of it would be used. What lies behind can be used all the same.
+void host_use_first(void* data, std::size_t bytes, std::size_t used) noexcept;
+
 // What the thread maps during its life. A new mapping is zeros that take no memory until somebody
 // writes there, so that whoever wants zeros and is the first to see the block need not write them.
 // Scopes do not nest.
