@@ -14,23 +14,30 @@ PlanScratch::~PlanScratch() {
 
 void* PlanScratch::workspace(std::size_t bytes) {
   const std::size_t rounded = arena_bytes(bytes);
-  if (rounded <= block_.bytes - used_) {
-    char* data = static_cast<char*>(block_.data) + used_;
-    used_ += rounded;
-    return data;
+  if (rounded > block_.bytes - used_) {
+    if (used_ > 0) {
+      extra_.push_back(Storage::get().allocate(rounded, device_, "workspace"));
+      return extra_.back().data;
+    }
+    replace(rounded);
   }
-  extra_.push_back(Storage::get().allocate(rounded, device_, "workspace"));
-  return extra_.back().data;
+  char* data = static_cast<char*>(block_.data) + used_;
+  used_ += rounded;
+  return data;
 }
 
 void PlanScratch::merge() {
-  std::size_t bytes = block_.bytes;
+  std::size_t bytes = used_;
   for (const Block& block : extra_) {
     bytes += block.bytes;
-    Storage::get().release(block, nullptr);
+    Storage::get().release_direct(block);
   }
   extra_.clear();
-  if (block_.data != nullptr) Storage::get().release(block_, nullptr);
+  if (bytes > block_.bytes) replace(bytes);
+}
+
+void PlanScratch::replace(std::size_t bytes) {
+  if (block_.data != nullptr) Storage::get().release_direct(block_);
   block_ = {};  // should the next line throw
   block_ = Storage::get().allocate(bytes, device_, "workspace");
 }

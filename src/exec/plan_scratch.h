@@ -21,13 +21,16 @@ class PlanScratch final : public KernelResources {
   Tensor make_out(int i, const Shape& shape) override;
   // The kernel that asked has ended.
   void reset() {
-    used_ = 0;
     if (!extra_.empty()) merge();
+    used_ = 0;
   }
   std::size_t bytes() const { return block_.bytes; }
 
  private:
   void merge();
+  // The smaller one goes back to the system: hardly anybody asks for just that size again, and it
+  // would lie in the pool while the plan keeps what is large enough.
+  void replace(std::size_t bytes);
 
   const Device device_;
   Block block_;

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "device/cpu/host_memory.h"
 #include "storage/pool.h"
 
 namespace mxnet {
@@ -55,6 +56,7 @@ FreeBlock Pool::refill(Lane& lane, std::size_t capacity, std::size_t bytes, Stre
   }
   if (raw.data == nullptr) out_of_memory(bytes, capacity);
   system_allocations_.fetch_add(1, std::memory_order_relaxed);
+  if (device_.type == DeviceType::kCPU) host_use_first(raw.data, capacity, bytes);
   grow(capacity);
   return {raw};
 }

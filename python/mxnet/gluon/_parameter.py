@@ -287,9 +287,10 @@ class Parameter:
             raise ValueError(f"Parameter {self.name}: given shape {self.shape}, expected one without unknown dimensions")
         self._deferred_init = ()
         with autograd.pause():
-            if data is None:
-                data = self._made_by(init, default_init)
-            self._init_impl(data, contexts)
+            if data is not None:
+                self._init_impl(data, contexts)
+            else:
+                self._init_impl(self._made_by(init, default_init), contexts, own=True)
 
     def _made_by(self, init: Any, default_init: Any) -> NDArray:
         data = ndarray.zeros(self.shape, ctx=cpu(), dtype=self.dtype, stype=self._stype)
@@ -299,11 +300,13 @@ class Parameter:
         initializer.create(default_init)(description, data)
         return data
 
-    def _init_impl(self, data: NDArray, contexts: Sequence[Context]) -> None:
+    def _init_impl(self, data: NDArray, contexts: Sequence[Context], own: bool = False) -> None:
+        """Takes values for all devices; `own`: nobody else has the array, which stays where it is on the first of them."""
         self._ctx_list = list(contexts)
         if is_np_array():  # what comes from a file does not know
             data = data.as_np_ndarray()
-        self._data = [data.copyto(context) for context in contexts]
+        stays = own and contexts and contexts[0] == data.context
+        self._data = [data if stays and i == 0 else data.copyto(context) for i, context in enumerate(contexts)]
         self._init_grad()
 
     def _init_grad(self) -> None:

@@ -23,6 +23,8 @@ constexpr std::size_t kMapFrom = SIZE_MAX;
 constexpr std::size_t kMapFrom = kHugePage;
 #endif
 
+thread_local FreshMapping* t_fresh = nullptr;
+
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return size;
@@ -47,6 +49,7 @@ void* map_aligned(std::size_t bytes) {
   if (end > data + size) munmap(reinterpret_cast<void*>(data + size), end - (data + size));
   // Advice: where the kernel has no huge pages, small ones serve.
   madvise(reinterpret_cast<void*>(data), size, MADV_HUGEPAGE);
+  if (t_fresh != nullptr) t_fresh->note(reinterpret_cast<void*>(data));
   return reinterpret_cast<void*>(data);
 }
 
@@ -66,11 +69,23 @@ void release_any(void* data, std::size_t bytes) {
 
 }  // namespace
 
+FreshMapping::FreshMapping() { t_fresh = this; }
+FreshMapping::~FreshMapping() { t_fresh = nullptr; }
+
 void* host_allocate(std::size_t bytes) noexcept {
   return bytes >= kMapFrom ? map_aligned(bytes) : malloc_aligned(bytes, kHostAlignment);
 }
 
 void host_release(void* data, std::size_t bytes) noexcept { release_any(data, bytes); }
+
+void host_use_first(void* data, std::size_t bytes, std::size_t used) noexcept {
+  // More than half full, it is worth its part that is not used: small ones are slower to walk.
+  const std::size_t whole = used & ~(kHugePage - 1);
+  if (bytes < kMapFrom || used == whole || used - whole > kHugePage / 2 ||
+      bytes - whole < kHugePage)
+    return;
+  madvise(static_cast<char*>(data) + whole, round_up(bytes, page_size()) - whole, MADV_NOHUGEPAGE);
+}
 
 void* host_allocate_pages(std::size_t bytes) noexcept {
   return bytes >= kMapFrom ? map_aligned(bytes) : malloc_aligned(bytes, page_size());

@@ -20,7 +20,7 @@ using onednn::StepsKernel;
 
 // A convolution by Winograd's method, its weights transformed anew at each run: forward, or by the
 // image, which is a convolution of the map's gradient. Numbers are those of the kernel's tensors.
-class WinogradStep final : public PreparedRun {
+class WinogradStep final : public onednn::SizedStep {
  public:
   struct Tensors {
     int src, weight, bias, dst;  // bias: -1 for none; dst: of the outputs
@@ -28,6 +28,10 @@ class WinogradStep final : public PreparedRun {
   WinogradStep(const WinogradDesc& desc, WinogradConv::WeightOrder order, const Tensors& tensors)
       : conv_(desc, WinogradConv::best_isa()), order_(order), tensors_(tensors) {}
 
+  std::size_t workspace_bytes() const override {
+    return onednn::whole_lines(conv_.packed_bytes()) +
+           onednn::whole_lines(conv_.workspace_bytes(omp_get_max_threads()));
+  }
   void run(const KernelContext& context, std::span<const InputOrigin>) override {
     const int threads = omp_get_max_threads();
     auto* packed = static_cast<float*>(context.workspace(conv_.packed_bytes()));
@@ -46,12 +50,15 @@ class WinogradStep final : public PreparedRun {
 };
 
 // The gradient of the weights by Winograd's method, from the gradient of the map and the image.
-class WinogradWeightStep final : public PreparedRun {
+class WinogradWeightStep final : public onednn::SizedStep {
  public:
   // Numbers of outputs; bias: -1 for none.
   WinogradWeightStep(const WinogradDesc& desc, int weight, int bias)
       : gradient_(desc, WinogradConv::best_isa()), weight_(weight), bias_(bias) {}
 
+  std::size_t workspace_bytes() const override {
+    return onednn::whole_lines(gradient_.workspace_bytes(omp_get_max_threads()));
+  }
   void run(const KernelContext& context, std::span<const InputOrigin>) override {
     const int threads = omp_get_max_threads();
     gradient_.run(context.in(1).as<float>(), context.in(0).as<float>(),

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepared kernels of several steps. Included by files called *_onednn.cc only.
 #pragma once
+#include "device/cpu/host_memory.h"
 #include "op/onednn/prepared.h"
 
 namespace mxnet::onednn {
+
+// What workspace() makes of a request.
+constexpr std::size_t whole_lines(std::size_t bytes) {
+  return (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
+}
+
+// A step that knows how much scratch memory it takes: it uses what the step before has left.
+struct SizedStep : PreparedRun {
+  // Of all that it asks for in one run, as whole lines.
+  virtual std::size_t workspace_bytes() const = 0;
+};
 
 // Runs that follow each other on the same tensors.
 class StepsKernel final : public PreparedKernel {

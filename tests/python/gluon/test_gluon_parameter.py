@@ -302,3 +302,28 @@ def test_batches_in_pinned_and_shared_memory_meet_the_parameters_of_the_cpu(kind
     assert (batch + 1).context == mx.nd.concat(batch, batch).context == mx.cpu(0) and batch[1:].context == batch.context
     with pytest.raises(RuntimeError, match=r"asked for on cpu_pinned\(1\)"):
         net.weight.data(mx.cpu_pinned(1))
+
+
+def test_initialization_leaves_one_array_and_gradients_that_nobody_has_touched():
+    """What an initializer fills is the parameter itself on the first device; others get copies."""
+
+    class Keeps(mx.init.Initializer):
+        def _init_weight(self, _, arr):
+            arr[:] = 1
+            self.filled = arr
+
+    keeps = Keeps()
+    parameter = Parameter("w_weight", shape=(2, 3))
+    parameter.initialize(init=keeps, ctx=TWO)
+    parameter.data(TWO[0])[:] = 2
+    assert (keeps.filled.asnumpy() == 2).all()
+    assert (parameter.data(TWO[1]).asnumpy() == 1).all()
+    assert (parameter.grad(TWO[0]).asnumpy() == 0).all()
+
+
+def test_a_value_that_was_given_is_copied():
+    given = mx.nd.ones((2, 3))
+    parameter = Parameter("w", shape=(2, 3))
+    parameter._load_init(given, TWO)
+    given[:] = 5
+    assert (parameter.data(TWO[0]).asnumpy() == 1).all()
