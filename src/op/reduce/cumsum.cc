@@ -18,6 +18,10 @@ namespace {
 
 constexpr int64_t kTile = 256;
 
+// What leaves every number as it is, -0 too.
+template <class A>
+constexpr A kNothing = static_cast<A>(-0.0);
+
 struct View {
   int64_t outer = 1, n = 1, inner = 1;
 };
@@ -49,7 +53,7 @@ void sum_rows(const T* x, T* y, int64_t count, int64_t n, bool reverse) {
   const auto all = [&](auto step) {
     const int64_t start = step < 0 ? n - 1 : 0;
     for (int64_t at = start; at < count * n; at += n)
-      sum_row<A, decltype(step)::value>(x + at, y + at, n, A{0});
+      sum_row<A, decltype(step)::value>(x + at, y + at, n, kNothing<A>);
   };
   reverse ? all(std::integral_constant<int64_t, -1>()) : all(std::integral_constant<int64_t, 1>());
 }
@@ -88,7 +92,7 @@ void run(const View& view, bool reverse, const T* x, T* y) {
           const int64_t column = (unit - outer * tiles) * kTile;
           const int64_t width = std::min(kTile, view.inner - column);
           const int64_t at = outer * view.n * view.inner + last_row + column;
-          std::fill_n(carry.data(), width, A{0});
+          std::fill_n(carry.data(), width, kNothing<A>);
           sum_columns(x + at, y + at, view.n, reverse ? -view.inner : view.inner, width,
                       carry.data());
         }
@@ -117,7 +121,7 @@ void run_halves(const View& view, bool reverse, const T* x, T* y) {
             const int64_t of = tile / inner, column = tile % inner;
             const int64_t width = std::min(kTile, inner - column);
             float* at = floats.data() + of * size + column + (reverse ? size - inner : 0);
-            std::fill_n(carry.data(), width, 0.0f);
+            std::fill_n(carry.data(), width, kNothing<float>);
             sum_columns(at, at, n, reverse ? -inner : inner, width, carry.data());
             tile += width;
           }
@@ -137,7 +141,7 @@ void run_halves(const View& view, bool reverse, const T* x, T* y) {
         float* const block = floats.data();
         for (int64_t unit = first; unit < last; ++unit) {
           const int64_t column = unit % tiles * kTile, width = std::min(kTile, inner - column);
-          std::fill_n(carry.data(), width, 0.0f);
+          std::fill_n(carry.data(), width, kNothing<float>);
           for (int64_t row = 0; row < n; row += most) {
             const int64_t rows = std::min(most, n - row), start = reverse ? n - row - rows : row;
             const int64_t at = unit / tiles * size + start * inner + column;
