@@ -118,7 +118,8 @@ void unique_values(const T* data, int64_t n, KernelContext& context) {
   const K zero = to_key(T(0), K{0});
   keys_of(data, keys, n, K{0});
   if constexpr (kSortsAsReal<T>) {
-    for (int64_t i = 0; i < n; ++i) keys[i] = static_cast<K>(keys[i] + (keys[i] + 1 == zero));  // -0
+    for (int64_t i = 0; i < n; ++i)
+      keys[i] = static_cast<K>(keys[i] + (keys[i] + 1 == zero));  // -0
   }
   sort_keys(keys, keys + n, n);
   // No branch: whether a key differs from the last one cannot be foreseen.

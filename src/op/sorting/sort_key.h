@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements as unsigned integers of the same order, so that one sort serves all types and both
-// directions. NaN comes last in ascending and first in descending order. -0 equals 0 where positions
-// decide between equals; where only values are sorted it comes just below, so that it is kept.
+// directions. NaN comes last in ascending and first in descending order. -0 equals 0 where
+// positions decide between equals; where only values are sorted it comes just below, so that it is
+// kept.
 #pragma once
 #include <cstdint>
 #include <cstring>
