@@ -58,6 +58,14 @@ def _replaced() -> None:
         pass
 
 
+class _Arrays(List[Any]):
+    """A parameter's arrays or gradients, one for each of its devices."""
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        super().__setitem__(at, value)
+        _replaced()
+
+
 def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
     if value not in allowed:
         raise MismatchError(f"given {what} {value!r}, expected one of {', '.join(allowed)}")
@@ -117,7 +125,7 @@ class Parameter:
         memo[id(self)] = made
         state = self.__getstate__()
         if self._data is not None:
-            state["_data"] = [array.copy() for array in self._data]
+            state["_data"] = _Arrays(array.copy() for array in self._data)
         made.__setstate__(state)
         return made
 
@@ -140,7 +148,7 @@ class Parameter:
             return
         if req == "null":
             self._grad = None
-            self._replace([array.detach() for array in self._data])
+            self._data = [array.detach() for array in self._data]
         else:
             self._init_grad()
 
@@ -180,9 +188,14 @@ class Parameter:
 
     # --- Arrays
 
-    def _replace(self, data: Optional[List[NDArray]]) -> None:
-        self._data = data
-        _replaced()
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Scripts put arrays here too, and blocks and trainers keep what they found.
+        if name not in ("_data", "_grad"):
+            return super().__setattr__(name, value)
+        before = self.__dict__.get(name)
+        super().__setattr__(name, _Arrays(value) if isinstance(value, list) else value)
+        if before is not None or value is not None:
+            _replaced()
 
     def _missing(self, ctx: Any) -> Exception:
         if self._data is not None:
@@ -245,7 +258,7 @@ class Parameter:
                 f"Parameter {self.name} is already initialized; use force_reinit=True to do it again", stacklevel=2
             )
             return
-        self._replace(None)
+        self._data = None
         self._grad = None
         contexts = contexts_of(ctx)
         if init is None:
@@ -281,7 +294,7 @@ class Parameter:
         self._ctx_list = list(contexts)
         if is_np_array():  # what comes from a file does not know
             data = data.as_np_ndarray()
-        self._replace([data.copyto(context) for context in contexts])
+        self._data = [data.copyto(context) for context in contexts]
         self._init_grad()
 
     def _init_grad(self) -> None:
@@ -289,7 +302,6 @@ class Parameter:
             self._grad = None
             return
         self._grad = [self._zero_gradient(array) for array in self._data]
-        _replaced()
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _zero_gradient(self, array: NDArray) -> NDArray:
@@ -440,5 +452,5 @@ class Parameter:
         if self._data is None:
             return
         with autograd.pause():
-            self._replace([array.astype(dtype) for array in self._data])
+            self._data = [array.astype(dtype) for array in self._data]
             self._init_grad()
