@@ -92,6 +92,7 @@ class BaseSparseNDArray(NDArray):
 
     def asnumpy(self) -> np.ndarray:
         """A dense copy as a NumPy array."""
+        self.wait_to_read()  # its own failure is raised here, once, not that of each copy
         here = self.as_in_context(cpu()) if self.context.device_type == "gpu" else self
         return here.tostype("default").asnumpy()
 

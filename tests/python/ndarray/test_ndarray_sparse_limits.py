@@ -69,3 +69,14 @@ def test_arithmetic_with_an_array_of_numpy_is_refused_as_it_is_of_dense_arrays(k
             with pytest.raises(TypeError, match="expected two arrays of one kind"):
                 call(left, right)
     assert (array * np.float32(2)).stype == (np.float32(2) * array).stype == kind
+
+
+def test_the_failure_of_a_sparse_array_is_raised_once():
+    store = mx.kv.create("local")
+    store.init("weight", mx.nd.ones((4, 2)).tostype("row_sparse"))
+    rows = mx.nd.zeros((4, 2), stype="row_sparse")
+    with pytest.raises(IndexError, match="given row 9"):
+        store.row_sparse_pull("weight", out=rows, row_ids=mx.nd.array([9], dtype="int64"))
+        rows.asnumpy()
+    rows[:] = 0  # fails while the array has failed and nobody was told
+    assert not rows.asnumpy().any()
