@@ -143,7 +143,7 @@ class Parameter:
         memo[id(self)] = made
         state = self.__getstate__()
         if self._data is not None:
-            state["_data"] = [array.copy() for array in self._data]
+            state["_data"] = _Arrays(array.copy() for array in self._data)
         made.__setstate__(state)
         return made
 

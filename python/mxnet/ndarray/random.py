@@ -9,6 +9,7 @@ from .._core import NDArrayBase
 from ..base import numeric_types
 from ..context import current_context
 from . import _generate
+from ._generate import _Null
 from ._dtypes import dtype_name
 
 __getattr__ = _generate.fill(__name__, "_random_")
@@ -20,7 +21,9 @@ def __dir__() -> list:
 
 
 def _draw(name: str, params: dict, shape: Any, dtype: Any, ctx: Any, out: Any, kwargs: dict) -> Any:
-    dtype = "None" if dtype in (None, "None") else dtype_name(dtype)
+    # None is NumPy's default type, float64, unless `out` says another; not given, it is the operator's own.
+    own = dtype is _Null or isinstance(dtype, str) and dtype == "None" or dtype is None and out is not None
+    dtype = "None" if own else dtype_name(dtype)
     arrays = [isinstance(value, NDArrayBase) for value in params.values()]
     if any(arrays):
         if not all(arrays):
@@ -35,57 +38,57 @@ def _draw(name: str, params: dict, shape: Any, dtype: Any, ctx: Any, out: Any, k
     return _op(f"_random_{name}")(**params, **given, dtype=dtype, ctx=str(ctx), out=out, **kwargs)
 
 
-def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """Evenly in [low, high)."""
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
-def normal(loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def normal(loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The normal distribution."""
     if isinstance(loc, NDArrayBase):
         return _draw("normal", {"mu": loc, "sigma": scale}, shape, dtype, ctx, out, kwargs)
     return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out, kwargs)
 
 
-def randn(*shape: int, loc: Any = 0, scale: Any = 1, dtype: Any = None, ctx: Any = None, **kwargs: Any) -> Any:
+def randn(*shape: int, loc: Any = 0, scale: Any = 1, dtype: Any = _Null, ctx: Any = None, **kwargs: Any) -> Any:
     """The normal distribution, with the shape as arguments."""
     return normal(loc, scale, shape or None, dtype, ctx, kwargs.pop("out", None), **kwargs)
 
 
-def poisson(lam: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def poisson(lam: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The Poisson distribution."""
     return _draw("poisson", {"lam": lam}, shape, dtype, ctx, out, kwargs)
 
 
-def exponential(scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def exponential(scale: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The exponential distribution with mean `scale`."""
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
 
 
-def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The gamma distribution."""
     return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out, kwargs)
 
 
-def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The number of failures before the k-th success."""
     return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, kwargs)
 
 
-def generalized_negative_binomial(mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def generalized_negative_binomial(mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The negative binomial distribution by mean and dispersion."""
     return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, ctx, out, kwargs)
 
 
-def randint(low: int, high: int, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def randint(low: int, high: int, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """Integers in [low, high)."""
-    return _draw("randint", {"low": low, "high": high}, shape, dtype or "int32", ctx, out, kwargs)
+    return _draw("randint", {"low": low, "high": high}, shape, "int32" if dtype is None or dtype is _Null else dtype, ctx, out, kwargs)
 
 
 def multinomial(data: Any, shape: Any = None, get_prob: bool = False, out: Any = None, dtype: Any = "int32", **kwargs: Any) -> Any:
     """Draws of indices, with the last axis as probabilities."""
     shape = () if shape is None else shape
-    return _op("_sample_multinomial")(data, shape=shape, get_prob=get_prob, out=out, dtype=dtype_name(dtype), **kwargs)
+    return _op("_sample_multinomial")(data, shape=shape, get_prob=get_prob, out=out, dtype="int32" if dtype is _Null else dtype_name(dtype), **kwargs)
 
 
 def shuffle(data: Any, **kwargs: Any) -> Any:

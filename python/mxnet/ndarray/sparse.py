@@ -92,6 +92,7 @@ class BaseSparseNDArray(NDArray):
 
     def asnumpy(self) -> np.ndarray:
         """A dense copy as a NumPy array."""
+        self.wait_to_read()  # its own failure is raised here, once, not that of each copy
         here = self.as_in_context(cpu()) if self.context.device_type == "gpu" else self
         return here.tostype("default").asnumpy()
 
@@ -145,28 +146,28 @@ class BaseSparseNDArray(NDArray):
         return super().copyto(other)
 
     def __add__(self, other: Any) -> Any:
-        return add(self, other) if _is_operand(other) else NotImplemented
+        return add(self, other) if _is_operand(other) else _refused("add", other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return subtract(self, other) if _is_operand(other) else NotImplemented
+        return subtract(self, other) if _is_operand(other) else _refused("subtract", other)
 
     def __rsub__(self, other: Any) -> Any:
-        return subtract(other, self) if _is_operand(other) else NotImplemented
+        return subtract(other, self) if _is_operand(other) else _refused("subtract", other)
 
     def __mul__(self, other: Any) -> Any:
-        return multiply(self, other) if _is_operand(other) else NotImplemented
+        return multiply(self, other) if _is_operand(other) else _refused("multiply", other)
 
     def __rmul__(self, other: Any) -> Any:
         # Python asks the subclass first; a dense array on the left makes the product dense, as it does in sums.
         return _dense_result("multiply", other, self) if isinstance(other, NDArray) else self.__mul__(other)
 
     def __truediv__(self, other: Any) -> Any:
-        return divide(self, other) if _is_operand(other) else NotImplemented
+        return divide(self, other) if _is_operand(other) else _refused("divide", other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return divide(other, self) if _is_operand(other) else NotImplemented
+        return divide(other, self) if _is_operand(other) else _refused("divide", other)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> NDArray:
         """Sparse arrays have no views."""
@@ -187,6 +188,13 @@ class BaseSparseNDArray(NDArray):
 
 def _is_operand(value: Any) -> bool:
     return isinstance(value, (NDArray, *numeric_types))
+
+
+def _refused(name: str, other: Any) -> Any:
+    """What a sparse array and something else give: left to that, but for an array of NumPy, which would ask for each element."""
+    if type(other) is np.ndarray:
+        raise TypeError(f"{name}: given a sparse array and a numpy.ndarray, expected two arrays of one kind; mx.nd.array() makes one")
+    return NotImplemented
 
 
 class CSRNDArray(BaseSparseNDArray):

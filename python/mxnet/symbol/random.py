@@ -25,8 +25,8 @@ def __dir__() -> list:
 
 def _draw(name: str, numbers: Dict[str, Any], symbols: Dict[str, Any], shape: Any, dtype: Any, kwargs: Dict[str, Any]) -> Any:
     """`numbers` and `symbols` are the same parameters by the names of the two operators."""
-    if dtype is not _Null and dtype is not None and not isinstance(dtype, str):
-        dtype = dtype_name(dtype)
+    if dtype is not _Null and not isinstance(dtype, str):
+        dtype = dtype_name(dtype)  # None is NumPy's default type, float64
     given = [isinstance(value, SymbolBase) for value in symbols.values()]
     if any(given) and not all(given):
         raise ValueError(f"{name}: given symbols and numbers, expected one of the two for all parameters")
@@ -86,7 +86,7 @@ def generalized_negative_binomial(mu: Any = 1, alpha: Any = 1, shape: Any = _Nul
 def randint(low: Any, high: Any, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
     """Integers in [low, high)."""
     params = {"low": low, "high": high}
-    return _draw("randint", params, params, shape, dtype, kwargs)
+    return _draw("randint", params, params, shape, _Null if dtype is None else dtype, kwargs)
 
 
 def multinomial(data: Any, shape: Any = _Null, get_prob: bool = True, dtype: Any = "int32", **kwargs: Any) -> Any:

@@ -115,7 +115,12 @@ template <class T>
 void unique_values(const T* data, int64_t n, KernelContext& context) {
   using K = SortKey<T>;
   K* keys = context.workspace_of<K>(std::max<int64_t>(2 * n, 1));
+  const K zero = to_key(T(0), K{0});
   keys_of(data, keys, n, K{0});
+  if constexpr (kSortsAsReal<T>) {
+    for (int64_t i = 0; i < n; ++i)
+      keys[i] = static_cast<K>(keys[i] + (keys[i] + 1 == zero));  // -0
+  }
   sort_keys(keys, keys + n, n);
   // No branch: whether a key differs from the last one cannot be foreseen.
   int64_t groups = n > 0;
@@ -128,7 +133,7 @@ void unique_values(const T* data, int64_t n, KernelContext& context) {
   T* to = context.make_out(0, {groups}).template as<T>();
   values_of(keys, to, groups, K{0});
   if constexpr (kSortsAsReal<T>) {
-    const K zero = to_key(T(0.0f), K{0}), nan = static_cast<K>(~K{0});
+    const K nan = static_cast<K>(~K{0});
     for (const K special : {zero, nan}) {
       const K* at = std::lower_bound(keys, keys + groups, special);
       if (at == keys + groups || *at != special) continue;

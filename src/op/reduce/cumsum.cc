@@ -18,6 +18,10 @@ namespace {
 
 constexpr int64_t kTile = 256;
 
+// What leaves every number as it is, -0 too.
+template <class A>
+constexpr A kNothing = static_cast<A>(-0.0);
+
 struct View {
   int64_t outer = 1, n = 1, inner = 1;
 };
@@ -49,7 +53,7 @@ void sum_rows(const T* x, T* y, int64_t count, int64_t n, bool reverse) {
   const auto all = [&](auto step) {
     const int64_t start = step < 0 ? n - 1 : 0;
     for (int64_t at = start; at < count * n; at += n)
-      sum_row<A, decltype(step)::value>(x + at, y + at, n, A{0});
+      sum_row<A, decltype(step)::value>(x + at, y + at, n, kNothing<A>);
   };
   reverse ? all(std::integral_constant<int64_t, -1>()) : all(std::integral_constant<int64_t, 1>());
 }
@@ -65,11 +69,12 @@ void sum_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* 
   }
 }
 
-// The same for a few, of rows that stay in the first-level cache: their sums begin with zero and
-// stay in registers.
+// The same for a few, of rows that stay in the first-level cache: their sums stay in
+// registers.
 template <class A, int kWidth, class T>
 void sum_few(const T* x, T* y, int64_t n, int64_t stride) {
-  std::array<A, kWidth> carry{};
+  std::array<A, kWidth> carry;
+  carry.fill(kNothing<A>);
   for (int64_t r = 0; r < n; ++r, x += stride, y += stride) {
     for (std::size_t j = 0; j < kWidth; ++j) {
       carry[j] += convert<A>(x[j]);
@@ -78,13 +83,13 @@ void sum_few(const T* x, T* y, int64_t n, int64_t stride) {
   }
 }
 
-// Columns whose sums begin with zero. Of a few short ones the loops of `sum_columns` would be set
+// Columns whose sums begin here. Of a few short ones the loops of `sum_columns` would be set
 // up for as long as they run.
 template <class A, class T>
-void sum_from_zero(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* carry) {
+void sum_from_nothing(const T* x, T* y, int64_t n, int64_t stride, int64_t width, A* carry) {
   constexpr int64_t kNarrow = 16, kNear = 2048;
   if (width > 4 && (width > kNarrow || n * width > kNear)) {
-    std::fill_n(carry, width, A{0});
+    std::fill_n(carry, width, kNothing<A>);
     return sum_columns(x, y, n, stride, width, carry);
   }
   for (; width >= 4; width -= 4, x += 4, y += 4) sum_few<A, 4>(x, y, n, stride);
@@ -116,8 +121,8 @@ void run(const View& view, bool reverse, const T* x, T* y) {
           const int64_t column = (unit - outer * tiles) * kTile;
           const int64_t width = std::min(kTile, view.inner - column);
           const int64_t at = outer * view.n * view.inner + last_row + column;
-          sum_from_zero(x + at, y + at, view.n, reverse ? -view.inner : view.inner, width,
-                        carry.data());
+          sum_from_nothing(x + at, y + at, view.n, reverse ? -view.inner : view.inner, width,
+                           carry.data());
         }
       },
       1);
@@ -144,7 +149,7 @@ void run_halves(const View& view, bool reverse, const T* x, T* y) {
             const int64_t of = tile / inner, column = tile % inner;
             const int64_t width = std::min(kTile, inner - column);
             float* at = floats.data() + of * size + column + (reverse ? size - inner : 0);
-            sum_from_zero(at, at, n, reverse ? -inner : inner, width, carry.data());
+            sum_from_nothing(at, at, n, reverse ? -inner : inner, width, carry.data());
             tile += width;
           }
         }
@@ -163,7 +168,7 @@ void run_halves(const View& view, bool reverse, const T* x, T* y) {
         float* const block = floats.data();
         for (int64_t unit = first; unit < last; ++unit) {
           const int64_t column = unit % tiles * kTile, width = std::min(kTile, inner - column);
-          std::fill_n(carry.data(), width, 0.0f);
+          std::fill_n(carry.data(), width, kNothing<float>);
           for (int64_t row = 0; row < n; row += most) {
             const int64_t rows = std::min(most, n - row), start = reverse ? n - row - rows : row;
             const int64_t at = unit / tiles * size + start * inner + column;

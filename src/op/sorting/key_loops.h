@@ -9,7 +9,7 @@
 
 namespace mxnet {
 
-// keys[i] = to_key(values[i], flip).
+// keys[i] = to_key<T, false>(values[i], flip): -0 is below 0.
 template <class T>
 void keys_of(const T* values, SortKey<T>* keys, int64_t n, SortKey<T> flip);
 

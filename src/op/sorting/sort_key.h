@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements as unsigned integers of the same order, so that one sort serves all types and both
-// directions. NaN comes last in ascending and first in descending order, and -0 equals 0.
+// directions. NaN comes last in ascending and first in descending order. -0 equals 0 where
+// positions decide between equals; where only values are sorted it comes just below, so that it is
+// kept.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -40,7 +42,7 @@ inline constexpr uint64_t kInfinityBits<double> = 0x7ff0000000000000;
 
 // `flip` is 0 for ascending and all ones for descending order. Always inlined: loops are compiled
 // for several instruction sets.
-template <class T>
+template <class T, bool kZerosMeet = true>
 MX_HOST_DEVICE [[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<T> flip) {
   using K = SortKey<T>;
   constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
@@ -48,8 +50,9 @@ MX_HOST_DEVICE [[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<
   memcpy(&bits, &value, sizeof(K));
   if constexpr (kSortsAsReal<T>) {
     const K size = static_cast<K>(bits & static_cast<K>(~kSign));
-    // Negative numbers count downwards; the zeros meet.
-    const K number = static_cast<K>((bits & kSign) != 0 ? K{0} - size : bits);
+    // Negative numbers count downwards, from 0 where the zeros meet.
+    const K below = kZerosMeet ? static_cast<K>(K{0} - size) : static_cast<K>(~size);
+    const K number = (bits & kSign) != 0 ? below : bits;
     bits = size > kInfinityBits<T> ? static_cast<K>(~K{0}) : static_cast<K>(number ^ kSign);
   } else if constexpr (std::is_signed_v<T>) {
     bits = static_cast<K>(bits ^ kSign);
@@ -57,8 +60,8 @@ MX_HOST_DEVICE [[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<
   return static_cast<K>(bits ^ flip);
 }
 
-// Turns a key into the bits of the element that it belongs to, which undoes to_key: NaN and zero
-// lose their sign. B is SortKey<T> or a vector of such, which is why it is not returned.
+// Turns a key into the bits of the element that it belongs to, which undoes to_key<T, false>: NaN
+// loses its sign. B is SortKey<T> or a vector of such, which is why it is not returned.
 template <class T, class B>
 [[gnu::always_inline]] inline void key_to_bits(B& bits, const B& flip) {
   using K = SortKey<T>;
@@ -67,7 +70,7 @@ template <class T, class B>
   if constexpr (kSortsAsReal<T>) {
     const B number = static_cast<B>(bits ^ kSign);
     // All ones, the key of NaN, are its quiet pattern when the sign is taken away.
-    bits = (number & kSign) != 0 ? static_cast<B>((B{} - number) | kSign) : number;
+    bits = (number & kSign) != 0 ? static_cast<B>(~number | kSign) : number;
   } else if constexpr (std::is_signed_v<T>) {
     bits = static_cast<B>(bits ^ kSign);
   }

@@ -327,3 +327,34 @@ def test_a_value_that_was_given_is_copied():
     parameter._load_init(given, TWO)
     given[:] = 5
     assert (parameter.data(TWO[0]).asnumpy() == 1).all()
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_arrays_that_a_script_puts_into_a_parameter_are_used(hybrid):
+    """1.x programs assign `_data` and its elements."""
+    layer = mx.gluon.nn.Dense(1, in_units=2, use_bias=False)
+    layer.initialize(mx.init.One())
+    if hybrid:
+        layer.hybridize()
+    x = mx.nd.ones((1, 2))
+    assert layer(x).asscalar() == 2
+    layer.weight._data = [mx.nd.array([[3, 4]])]
+    assert layer(x).asscalar() == 7
+    layer.weight._data[0] = mx.nd.array([[5, 6]])
+    assert layer(x).asscalar() == 11
+
+
+def test_a_gradient_that_a_script_puts_into_a_parameter_is_used():
+    layer = mx.gluon.nn.Dense(1, in_units=1, use_bias=False)
+    layer.initialize(mx.init.One())
+    trainer = mx.gluon.Trainer(layer.collect_params(), "sgd", {"learning_rate": 1})
+    x = mx.nd.ones((1, 1))
+    for gradient in (1, 10):
+        with mx.autograd.record():
+            y = layer(x)
+        y.backward()
+        if gradient != 1:
+            layer.weight._grad[0] = mx.nd.array([[gradient]])
+        before = layer.weight.data().asscalar()
+        trainer.step(1)
+        assert before - layer.weight.data().asscalar() == gradient

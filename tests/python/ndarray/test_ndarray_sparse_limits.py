@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What sparse arrays are not, and what is left of them where memory ends."""
+import operator
+
+import numpy as np
 import pytest
 
 import mxnet as mx
@@ -56,3 +59,24 @@ def test_a_weight_for_whose_missing_rows_memory_ends_holds_what_it_held(run_pyth
     error, held = ran.stdout.split()
     assert error == "True", ran.stderr + ran.stdout
     assert int(held) < 1 << 20
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_arithmetic_with_an_array_of_numpy_is_refused_as_it_is_of_dense_arrays(kind):
+    array, numpys = ARRAYS[kind], np.ones((1, 1))
+    for call in (operator.add, operator.sub, operator.mul, operator.truediv):
+        for left, right in ((array, numpys), (numpys, array)):
+            with pytest.raises(TypeError, match="expected two arrays of one kind"):
+                call(left, right)
+    assert (array * np.float32(2)).stype == (np.float32(2) * array).stype == kind
+
+
+def test_the_failure_of_a_sparse_array_is_raised_once():
+    store = mx.kv.create("local")
+    store.init("weight", mx.nd.ones((4, 2)).tostype("row_sparse"))
+    rows = mx.nd.zeros((4, 2), stype="row_sparse")
+    with pytest.raises(IndexError, match="given row 9"):
+        store.row_sparse_pull("weight", out=rows, row_ids=mx.nd.array([9], dtype="int64"))
+        rows.asnumpy()
+    rows[:] = 0  # fails while the array has failed and nobody was told
+    assert not rows.asnumpy().any()

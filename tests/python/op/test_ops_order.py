@@ -166,3 +166,23 @@ def test_rows_of_inner_axes_are_ordered_as_rows_alone(mx, rng, dtype, shape, axi
         want = mx.run("topk", alone, axis=-1, k=k, ret_typ=ret_typ, is_ascend=True)
         for a, b in zip(got, want):
             np.testing.assert_array_equal(np.moveaxis(a, axis, -1), b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("n", [1, 5, 31, 64, 300, 9000])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_zeros_keep_their_signs(mx, rng, dtype, n, ascending):
+    a = rng.choice(np.array([-2.0, -0.0, 0.0, 1.0]), size=(n, 3)).astype(dtype)
+    for axis, rows in ((0, a), (1, np.ascontiguousarray(a.T))):
+        got = mx.run("sort", rows, axis=axis, is_ascend=ascending)[0]
+        np.testing.assert_array_equal(np.signbit(got).sum(axis), np.signbit(rows).sum(axis))
+        np.testing.assert_array_equal(got, np.sort(rows, axis) if ascending else np.flip(np.sort(rows, axis), axis))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_unique_takes_both_zeros_for_one(mx, dtype):
+    for first in (0.0, -0.0):
+        a = np.array([1, first, -first, -1, np.nan, first, -1], dtype=dtype)
+        got = mx.run("_npi_unique", a)[0]
+        np.testing.assert_array_equal(got, np.array([-1, 0, 1, np.nan], dtype=dtype))
+        assert np.signbit(got[1]) == np.signbit(a[1])

@@ -386,3 +386,11 @@ def test_a_length_that_no_memory_holds_is_refused_by_name(mx):
 def test_bincount_refuses_negative_numbers(mx):
     with pytest.raises(Failure, match="negative"):
         mx.run("_npi_bincount", np.array([3, -1], "int32"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 600), (2, 5, 700)])
+def test_running_sums_keep_the_sign_of_zero(mx, dtype, shape):
+    a = np.full(shape, -0.0, dtype=dtype)
+    for axis in range(len(shape)):
+        assert np.signbit(mx.run("_np_cumsum", a, axis=axis)[0]).all()
