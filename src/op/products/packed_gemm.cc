@@ -14,6 +14,10 @@
 namespace mxnet::packed_gemm {
 namespace {
 
+// Deepest slice of multiply_in_slices().
+template <class T>
+constexpr int64_t kSliceDepth = sizeof(T) == 4 ? 512 : 384;
+
 #define MX_SIMD_FILE "op/products/packed_gemm.inc"
 #include "base/simd_targets.h"
 
@@ -62,8 +66,6 @@ void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const
                         int64_t ldc, bool add) {
   // Panels that stay in the third-level cache; slices about equal, of whole vectors.
   constexpr int64_t kColumns = 2048, kStep = 16;
-  // Rows that are packed once a panel: these are split by columns, so that none is packed twice.
-  constexpr int64_t kFewRows = 96;
   const int64_t slices = (k + kSliceDepth<T> - 1) / kSliceDepth<T>;
   const int64_t most = (k + slices * kStep - 1) / (slices * kStep) * kStep;
   const int64_t panel = panel_columns<T>();
@@ -87,17 +89,7 @@ void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const
       // A sixteenth of a fused multiplication and addition is about the unit of the cost model.
       const double flops = static_cast<double>(depth) / 16;
       const double of_row = flops * static_cast<double>(columns);
-      if (m <= kFewRows && m < columns) {
-        parallel_for(
-            columns, flops * static_cast<double>(m),
-            [&](int64_t first, int64_t last) {
-              const View<T> part{right.data + first * right.column, right.row, right.column};
-              MX_SIMD_CALL(multiply_slice<T>)
-              (m, last - first, depth, left, &part, packed + first * depth, c + column + first, ldc,
-               adds);
-            },
-            panel);
-      } else if (threads_for(m, of_row) == 1) {
+      if (threads_for(m, of_row) == 1) {
         multiply_rows(0, m, &right);
       } else {
         parallel_for(
@@ -142,15 +134,15 @@ void product(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b
   }
 }
 
-#define MX_INSTANTIATE(T)                                                                        \
-  template int64_t panel_columns<T>();                                                           \
-  template int64_t packed_size<T>(int64_t, int64_t);                                             \
-  template void pack(const View<T>&, int64_t, int64_t, int64_t, int64_t, T*);                    \
-  template void multiply(int64_t, int64_t, int64_t, const View<T>&, const T*, T*, int64_t, bool, \
-                         int64_t, int64_t);                                                      \
-  template void multiply_in_slices(int64_t, int64_t, int64_t, const View<T>&, const View<T>&,    \
-                                   T*, int64_t, bool);                                           \
-  template void product(int64_t, int64_t, int64_t, const View<T>&, const View<T>&, T*, int64_t,  \
+#define MX_INSTANTIATE(T)                                                                         \
+  template int64_t panel_columns<T>();                                                            \
+  template int64_t packed_size<T>(int64_t, int64_t);                                              \
+  template void pack(const View<T>&, int64_t, int64_t, int64_t, int64_t, T*);                     \
+  template void multiply(int64_t, int64_t, int64_t, const View<T>&, const T*, T*, int64_t, bool,  \
+                         int64_t, int64_t);                                                       \
+  template void multiply_in_slices(int64_t, int64_t, int64_t, const View<T>&, const View<T>&, T*, \
+                                   int64_t, bool);                                                \
+  template void product(int64_t, int64_t, int64_t, const View<T>&, const View<T>&, T*, int64_t,   \
                         bool, KernelContext&);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)

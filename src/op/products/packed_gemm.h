@@ -40,10 +40,6 @@ template <class T>
 void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed, T* c, int64_t ldc,
               bool add, int64_t first, int64_t last);
 
-// Deepest slice of multiply_in_slices(): a panel's and the rows that meet it stay in the
-// second-level cache.
-template <class T>
-inline constexpr int64_t kSliceDepth = sizeof(T) == 4 ? 384 : 256;
 // c = a b or c += a b in all threads: the large products of processors that have tall tiles, and of
 // no others. Both factors are packed, slices of their depth one after the other.
 template <class T>

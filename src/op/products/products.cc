@@ -14,6 +14,7 @@
 #include "op/products/packed_gemm.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
+#include "storage/storage.h"
 
 namespace mxnet {
 namespace {
@@ -57,27 +58,60 @@ void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T*
   }
 }
 
+template <class T>
+double multiplications(const Products<T>& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
 // Whether products are made of panels that are packed here, which is better than OpenBLAS where
-// tiles are tall (Cascade Lake). Smaller products OpenBLAS does not pack either, and is faster; so it
-// is for a vector, and where much of each vector of a panel is empty and there is little depth. The
-// whole product decides, and not how it is split: that is no matter of digits.
+// tiles are tall (Cascade Lake). Smaller products OpenBLAS does not pack either, and is faster; so
+// it is for a vector, and where much of each vector of a panel is empty and there is little depth.
+// The whole product decides, and not how it is split: that is no matter of digits.
 template <class T>
 bool is_packed(const Products<T>& p) {
-  constexpr int64_t kUnpacked = 1000000, kFewRows = 32;
+  constexpr int64_t kFewRows = 32;
   // Vectors of doubles are half as many; 1 means none but a vector.
   constexpr int64_t kFewColumns = sizeof(T) == sizeof(float) ? 12 : 1, kLittleDepth = 128;
   if (p.n == 1 || (p.n <= kFewColumns && p.k < kLittleDepth)) return false;
   return packed_gemm::has_tall_tiles() && p.alpha == 1 && (p.beta == 0 || p.beta == 1) &&
-         p.m >= kFewRows && p.k > 0 &&
-         static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) > kUnpacked;
+         p.m >= kFewRows && multiplications(p) > 1e6;
+}
+
+// A block of one that is packed, where its left factor can stay where it is and its right one stays
+// in the second-level cache, in one slice of its depth. Whether it was made.
+template <class T>
+[[gnu::noinline]] bool multiply_packed(const Products<T>& p, int64_t rows, int64_t columns,
+                                       const T* a, const T* b, T* c) {
+  constexpr int64_t kDepthBytes = 2048, kPackedBytes = int64_t{1} << 20;
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  if (!is_packed(p) || p.transpose_a || p.k * kItem > kDepthBytes ||
+      p.n * p.k > kPackedBytes / kItem)
+    return false;
+  const auto count = static_cast<std::size_t>(packed_gemm::packed_size<T>(p.k, columns));
+  // Of the pools: what malloc gives and takes back would be new pages each time.
+  const Block memory = Storage::get().allocate(count * sizeof(T), Device::cpu(), "workspace");
+  T* const packed = static_cast<T*>(memory.data);
+  const int64_t row = p.transpose_b ? 1 : p.ldb, column = p.transpose_b ? p.ldb : 1;
+  packed_gemm::pack<T>({b, row, column}, p.k, columns, 0, columns, packed);
+  packed_gemm::multiply<T>(rows, columns, p.k, {a, p.lda, 1}, packed, c, p.ldc, p.beta != 0, 0,
+                           columns);
+  Storage::get().release(memory);
+  return true;
+}
+
+// Whether both factors are packed, by all threads together. What that takes is little where there
+// are many rows, or where rows of the left factor would have to be packed anyhow.
+template <class T>
+bool is_in_slices(const Products<T>& p) {
+  constexpr int64_t kManyRows = 96;
+  return is_packed(p) && (p.transpose_a || (p.m >= kManyRows && multiplications(p) > 4 << 20));
 }
 
 // Product i, in all threads.
 template <class T>
-[[gnu::noinline]] void multiply_packed(const Products<T>& p, std::size_t i) {
+[[gnu::noinline]] void multiply_in_slices(const Products<T>& p, std::size_t i) {
   packed_gemm::multiply_in_slices<T>(
-      p.m, p.n, p.k,
-      {p.a + p.at_a[i], p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
+      p.m, p.n, p.k, {p.a + p.at_a[i], p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
       {p.b + p.at_b[i], p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1}, p.c + p.at_c[i],
       p.ldc, p.beta != 0);
 }
@@ -91,7 +125,7 @@ void block(const Products<T>& p, std::size_t i, int64_t row, int64_t rows, int64
   T* c = p.c + p.at_c[i] + row * p.ldc + column;
   if constexpr (std::is_integral_v<T>) {
     integer_block(p, rows, columns, a, b, c);
-  } else {
+  } else if (!multiply_packed(p, rows, columns, a, b, c)) {
     blas::gemm(p.transpose_a, p.transpose_b, rows, columns, p.k, p.alpha, a, p.lda, b, p.ldb,
                p.beta, c, p.ldc);
   }
@@ -143,11 +177,11 @@ void multiply_all(const Products<T>& p) {
     const int64_t bytes = p.m * p.n * p.k * static_cast<int64_t>(sizeof(T));
     cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
   }
-  bool packed = false;
-  if constexpr (std::is_floating_point_v<T>) packed = is_packed(p);
+  bool in_slices = false;
+  if constexpr (std::is_floating_point_v<T>) in_slices = is_in_slices(p);
   const auto whole = [&](std::size_t i) {
     if constexpr (std::is_floating_point_v<T>) {
-      if (packed) return multiply_packed(p, i);
+      if (in_slices) return multiply_in_slices(p, i);
     }
     block(p, i, 0, p.m, 0, p.n);
   };
@@ -161,7 +195,7 @@ void multiply_all(const Products<T>& p) {
     return;
   }
   for (std::size_t i = 0; i < p.at_a.size(); ++i) {
-    if (packed) {
+    if (in_slices) {
       whole(i);
     } else if (p.m >= p.n) {
       parallel_for(p.m, cost / static_cast<double>(p.m),
