@@ -77,16 +77,20 @@ bool is_packed(const Products<T>& p) {
          p.m >= kFewRows && multiplications(p) > 1e6;
 }
 
-// A block of one that is packed, where its left factor can stay where it is and its right one stays
-// in the second-level cache, in one slice of its depth. Whether it was made.
+// Whether the left factor can stay where it is and the right one stays in the second-level cache,
+// in one slice of its depth.
+template <class T>
+bool is_one_slice(const Products<T>& p) {
+  constexpr int64_t kDepthBytes = 2048, kPackedBytes = int64_t{1} << 20;
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  return !p.transpose_a && p.k * kItem <= kDepthBytes && p.n * p.k <= kPackedBytes / kItem;
+}
+
+// A block of one of those that are packed in one slice. Whether it was made.
 template <class T>
 [[gnu::noinline]] bool multiply_packed(const Products<T>& p, int64_t rows, int64_t columns,
                                        const T* a, const T* b, T* c) {
-  constexpr int64_t kDepthBytes = 2048, kPackedBytes = int64_t{1} << 20;
-  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
-  if (!is_packed(p) || p.transpose_a || p.k * kItem > kDepthBytes ||
-      p.n * p.k > kPackedBytes / kItem)
-    return false;
+  if (!is_packed(p) || !is_one_slice(p)) return false;
   const auto count = static_cast<std::size_t>(packed_gemm::packed_size<T>(p.k, columns));
   // Of the pools: what malloc gives and takes back would be new pages each time.
   const Block memory = Storage::get().allocate(count * sizeof(T), Device::cpu(), "workspace");
@@ -100,11 +104,13 @@ template <class T>
 }
 
 // Whether both factors are packed, by all threads together. What that takes is little where there
-// are many rows, or where rows of the left factor would have to be packed anyhow.
+// are many rows, or where rows of the left factor would have to be packed anyhow. Of floats in one
+// slice it gains nothing, of doubles a twelfth.
 template <class T>
 bool is_in_slices(const Products<T>& p) {
   constexpr int64_t kManyRows = 96;
-  return is_packed(p) && (p.transpose_a || (p.m >= kManyRows && multiplications(p) > 4 << 20));
+  const bool gains = sizeof(T) > sizeof(float) || !is_one_slice(p);
+  return is_packed(p) && (p.transpose_a || (gains && p.m >= kManyRows && multiplications(p) > 4e6));
 }
 
 // Product i, in all threads.
