@@ -40,6 +40,12 @@ template <class T>
 void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed, T* c, int64_t ldc,
               bool add, int64_t first, int64_t last);
 
+// c = a b or c += a b in all threads: the large products of processors that have tall tiles, and of
+// no others. Both factors are packed, slices of their depth one after the other.
+template <class T>
+void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c,
+                        int64_t ldc, bool add);
+
 // One packed panel, all of whose columns there are: c (m rows, `ldc` apart) becomes a (rows `row`
 // apart) times it, or has it added. `next` of the same size is fetched meanwhile.
 void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,

@@ -58,24 +58,39 @@ void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T*
   }
 }
 
-// A block of a product of panels that are packed here, where that is better than OpenBLAS: where
-// tiles are tall (Cascade Lake), with right factors that stay in the second-level cache in one
-// slice of their depth. Smaller products OpenBLAS does not pack either, and is faster; so it is for
-// a vector, and where much of each vector of a panel is empty and there is little depth. The whole
-// product decides: how it is split is no matter of digits. Whether it was made.
 template <class T>
-[[gnu::noinline]] bool multiply_packed(const Products<T>& p, int64_t rows, int64_t columns,
-                                       const T* a, const T* b, T* c) {
-  constexpr int64_t kUnpacked = 1000000;
-  constexpr int64_t kDepthBytes = 2048, kPackedBytes = int64_t{1} << 20, kFewRows = 32;
-  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+double multiplications(const Products<T>& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+// Whether products are made of panels that are packed here, which is better than OpenBLAS where
+// tiles are tall (Cascade Lake). Smaller products OpenBLAS does not pack either, and is faster; so
+// it is for a vector, and where much of each vector of a panel is empty and there is little depth.
+// The whole product decides, and not how it is split: that is no matter of digits.
+template <class T>
+bool is_packed(const Products<T>& p) {
+  constexpr int64_t kFewRows = 32;
   // Vectors of doubles are half as many; 1 means none but a vector.
   constexpr int64_t kFewColumns = sizeof(T) == sizeof(float) ? 12 : 1, kLittleDepth = 128;
   if (p.n == 1 || (p.n <= kFewColumns && p.k < kLittleDepth)) return false;
-  if (!packed_gemm::has_tall_tiles() || p.transpose_a || p.alpha != 1 ||
-      (p.beta != 0 && p.beta != 1) || p.m < kFewRows || p.k * kItem > kDepthBytes ||
-      p.n * p.k > kPackedBytes / kItem || p.m * p.n * p.k <= kUnpacked)
-    return false;
+  return packed_gemm::has_tall_tiles() && p.alpha == 1 && (p.beta == 0 || p.beta == 1) &&
+         p.m >= kFewRows && multiplications(p) > 1e6;
+}
+
+// Whether the left factor can stay where it is and the right one stays in the second-level cache,
+// in one slice of its depth.
+template <class T>
+bool is_one_slice(const Products<T>& p) {
+  constexpr int64_t kDepthBytes = 2048, kPackedBytes = int64_t{1} << 20;
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  return !p.transpose_a && p.k * kItem <= kDepthBytes && p.n * p.k <= kPackedBytes / kItem;
+}
+
+// A block of one of those that are packed in one slice. Whether it was made.
+template <class T>
+[[gnu::noinline]] bool multiply_packed(const Products<T>& p, int64_t rows, int64_t columns,
+                                       const T* a, const T* b, T* c) {
+  if (!is_packed(p) || !is_one_slice(p)) return false;
   const auto count = static_cast<std::size_t>(packed_gemm::packed_size<T>(p.k, columns));
   // Of the pools: what malloc gives and takes back would be new pages each time.
   const Block memory = Storage::get().allocate(count * sizeof(T), Device::cpu(), "workspace");
@@ -86,6 +101,25 @@ template <class T>
                            columns);
   Storage::get().release(memory);
   return true;
+}
+
+// Whether both factors are packed, by all threads together. What that takes is little where there
+// are many rows, or where rows of the left factor would have to be packed anyhow. Of floats in one
+// slice it gains nothing, of doubles a twelfth.
+template <class T>
+bool is_in_slices(const Products<T>& p) {
+  constexpr int64_t kManyRows = 96;
+  const bool gains = sizeof(T) > sizeof(float) || !is_one_slice(p);
+  return is_packed(p) && (p.transpose_a || (gains && p.m >= kManyRows && multiplications(p) > 4e6));
+}
+
+// Product i, in all threads.
+template <class T>
+[[gnu::noinline]] void multiply_in_slices(const Products<T>& p, std::size_t i) {
+  packed_gemm::multiply_in_slices<T>(
+      p.m, p.n, p.k, {p.a + p.at_a[i], p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
+      {p.b + p.at_b[i], p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1}, p.c + p.at_c[i],
+      p.ldc, p.beta != 0);
 }
 
 // The block of `rows` x `columns` of product i that begins at (row, column).
@@ -149,18 +183,27 @@ void multiply_all(const Products<T>& p) {
     const int64_t bytes = p.m * p.n * p.k * static_cast<int64_t>(sizeof(T));
     cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
   }
+  bool in_slices = false;
+  if constexpr (std::is_floating_point_v<T>) in_slices = is_in_slices(p);
+  const auto whole = [&](std::size_t i) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (in_slices) return multiply_in_slices(p, i);
+    }
+    block(p, i, 0, p.m, 0, p.n);
+  };
   if (batch >= threads_for(batch, cost) && batch > 1) {
     parallel_for(
         batch, cost,
         [&](int64_t first, int64_t last) {
-          for (int64_t i = first; i < last; ++i)
-            block(p, static_cast<std::size_t>(i), 0, p.m, 0, p.n);
+          for (int64_t i = first; i < last; ++i) whole(static_cast<std::size_t>(i));
         },
         1);
     return;
   }
   for (std::size_t i = 0; i < p.at_a.size(); ++i) {
-    if (p.m >= p.n) {
+    if (in_slices) {
+      whole(i);
+    } else if (p.m >= p.n) {
       parallel_for(p.m, cost / static_cast<double>(p.m),
                    [&](int64_t first, int64_t last) { block(p, i, first, last - first, 0, p.n); });
     } else {

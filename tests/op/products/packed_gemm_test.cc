@@ -105,6 +105,62 @@ TYPED_TEST(PackedGemm, HowManyRowsThereAreDecidesAboutNoDigit) {
   }
 }
 
+bool has_slices() { return packed_gemm::panel_columns<float>() == 32; }  // AVX-512
+
+TYPED_TEST(PackedGemm, InSlicesIsTheSumOfProducts) {
+  using T = TypeParam;
+  if (!has_slices()) GTEST_SKIP() << "made for AVX-512";
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 40; ++round) {
+    // Rows of one block, of some, and of many columns' slices.
+    const int64_t m = 1 + below(round % 2 == 0 ? 96 : 230), n = 1 + below(round == 7 ? 2200 : 160);
+    const int64_t k = 1 + below(900), ldc = n + below(3), gap = below(3);
+    const bool turn_a = below(2) == 1, turn_b = below(2) == 1, add = below(2) == 1;
+    const auto a_values = numbers<T>(random, (m + gap) * (k + gap));
+    const auto b_values = numbers<T>(random, (k + gap) * (n + gap));
+    const View<T> a{a_values.data(), turn_a ? 1 : k + gap, turn_a ? m + gap : 1};
+    const View<T> b{b_values.data(), turn_b ? 1 : n + gap, turn_b ? k + gap : 1};
+    std::vector<T> c(static_cast<std::size_t>(m * ldc), T{3});
+    packed_gemm::multiply_in_slices<T>(m, n, k, a, b, c.data(), ldc, add);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < ldc; ++j) {
+        const T want = j >= n ? T{3} : sum_of_products(a, b, i, j, k) + (add ? T{3} : T{0});
+        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], want)
+            << "m " << m << " n " << n << " k " << k << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TYPED_TEST(PackedGemm, InSlicesAPartHasTheDigitsOfTheWhole) {
+  using T = TypeParam;
+  if (!has_slices()) GTEST_SKIP() << "made for AVX-512";
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  std::normal_distribution<double> normal;
+  const int64_t m = 131, n = 75, k = 1000;
+  std::vector<T> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(k * n));
+  for (auto* values : {&a, &b}) {
+    for (T& value : *values) value = static_cast<T>(normal(random));
+  }
+  std::vector<T> whole(static_cast<std::size_t>(m * n)), parts(whole);
+  packed_gemm::multiply_in_slices<T>(m, n, k, {a.data(), k, 1}, {b.data(), n, 1}, whole.data(), n,
+                                     false);
+  for (const int64_t rows : {1, 12, 37, 100}) {
+    for (const int64_t columns : {5, 32, 64}) {
+      for (int64_t r = 0; r < m; r += rows) {
+        for (int64_t j = 0; j < n; j += columns)
+          packed_gemm::multiply_in_slices<T>(std::min(rows, m - r), std::min(columns, n - j), k,
+                                             {a.data() + r * k, k, 1}, {b.data() + j, n, 1},
+                                             parts.data() + r * n + j, n, false);
+      }
+      EXPECT_EQ(parts, whole) << rows << " rows and " << columns << " columns at once";
+    }
+  }
+}
+
 TYPED_TEST(PackedGemm, RangesOfColumnsLeaveTheOthersAlone) {
   using T = TypeParam;
   std::mt19937 random(kSeed);
