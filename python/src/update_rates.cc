@@ -30,11 +30,11 @@ py::object found_in(PyObject* mapping, PyObject* key) {
 class Products {
  public:
   explicit Products(PyObject* rate) : rate_(rate) {}
-  const py::object& with(py::object factor) {
+  const py::object& with(const py::object& factor) {
     if (!product_ || factor.ptr() != factor_.ptr() || !PyFloat_CheckExact(factor.ptr()) ||
         !PyFloat_CheckExact(rate_)) {
       product_ = checked(PyNumber_Multiply(rate_, factor.ptr()));
-      factor_ = std::move(factor);
+      factor_ = factor;
     }
     return product_;
   }
@@ -60,11 +60,14 @@ PyObject* multiplied(PyObject*, PyObject* const* args, Py_ssize_t count) {
       py::object factor;
       if (const py::object parameter = found_in(parameters, index)) {
         factor = checked(PyObject_GetAttr(parameter.ptr(), attribute));
-      } else if (!(factor = found_in(factors, index))) {
+      } else {
+        factor = found_in(factors, index);
+      }
+      if (!factor) {
         const py::object name = found_in(names, index);
         factor = found_in(factors, name ? name.ptr() : Py_None);
       }
-      PyObject* rate = products.with(factor ? std::move(factor) : one).inc_ref().ptr();
+      PyObject* rate = products.with(factor ? factor : one).inc_ref().ptr();
       PyList_SET_ITEM(rates.ptr(), i, rate);
     }
     return rates;
