@@ -277,8 +277,10 @@ OperatorData::OperatorData(std::string op_name, bool is_numpy)
   check(MXSymbolGetAtomicSymbolInfo(op, &real_name, &description, &count, &names, &types, &docs,
                                     &key_var_num_args));
   doc = description;
+  bool by_address = false;  // where something else may lie by the next call
   for (uint32_t i = 0; i < count; ++i) {
     const std::string type = types[i];
+    by_address = by_address || type.starts_with("ptr");
     const bool array = type.starts_with("NDArray") || type.starts_with("Symbol");
     variadic = variadic || type.starts_with("NDArray-or-Symbol[]");
     PyObject* interned = PyUnicode_InternFromString(names[i]);
@@ -288,7 +290,7 @@ OperatorData::OperatorData(std::string op_name, bool is_numpy)
   variadic = variadic || key_var_num_args[0] != '\0';
   undescribed = std::none_of(arguments.begin(), arguments.end(),
                              [](const Argument& argument) { return argument.array; });
-  calls = std::make_unique<PreparedCalls>(op);
+  calls = std::make_unique<PreparedCalls>(op, /*keeps=*/!by_address);
 }
 
 bool is_operator(PyObject* object) { return PyObject_TypeCheck(object, g_operator) != 0; }

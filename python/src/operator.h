@@ -36,7 +36,8 @@ using PreparedCallRef = std::shared_ptr<const PreparedCall>;
 // GIL. Values that could change under their name are compared by what they say.
 class PreparedCalls {
  public:
-  explicit PreparedCalls(OpHandle op) : op_(op) {}
+  // Without `keeps` each call is prepared anew.
+  PreparedCalls(OpHandle op, bool keeps) : op_(op), keeps_(keeps) {}
   // Throws what preparing the call throws.
   PreparedCallRef find(int num_inputs, const std::vector<ParamValue>& params);
 
@@ -54,6 +55,7 @@ class PreparedCalls {
                           const std::vector<std::string>& texts) const;
 
   const OpHandle op_;
+  const bool keeps_;
   std::vector<Entry> entries_;
 };
 

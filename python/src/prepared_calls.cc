@@ -76,15 +76,15 @@ bool PreparedCalls::matches(const Entry& entry, int num_inputs,
 
 std::vector<std::string> PreparedCalls::texts_of(const std::vector<ParamValue>& params) const {
   // A step of training differs from the one before in its rate alone, and digits are dear.
-  const Entry* before = entries_.empty() ? nullptr : &entries_.front();
-  if (before != nullptr && before->params.size() != params.size()) before = nullptr;
+  const auto known = [&](std::size_t i) {
+    return !entries_.empty() && entries_.front().params.size() == params.size() &&
+           same_value(entries_.front().params[i].second.ptr(), params[i].value);
+  };
   std::vector<std::string> texts;
   texts.reserve(params.size());
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    const bool known =
-        before != nullptr && same_value(before->params[i].second.ptr(), params[i].value);
-    texts.push_back(known ? before->texts[i] : text_of(params[i].value));
-  }
+  // Asked for each anew: what a text runs in Python may call the operator, and other threads may.
+  for (std::size_t i = 0; i < params.size(); ++i)
+    texts.push_back(known(i) ? entries_.front().texts[i] : text_of(params[i].value));
   return texts;
 }
 
@@ -115,8 +115,8 @@ PreparedCallRef PreparedCalls::find(int num_inputs, const std::vector<ParamValue
   }
   std::vector<std::string> texts = texts_of(params);
   PreparedCallRef call = prepare(num_inputs, params, texts);
-  if (!std::all_of(params.begin(), params.end(),
-                   [](const ParamValue& param) { return is_plain(param.value); }))
+  if (!keeps_ || !std::all_of(params.begin(), params.end(),
+                              [](const ParamValue& param) { return is_plain(param.value); }))
     return call;
   Entry entry{num_inputs, {}, std::move(texts), call};
   entry.params.reserve(params.size());

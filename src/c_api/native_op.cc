@@ -35,7 +35,6 @@ constexpr const char* kName = std::is_same_v<Info, NativeOpInfo> ? "_Native" : "
 struct AnyDescription {
   const char* name;
   bool need_top_grad;
-  std::vector<int> needs{};  // what declare_needs has said last
   std::array<int (*)(), 8> callbacks{};
   std::array<void*, 8> contexts{};
 };
@@ -171,7 +170,7 @@ int infer_type(int count, int* types, void* state) {
 template <class Info>
 int declare_needs(const int* output_grads, const int* inputs, const int* outputs, int* count,
                   int** needs, void* state) {
-  Description<Info>& description = c_api::description<Info>(state);
+  const Description<Info>& description = c_api::description<Info>(state);
   if constexpr (std::is_same_v<Info, NDArrayOpInfo>) {
     return answer([&] {
       return description.info.declare_backward_dependency(
@@ -179,10 +178,11 @@ int declare_needs(const int* output_grads, const int* inputs, const int* outputs
           description.info.p_declare_backward_dependency);
     });
   } else {
+    // An end of the caller's own list, so that threads who ask at once share nothing.
     const std::ptrdiff_t num_out = inputs - output_grads;
-    description.needs.assign(description.need_top_grad ? output_grads : inputs, outputs + num_out);
-    *count = static_cast<int>(description.needs.size());
-    *needs = description.needs.data();
+    const int* const first = description.need_top_grad ? output_grads : inputs;
+    *needs = const_cast<int*>(first);
+    *count = static_cast<int>(outputs + num_out - first);
     return 1;
   }
 }

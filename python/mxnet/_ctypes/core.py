@@ -22,6 +22,7 @@ from .symbol import (
     SymbolBase, backend_symbol, optimize_for, recorded_symbol, reduce_precision, symbol_atomic, symbol_from_json,
     symbol_group, symbol_variable,
 )
+from .update_rates import counted, multiplied
 
 _install_interrupts(_LIB)
 

@@ -157,3 +157,17 @@ def test_errors_of_an_operands_own_class_do_not_get_lost(kind):
     with pytest.raises(ArithmeticError, match="neither"):
         a._view((2, 2), Unsure())
     np.testing.assert_array_equal((a + 1).asnumpy(), 2)  # no error is left behind
+
+
+def test_a_parameter_whose_text_calls_the_operator_itself():
+    a = array("nd", np.ones((2, 3), np.float32))
+
+    class One:
+        def __str__(self):
+            for axis in range(-2, 2):
+                mx.nd.max(a, axis=axis)
+                mx.nd.max(a, axis=(axis,), keepdims=True, exclude=True)
+            return "1"
+
+    mx.nd.max(a, axis=0, keepdims=True)
+    assert mx.nd.max(a, axis=One(), keepdims=True).shape == (2, 1)
