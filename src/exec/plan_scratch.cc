@@ -33,6 +33,7 @@ void PlanScratch::merge() {
     Storage::get().release_direct(block);
   }
   extra_.clear();
+  used_ = 0;
   if (bytes > block_.bytes) replace(bytes);
 }
 
