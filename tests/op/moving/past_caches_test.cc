@@ -24,7 +24,7 @@ TEST(PastCaches, WritesEveryResultOnceAndNothingElse) {
         for (int64_t begin = 0; begin < 9; ++begin) {
           memory.assign(memory.size(), -1);
           int64_t* const out = memory.data() + begin;
-          write_results(out, count, whole, 0, apart, true,
+          write_results(out, count, whole, 0, apart, true, {},
                         [&](int64_t first, int64_t* y, int64_t n) {
                           for (int64_t i = 0; i < n; ++i) y[i] = 3 * (first + i);
                         });
@@ -69,7 +69,7 @@ bool goes_past(int64_t written, int64_t read, bool many_threads) {
   const int64_t count = many_threads ? 1 : written;
   // What is not written past the caches is not written here at all.
   if (!many_threads) memory.resize(static_cast<std::size_t>(written));
-  write_results(memory.data(), count, written, read, true, true,
+  write_results(memory.data(), count, written, read, true, true, {},
                 [&](int64_t, const char* y, int64_t) { past |= y != memory.data(); });
   return past;
 }
