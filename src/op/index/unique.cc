@@ -115,12 +115,7 @@ template <class T>
 void unique_values(const T* data, int64_t n, KernelContext& context) {
   using K = SortKey<T>;
   K* keys = context.workspace_of<K>(std::max<int64_t>(2 * n, 1));
-  const K zero = to_key(T(0), K{0});
   keys_of(data, keys, n, K{0});
-  if constexpr (kSortsAsReal<T>) {
-    for (int64_t i = 0; i < n; ++i)
-      keys[i] = static_cast<K>(keys[i] + (keys[i] + 1 == zero));  // -0
-  }
   sort_keys(keys, keys + n, n);
   // No branch: whether a key differs from the last one cannot be foreseen.
   int64_t groups = n > 0;
@@ -129,6 +124,15 @@ void unique_values(const T* data, int64_t n, KernelContext& context) {
     const bool differs = key != keys[i - 1];
     keys[groups] = key;
     groups += differs;
+  }
+  [[maybe_unused]] const K zero = to_key(T(0), K{0});
+  if constexpr (kSortsAsReal<T>) {
+    // -0, the neighbour of 0, becomes one with it.
+    K* const negative = std::lower_bound(keys, keys + groups, static_cast<K>(zero - 1));
+    if (negative != keys + groups && *negative + 1 == zero) {
+      *negative = zero;
+      groups = std::unique(negative, keys + groups) - keys;
+    }
   }
   T* to = context.make_out(0, {groups}).template as<T>();
   values_of(keys, to, groups, K{0});

@@ -105,10 +105,12 @@ template <class T>
 
 // Whether both factors are packed, by all threads together. What that takes is little where there
 // are many rows, or where rows of the left factor would have to be packed anyhow. Of floats in one
-// slice it gains nothing, of doubles a twelfth.
+// slice it gains nothing, of doubles a twelfth; of few floats, whose last panel is empty for the
+// most part, it loses.
 template <class T>
 bool is_in_slices(const Products<T>& p) {
-  constexpr int64_t kManyRows = 96;
+  constexpr int64_t kManyRows = 96, kFloats = 32, kFewFloats = 50;
+  if (sizeof(T) == sizeof(float) && p.n < kFewFloats && p.n % kFloats != 0) return false;
   const bool gains = sizeof(T) > sizeof(float) || !is_one_slice(p);
   return is_packed(p) && (p.transpose_a || (gains && p.m >= kManyRows && multiplications(p) > 4e6));
 }

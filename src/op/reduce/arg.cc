@@ -208,7 +208,8 @@ void run(const View& view, const Loops& loops, const void* array, void* out) {
   const auto* const x = static_cast<const std::byte*>(array);
   const auto size = static_cast<int64_t>(loops.size);
   const double cost = static_cast<double>(view.n);
-  if (view.n <= kShortRow && view.inner < kNarrow && view.outer >= kShortRow) {
+  const bool searched = loops.ends_early && view.inner == 1;
+  if (!searched && view.n <= kShortRow && view.inner < kNarrow && view.outer >= kShortRow) {
     return parallel_for(view.outer, cost * static_cast<double>(view.inner),
                         [&](int64_t first, int64_t last) {
                           std::array<int64_t, kTile> at;
@@ -221,7 +222,7 @@ void run(const View& view, const Loops& loops, const void* array, void* out) {
                         });
   }
   if (view.inner == 1) {
-    if (!loops.ends_early && view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
+    if (!searched && view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
       for (int64_t o = 0; o < view.outer; ++o) {
         const int64_t at = best_of_long_row(x + o * view.n * size, view.n, loops.size, loops.row);
         loops.store(&at, out, o, 1);

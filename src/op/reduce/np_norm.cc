@@ -44,19 +44,15 @@ void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
                           store([](double value) { return std::sqrt(value); }));
   }
   double* powers = context.workspace_of<double>(std::max<int64_t>(in.size(), 1));
-  dispatch_dtype<kFloating>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
-    parallel_for(in.size(), std::isinf(p) ? 2.0 : 40.0, [&](int64_t first, int64_t last) {
-      const T* const x = in.as<T>();
-      double* const to = powers;
-      if (std::isinf(p)) {
-        for (int64_t i = first; i < last; ++i) to[i] = std::abs(static_cast<double>(x[i]));
-      } else {
-        for (int64_t i = first; i < last; ++i)
-          to[i] = std::pow(std::abs(static_cast<double>(x[i])), p);
-      }
-    });
-  });
   const Tensor powered_in{powers, in.shape_ptr, DType::kFloat64};
+  convert_tensor(in, powered_in, context);
+  parallel_for(in.size(), std::isinf(p) ? 1.0 : 40.0, [&](int64_t first, int64_t last) {
+    if (std::isinf(p)) {
+      for (int64_t i = first; i < last; ++i) powers[i] = std::abs(powers[i]);
+    } else {
+      for (int64_t i = first; i < last; ++i) powers[i] = std::pow(std::abs(powers[i]), p);
+    }
+  });
   if (std::isinf(p)) {
     return reduce<double>(p > 0 ? Reduction::max : Reduction::min, powered_in, plan, store(same));
   }
