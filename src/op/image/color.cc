@@ -78,33 +78,50 @@ void change_pixels(const ChangeLight& change, const C* x, C* y, int64_t count) {
   }
 }
 
+// How pixels of a type become floats and floats pixels: the same for all changes.
+struct PixelType {
+  int64_t bytes;
+  void (*load)(const void* in, float* block, int64_t count);
+  void (*store)(const float* block, void* out, int64_t count);
+};
+
+PixelType pixel_type(DType dtype) {
+  return dispatch_dtype<kNumeric>(dtype, "_image_random", []<class T>(TypeTag<T>) {
+    return PixelType{sizeof(T),
+                     [](const void* in, float* block, int64_t count) {
+                       convert_array(static_cast<const T*>(in), block, count);
+                     },
+                     [](const float* block, void* out, int64_t count) {
+                       for (int64_t k = 0; k < count; ++k)
+                         static_cast<T*>(out)[k] = to_pixel<T>(block[k], true);
+                     }};
+  });
+}
+
 // change(pixel in, pixel out) in computing numbers, over all pixels; out may be in.
 template <class F>
 void each_pixel(const Tensor& in, const Tensor& out, double cost, const F& change) {
-  if (in.size() == 0) return;
-  dispatch_dtype<kNumeric>(in.dtype, "_image_random", [&]<class T>(TypeTag<T>) {
-    using C = Compute<T>;
-    const int64_t size = in.size(), blocks = (size + kBlock - 1) / kBlock;
-    parallel_for(
-        blocks, cost * kBlock,
-        [&](int64_t first, int64_t last) {
-          if constexpr (std::is_same_v<T, C>) {
-            const int64_t start = first * kBlock, count = std::min(last * kBlock, size) - start;
-            change_pixels(change, in.as<T>() + start, out.as<T>() + start, count);
-          } else {
-            std::array<C, kBlock> block;
-            for (int64_t i = first; i < last; ++i) {
-              const int64_t start = i * kBlock, count = std::min(kBlock, size - start);
-              convert_array(in.as<T>() + start, block.data(), count);
-              change_pixels(change, block.data(), block.data(), count);
-              T* const to = out.as<T>() + start;
-              for (int64_t k = 0; k < count; ++k)
-                to[k] = to_pixel<T>(block[static_cast<std::size_t>(k)], true);
-            }
-          }
-        },
-        1);
-  });
+  const int64_t size = in.size(), blocks = (size + kBlock - 1) / kBlock;
+  if (size == 0) return;
+  const PixelType type = pixel_type(in.dtype);
+  const auto in_place = [&]<class C>(TypeTag<C>, int64_t first, int64_t last) {
+    const int64_t start = first * kBlock, count = std::min(last * kBlock, size) - start;
+    change_pixels(change, in.as<C>() + start, out.as<C>() + start, count);
+  };
+  parallel_for(
+      blocks, cost * kBlock,
+      [&](int64_t first, int64_t last) {
+        if (in.dtype == DType::kFloat32) return in_place(TypeTag<float>{}, first, last);
+        if (in.dtype == DType::kFloat64) return in_place(TypeTag<double>{}, first, last);
+        std::array<float, kBlock> block;
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t start = i * kBlock, count = std::min(kBlock, size - start);
+          type.load(in.as<char>() + start * type.bytes, block.data(), count);
+          change_pixels(change, block.data(), block.data(), count);
+          type.store(block.data(), out.as<char>() + start * type.bytes, count);
+        }
+      },
+      1);
 }
 
 // The mean brightness of an image.

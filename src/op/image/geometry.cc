@@ -162,32 +162,45 @@ void define_flips(const char* name, const char* random) {
 
 // ---- border ------------------------------------------------------------------------------------
 
-void border_cpu(const BorderParams& params, KernelContext& context) {
-  const Tensor &in = context.in(0), &out = context.out(0);
-  const int64_t channels = in.dim(2), width = in.dim(1), new_width = out.dim(1);
-  dispatch_dtype<kNumeric>(in.dtype, "_cvcopyMakeBorder", [&]<class T>(TypeTag<T>) {
-    std::vector<T> constant;
+// The constant border, as many pixels as it is wide.
+std::vector<char> constant_line(int64_t width, const BorderParams& params, int64_t channels,
+                                DType dtype) {
+  std::vector<char> pixel, line;
+  dispatch_dtype<kNumeric>(dtype, "_cvcopyMakeBorder", [&]<class T>(TypeTag<T>) {
     for (int64_t c = 0; c < channels; ++c) {
       const auto at = static_cast<std::size_t>(c);
       const double given = at < params.values.size() ? params.values[at] : 0;
-      constant.push_back(to_pixel<T>(params.values.empty() ? params.value : given));
-    }
-    T* to = out.as<T>();
-    for (int64_t y = 0; y < out.dim(0); ++y) {
-      const int64_t row = pixel_at(y - params.top, in.dim(0), params.type);
-      const T* const from = in.as<T>() + row * width * channels;
-      const auto border = [&](int64_t first, int64_t last) {
-        for (int64_t x = first; x < last; ++x, to += channels) {
-          const int64_t column = row < 0 ? -1 : pixel_at(x, width, params.type);
-          std::copy_n(column >= 0 ? from + column * channels : constant.data(), channels, to);
-        }
-      };
-      const int64_t inside = row < 0 ? 0 : width;
-      border(-params.left, 0);
-      to = std::copy_n(from, inside * channels, to);
-      border(inside, new_width - params.left);
+      const T value = to_pixel<T>(params.values.empty() ? params.value : given);
+      const auto* const bytes = reinterpret_cast<const char*>(&value);
+      pixel.insert(pixel.end(), bytes, bytes + sizeof(T));
     }
   });
+  for (int64_t x = 0; x < width; ++x) line.insert(line.end(), pixel.begin(), pixel.end());
+  return line;
+}
+
+void border_cpu(const BorderParams& params, KernelContext& context) {
+  const Tensor &in = context.in(0), &out = context.out(0);
+  const int64_t width = in.dim(1), new_width = out.dim(1);
+  const auto bytes = in.dim(2) * static_cast<int64_t>(dtype_size(in.dtype));  // of a pixel
+  const std::vector<char> constant = constant_line(new_width, params, in.dim(2), in.dtype);
+  char* to = out.as<char>();
+  for (int64_t y = 0; y < out.dim(0); ++y) {
+    const int64_t row = pixel_at(y - params.top, in.dim(0), params.type);
+    const char* const from = in.as<char>() + row * width * bytes;
+    const auto border = [&](int64_t first, int64_t last) {
+      if (row < 0 || params.type == kConstant) {
+        to = std::copy_n(constant.data(), (last - first) * bytes, to);
+        return;
+      }
+      for (int64_t x = first; x < last; ++x)
+        to = std::copy_n(from + pixel_at(x, width, params.type) * bytes, bytes, to);
+    };
+    const int64_t inside = row < 0 ? 0 : width;
+    border(-params.left, 0);
+    to = std::copy_n(from, inside * bytes, to);
+    border(inside, new_width - params.left);
+  }
 }
 
 MX_OP(_cvcopyMakeBorder, BorderParams)

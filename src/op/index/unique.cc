@@ -44,12 +44,14 @@ struct Slices {
     }
     return 0;
   }
-  bool same_bytes(int64_t a, int64_t b) const {
-    for (int64_t k = 0; k < width(); ++k) {
-      const T x = at(a, k), y = at(b, k);
-      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits, as the name says
-      if (std::memcmp(&x, &y, sizeof(T)) != 0) return false;
-    }
+};
+
+// The bits of such elements, an unsigned number each.
+template <class U>
+struct SliceBits : Slices<U> {
+  bool same(int64_t a, int64_t b) const {
+    for (int64_t k = 0; k < this->width(); ++k)
+      if (this->at(a, k) != this->at(b, k)) return false;
     return true;
   }
 };
@@ -72,21 +74,20 @@ void sort_slices(const Slices<T>& slices, int64_t* order, KernelContext& context
   });
 }
 
-template <class T>
-void unique_slices(const UniqueParams& params, const Slices<T>& slices, const Shape& in_shape,
-                   int axis, KernelContext& context) {
+// What comes of slices in this `order`: their values no longer matter, only their bits.
+template <class U>
+void unique_slices(const UniqueParams& params, const SliceBits<U>& slices, const int64_t* order,
+                   const Shape& in_shape, int axis, KernelContext& context) {
   const int64_t n = slices.count;
-  int64_t* order = context.workspace_of<int64_t>(std::max<int64_t>(n, 1));
-  sort_slices(slices, order, context);
   int64_t* starts = context.workspace_of<int64_t>(n + 1);  // of groups, in `order`
   int64_t groups = 0;
   for (int64_t i = 0; i < n; ++i)
-    if (i == 0 || !slices.same_bytes(order[i - 1], order[i])) starts[groups++] = i;
+    if (i == 0 || !slices.same(order[i - 1], order[i])) starts[groups++] = i;
   starts[groups] = n;
 
   Shape shape = in_shape;
   shape[axis] = groups;
-  T* to = context.make_out(0, shape).template as<T>();
+  U* to = context.make_out(0, shape).template as<U>();
   for (int64_t g = 0; g < groups; ++g) {
     for (int64_t k = 0; k < slices.width(); ++k) {
       to[(k / slices.inner * groups + g) * slices.inner + k % slices.inner] =
@@ -149,19 +150,33 @@ void unique_values(const T* data, int64_t n, KernelContext& context) {
 
 void unique_cpu(const UniqueParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
+  const bool values = !params.axis;
+  if (values && !params.return_index && !params.return_inverse && !params.return_counts) {
+    return dispatch_dtype(in.dtype, "unique", [&]<class T>(TypeTag<T>) {
+      unique_values(in.as<const T>(), in.size(), context);
+    });
+  }
+  const Shape shape = values ? Shape{in.size()} : in.shape();
+  const int axis = values ? 0 : normalize_axis(*params.axis, in.ndim(), "unique");
+  const int64_t outer = shape.size(0, axis), n = shape[axis];
+  const int64_t inner = shape.size(axis + 1, shape.ndim());
+  int64_t* const order = context.workspace_of<int64_t>(std::max<int64_t>(n, 1));
   dispatch_dtype(in.dtype, "unique", [&]<class T>(TypeTag<T>) {
-    const T* data = in.as<const T>();
-    if (!params.axis) {
-      if (!params.return_index && !params.return_inverse && !params.return_counts)
-        return unique_values(data, in.size(), context);
-      return unique_slices<T>(params, {data, 1, in.size(), 1}, {in.size()}, 0, context);
-    }
-    const int axis = normalize_axis(*params.axis, in.ndim(), "unique");
-    const Shape& shape = in.shape();
-    unique_slices<T>(params,
-                     {data, shape.size(0, axis), shape[axis], shape.size(axis + 1, shape.ndim())},
-                     shape, axis, context);
+    sort_slices<T>({in.as<const T>(), outer, n, inner}, order, context);
   });
+  const auto of_bits = [&]<class U>(U /*bits*/) {
+    unique_slices<U>(params, {{in.as<const U>(), outer, n, inner}}, order, shape, axis, context);
+  };
+  switch (dtype_size(in.dtype)) {
+    case 1:
+      return of_bits(uint8_t{});
+    case 2:
+      return of_bits(uint16_t{});
+    case 4:
+      return of_bits(uint32_t{});
+    default:
+      return of_bits(uint64_t{});
+  }
 }
 
 MX_OP(_npi_unique, UniqueParams)

@@ -39,21 +39,20 @@ void infer_average(const AverageParams& params, Infer& infer) {
   }
 }
 
-// Reads the weight of each element of `a`.
-template <class T>
-class Weights {
+// Where the weight of each element of `a` is.
+class WeightIndex {
  public:
-  Weights(const AverageParams& params, const Tensor& a, const Tensor& w) : data_(w.as<T>()) {
-    if (!is_list(a.shape(), w.shape())) return;
+  WeightIndex(const AverageParams& params, const Shape& a, const Shape& weights) {
+    if (!is_list(a, weights)) return;
     const int axis = normalize_axis((*params.axis)[0], a.ndim(), kTag);
-    size_ = a.dim(axis);
-    inner_ = a.shape().size(axis + 1, a.ndim());
+    size_ = a[axis];
+    inner_ = a.size(axis + 1, a.ndim());
   }
-  int64_t index(int64_t element) const { return size_ == 0 ? element : element / inner_ % size_; }
-  double operator()(int64_t element) const { return static_cast<double>(data_[index(element)]); }
+  int64_t operator()(int64_t element) const {
+    return size_ == 0 ? element : element / inner_ % size_;
+  }
 
  private:
-  const T* data_;
   int64_t size_ = 0, inner_ = 1;  // of a list
 };
 
@@ -120,40 +119,41 @@ void average_cpu(const AverageParams& params, KernelContext& context) {
 }
 
 // Inputs: gradients of average and sum of weights, both outputs, a, weights. With w the weight of
-// an element: da = dy w / sum, dw = dy (a - average) / sum + dsum.
+// an element: da = dy w / sum, dw = dy (a - average) / sum + dsum. In doubles, whatever the type.
 void average_back_cpu(const AverageParams& params, KernelContext& context) {
-  const Tensor &a = context.in(3), &w = context.in(4);
-  const AxisSet axes = params.choice().axes(a.ndim(), kTag);
-  const bool list = is_list(a.shape(), w.shape());
-  const ReducePlan plan(a.shape(), axes);
-  dispatch_dtype<kNumeric>(a.dtype, kTag, [&]<class T>(TypeTag<T>) {
-    const T* dy = context.in(0).as<T>();
-    const T* dsum = params.returned ? context.in(5).as<T>() : nullptr;
-    const T *average = context.in(1).as<T>(), *sum = context.in(2).as<T>();
-    const Weights<T> weight(params, a, w);
-    double* dw = context.workspace_of<double>(std::max<int64_t>(w.size(), 1));
-    std::fill_n(dw, w.size(), 0.0);
-    T* da = context.out(0).as<T>();
-    const auto element = [&](int64_t at, int64_t output) {
-      const double total = static_cast<double>(sum[list ? 0 : output]);
-      const double g = static_cast<double>(dy[output]) / total;
-      da[at] = convert<T>(g * weight(at));
-      dw[weight.index(at)] +=
-          g * (static_cast<double>(a.as<T>()[at]) - static_cast<double>(average[output])) +
-          (list || dsum == nullptr ? 0.0 : static_cast<double>(dsum[output]));
-    };
-    for (int64_t kept = 0; kept < plan.kept().positions(); ++kept) {
-      for (int64_t r = 0; r < plan.reduced().positions(); ++r) {
-        const int64_t base = plan.kept().offset(kept) + plan.reduced().offset(r);
-        for (int64_t i = 0; i < plan.run(); ++i)
-          element(base + i, plan.inner_reduced() ? kept : kept * plan.run() + i);
+  const Tensor &like = context.in(3), &w = context.in(4);
+  const AxisSet axes = params.choice().axes(like.ndim(), kTag);
+  const bool list = is_list(like.shape(), w.shape());
+  const ReducePlan plan(like.shape(), axes);
+  const WeightIndex index(params, like.shape(), w.shape());
+  const auto doubles_of = [&](int i) {
+    return as_type(context.in(i), DType::kFloat64, context).as<const double>();
+  };
+  const auto doubles = [&](int64_t n) {
+    return context.workspace_of<double>(std::max<int64_t>(n, 1));
+  };
+  const double *const dy = doubles_of(0), *const average = doubles_of(1),
+                      *const sum = doubles_of(2);
+  const double *const a = doubles_of(3), *const weights = doubles_of(4);
+  const double* const dsum = params.returned ? doubles_of(5) : nullptr;
+  double *const da = doubles(like.size()), *const dw = doubles(w.size());
+  std::fill_n(dw, w.size(), 0.0);
+  for (int64_t kept = 0; kept < plan.kept().positions(); ++kept) {
+    for (int64_t r = 0; r < plan.reduced().positions(); ++r) {
+      const int64_t base = plan.kept().offset(kept) + plan.reduced().offset(r);
+      for (int64_t i = 0; i < plan.run(); ++i) {
+        const int64_t at = base + i, output = plan.inner_reduced() ? kept : kept * plan.run() + i;
+        const double g = dy[output] / sum[list ? 0 : output];
+        const int64_t place = index(at);
+        da[at] = g * weights[place];
+        dw[place] += g * (a[at] - average[output]) + (list || dsum == nullptr ? 0.0 : dsum[output]);
       }
     }
-    for (int64_t i = 0; i < w.size(); ++i) {
-      const double direct = list && dsum != nullptr ? static_cast<double>(dsum[0]) : 0.0;
-      context.out(1).as<T>()[i] = convert<T>(dw[i] + direct);
-    }
-  });
+  }
+  const double direct = list && dsum != nullptr ? dsum[0] : 0.0;
+  for (int64_t i = 0; i < w.size(); ++i) dw[i] += direct;
+  convert_tensor({da, like.shape_ptr, DType::kFloat64}, context.out(0), context);
+  convert_tensor({dw, w.shape_ptr, DType::kFloat64}, context.out(1), context);
 }
 
 OpBuilder<AverageParams> declare(const char* name, const char* doc) {

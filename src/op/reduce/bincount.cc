@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/cpu_info.h"
 #include "base/error.h"
+#include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/reducing/reduce_loops.h"
@@ -64,6 +66,39 @@ void count(const T* x, int64_t n, int64_t bins, KernelContext& context, int64_t*
   for (; i < n; ++i) ++sums[x[i]];
 }
 
+// How weights of a type become what they are summed in.
+template <class Sum>
+using Take = void (*)(const void* from, int64_t first, Sum* to, int64_t n);
+
+template <class Sum>
+Take<Sum> take_of(DType dtype) {
+  constexpr DTypeSet kTypes = std::is_same_v<Sum, double> ? kFloating : kIntegers;
+  return dispatch_dtype<kTypes>(dtype, kTag, []<class W>(TypeTag<W>) -> Take<Sum> {
+    return [](const void* from, int64_t first, Sum* to, int64_t n) {
+      convert_array(static_cast<const W*>(from) + first, to, n);
+    };
+  });
+}
+
+// The sums of the weights of each number. Weights are converted a block at a time, so that there is
+// no loop for each pair of types.
+template <class T, class Sum>
+void add_weights(const T* x, const Tensor& weights, const Tensor& out, KernelContext& context) {
+  constexpr int64_t kBlock = 512;
+  const Take<Sum> take = take_of<Sum>(weights.dtype);
+  const int64_t bins = out.size(), size = weights.size();
+  Sum* const sums = context.workspace_of<Sum>(std::max<int64_t>(bins, 1));
+  std::fill_n(sums, bins, Sum{0});
+  std::array<Sum, kBlock> block;
+  for (int64_t first = 0; first < size; first += kBlock) {
+    const int64_t n = std::min(kBlock, size - first);
+    take(weights.data, first, block.data(), n);
+    for (int64_t i = 0; i < n; ++i) sums[x[first + i]] += block[static_cast<std::size_t>(i)];
+  }
+  constexpr DType kSum = std::is_same_v<Sum, double> ? DType::kFloat64 : DType::kInt64;
+  convert_tensor({sums, out.shape_ptr, kSum}, out, context);
+}
+
 void bincount_cpu(const BincountParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   dispatch_dtype<kIntegers>(in.dtype, kTag, [&]<class T>(TypeTag<T>) {
@@ -82,14 +117,11 @@ void bincount_cpu(const BincountParams& params, KernelContext& context) {
       count(x, in.size(), bins, context, sums);
       return convert_array(sums, out.as<T>(), bins);
     }
-    dispatch_dtype<kNumeric>(type, kTag, [&]<class Out>(TypeTag<Out>) {
-      using Sum = std::conditional_t<std::is_integral_v<Out>, int64_t, double>;
-      Sum* const sums = context.workspace_of<Sum>(std::max<int64_t>(bins, 1));
-      std::fill_n(sums, bins, Sum{0});
-      const Out* const weights = context.in(1).as<Out>();
-      for (int64_t i = 0; i < in.size(); ++i) sums[x[i]] += static_cast<Sum>(weights[i]);
-      convert_array(sums, out.as<Out>(), bins);
-    });
+    if (is_integer(type)) {
+      add_weights<T, int64_t>(x, context.in(1), out, context);
+    } else {
+      add_weights<T, double>(x, context.in(1), out, context);
+    }
   });
 }
 

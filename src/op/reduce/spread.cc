@@ -2,6 +2,10 @@
 // Kernels and operators that spread.
 #include "op/reduce/spread.h"
 
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/reducing/evaluate.h"
@@ -18,59 +22,128 @@ constexpr char kTag[] = "_backward_reduce";
 // Elements of a run that one thread takes at a time.
 constexpr int64_t kPiece = 16384;
 
-template <Spread row, class T>
-T received(T dy, T value, T element, int64_t n) {
-  using C = ComputeType<T>;
-  [[maybe_unused]] const C g = static_cast<C>(dy), y = static_cast<C>(value),
-                           x = static_cast<C>(element);
-#define MX_SPREAD_CASE(name, expression) \
-  if constexpr (row == Spread::name) return convert<T>(static_cast<C>(expression));
-  MX_SPREAD_ROWS(MX_SPREAD_CASE)
-#undef MX_SPREAD_CASE
-}
+// Pieces of runs, `lines` of them in equal steps, and what they get. Rows that look at g alone take
+// null for y and x.
+struct Pieces {
+  const void *dy, *y, *x;
+  void* dx;
+  int64_t count, divisor;
+  bool one;  // dy and y have one element for all of a line, not one for each
+  int64_t lines = 1, dy_step = 0, dx_step = 0;  // from line to line in dy and y, in x and dx
+};
+using Loop = void (*)(const Pieces& pieces);
 
-// Rows that look at g alone take null for y and x.
 constexpr bool uses_values(Spread row) { return row != Spread::sum && row != Spread::mean; }
 constexpr bool uses_y(Spread row) {
   return row == Spread::equal || row == Spread::ratio || row == Spread::nanratio ||
          row == Spread::direction;
 }
 
-// What a mean divides by. Of integers never 0, which floating numbers make infinite.
-template <class T>
-int64_t divisor(int64_t count) {
-  return std::max<int64_t>(count, std::is_integral_v<T> ? 1 : 0);
+template <Spread row, class T>
+T received([[maybe_unused]] T g, [[maybe_unused]] T y, [[maybe_unused]] T x,
+           [[maybe_unused]] int64_t n) {
+  using C = T;
+#define MX_SPREAD_CASE(name, expression) \
+  if constexpr (row == Spread::name) return static_cast<T>(expression);
+  MX_SPREAD_ROWS(MX_SPREAD_CASE)
+#undef MX_SPREAD_CASE
 }
 
 template <Spread row, class T>
-void run(const T* dy, const T* y, const T* x, const ReducePlan& plan, T* dx, int64_t ddof) {
-  const int64_t length = plan.run(), pieces = (length + kPiece - 1) / kPiece;
-  const int64_t rows = plan.reduced().positions(), n = divisor<T>(plan.extent() - ddof);
-  const int64_t piece = std::min(length, kPiece);
-  parallel_for(
-      plan.kept().positions() * rows * pieces, static_cast<double>(piece),
-      [&](int64_t first, int64_t last) {
-        for (int64_t unit = first; unit < last; ++unit) {
-          const int64_t start = unit % pieces * kPiece, count = std::min(kPiece, length - start);
-          const int64_t kept = unit / pieces / rows, reduced = unit / pieces % rows;
-          const int64_t at = plan.kept().offset(kept) + plan.reduced().offset(reduced) + start;
-          const T* xs = uses_values(row) ? x + at : nullptr;
-          T* to = dx + at;
-          if (plan.inner_reduced()) {
-            const T g = dy[kept], value = uses_y(row) ? y[kept] : T(0);
-            for (int64_t i = 0; i < count; ++i)
-              to[i] = received<row>(g, value, uses_values(row) ? xs[i] : T(0), n);
-          } else {
-            const T* g = dy + kept * length + start;
-            const T* value = uses_y(row) ? y + kept * length + start : nullptr;
-            for (int64_t i = 0; i < count; ++i) {
-              to[i] = received<row>(g[i], uses_y(row) ? value[i] : T(0),
-                                    uses_values(row) ? xs[i] : T(0), n);
-            }
-          }
-        }
-      },
-      1);
+void run(const Pieces& pieces) {
+  const auto *dy = static_cast<const T*>(pieces.dy), *y = static_cast<const T*>(pieces.y),
+             *x = static_cast<const T*>(pieces.x);
+  auto* to = static_cast<T*>(pieces.dx);
+  const int64_t count = pieces.count, n = pieces.divisor;
+  for (int64_t line = 0; line < pieces.lines; ++line) {
+    if (pieces.one) {
+      const T g = *dy, value = uses_y(row) ? *y : T(0);
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = received<row>(g, value, uses_values(row) ? x[i] : T(0), n);
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        to[i] = received<row>(dy[i], uses_y(row) ? y[i] : T(0), uses_values(row) ? x[i] : T(0), n);
+      }
+    }
+    dy += pieces.dy_step;
+    to += pieces.dx_step;
+    if (uses_y(row)) y += pieces.dy_step;
+    if (uses_values(row)) x += pieces.dx_step;
+  }
+}
+
+// The halves through floats, a block at a time: of one line, or several lines behind one another.
+template <class T>
+void run_half(Loop loop, const Pieces& pieces) {
+  constexpr int64_t kBlock = 512;
+  const auto* const dy = static_cast<const T*>(pieces.dy);
+  const auto* const y = static_cast<const T*>(pieces.y);
+  const auto* const x = static_cast<const T*>(pieces.x);
+  auto* const dx = static_cast<T*>(pieces.dx);
+  std::array<float, kBlock> dys, ys, xs, dxs;
+  const auto block = [&](int64_t from, int64_t to, int64_t lines, int64_t count) {
+    Pieces part = pieces;
+    const int64_t given = pieces.one ? lines : lines * count;
+    convert_array(dy + from, dys.data(), given);
+    if (y != nullptr) convert_array(y + from, ys.data(), given);
+    if (x != nullptr) convert_array(x + to, xs.data(), lines * count);
+    part.dy = dys.data();
+    part.y = ys.data();
+    part.x = xs.data();
+    part.dx = dxs.data();
+    part.count = part.dx_step = count;
+    part.lines = lines;
+    part.dy_step = pieces.one ? 1 : count;
+    loop(part);
+    convert_array(dxs.data(), dx + to, lines * count);
+  };
+  const int64_t count = pieces.count;
+  const bool dense = pieces.dx_step == count && pieces.dy_step == (pieces.one ? 1 : count);
+  const int64_t most = dense ? std::max<int64_t>(kBlock / count, 1) : 1;
+  for (int64_t line = 0; line < pieces.lines; line += most) {
+    const int64_t lines = std::min(most, pieces.lines - line);
+    for (int64_t i = 0; i < count; i += kBlock) {
+      block(line * pieces.dy_step + (pieces.one ? 0 : i), line * pieces.dx_step + i, lines,
+            std::min(kBlock, count - i));
+    }
+  }
+}
+
+// How a row runs over elements of a type. A sum's elements are copies, whatever their type means.
+template <Spread row>
+Loop loop_of(DType dtype) {
+  if constexpr (row == Spread::sum) {
+    switch (dtype_size(dtype)) {
+      case 1:
+        return run<row, uint8_t>;
+      case 2:
+        return run<row, uint16_t>;
+      case 4:
+        return run<row, uint32_t>;
+      default:
+        return run<row, uint64_t>;
+    }
+  } else {
+    return dispatch_dtype(dtype, "spread", []<class T>(TypeTag<T>) -> Loop {
+      if constexpr (kIsHalf<T>) {
+        return [](const Pieces& pieces) { run_half<T>(run<row, float>, pieces); };
+      } else {
+        return run<row, T>;
+      }
+    });
+  }
+}
+
+Loop loop_of(Spread row, DType dtype) {
+  switch (row) {
+#define MX_SPREAD_LOOP(name, ...) \
+  case Spread::name:              \
+    return loop_of<Spread::name>(dtype);
+    MX_SPREAD_ROWS(MX_SPREAD_LOOP)
+#undef MX_SPREAD_LOOP
+  }
+  MX_ASSERT(!"a row that spreads");
+  return nullptr;
 }
 
 }  // namespace
@@ -103,17 +176,38 @@ void spread(Spread row, const Tensor& dy, const Tensor* y, const Tensor* x, Axis
     return gpu->spread(context.stream()->native(), static_cast<int>(row), dy, y, x, axes, dx, ddof);
   }
   const ReducePlan plan(dx.shape(), axes);
-  dispatch_dtype(dx.dtype, "spread", [&]<class T>(TypeTag<T>) {
-    const T* py = y == nullptr ? nullptr : y->as<T>();
-    const T* px = x == nullptr ? nullptr : x->as<T>();
-    switch (row) {
-#define MX_SPREAD_RUN(name, ...) \
-  case Spread::name:             \
-    return run<Spread::name>(dy.as<T>(), py, px, plan, dx.as<T>(), ddof);
-      MX_SPREAD_ROWS(MX_SPREAD_RUN)
-#undef MX_SPREAD_RUN
-    }
-  });
+  const Loop loop = loop_of(row, dx.dtype);
+  const auto bytes = static_cast<int64_t>(dtype_size(dx.dtype));
+  const int64_t length = plan.run(), pieces = (length + kPiece - 1) / kPiece;
+  const int64_t rows = plan.reduced().positions(), divisor = plan.extent() - ddof;
+  // Of integers never 0, which floating numbers make infinite.
+  const int64_t n = kFloating.contains(dx.dtype) ? divisor : std::max<int64_t>(divisor, 1);
+  // Runs that follow one another along the innermost dimension around them go together.
+  const ReduceWalk& around = rows > 1 ? plan.reduced() : plan.kept();
+  const ReduceDim line =
+      pieces == 1 && around.count() > 0 ? around.dim(around.count() - 1) : ReduceDim{1, 0};
+  const auto at = [bytes](const Tensor* tensor, int64_t element) {
+    return tensor == nullptr ? nullptr : tensor->as<char>() + element * bytes;
+  };
+  parallel_for(
+      plan.kept().positions() * rows * pieces, static_cast<double>(std::min(length, kPiece)),
+      [&](int64_t first, int64_t last) {
+        const bool one = plan.inner_reduced();
+        for (int64_t unit = first; unit < last;) {
+          const int64_t start = unit % pieces * kPiece, count = std::min(kPiece, length - start);
+          const int64_t kept = unit / pieces / rows, reduced = unit / pieces % rows;
+          const int64_t to = plan.kept().offset(kept) + plan.reduced().offset(reduced) + start;
+          const int64_t from = one ? kept : kept * length + start;
+          const int64_t lines = std::min(line.size - unit % line.size, last - unit);
+          loop({at(&dy, from), at(y, from), at(x, to), at(&dx, to), count, n, one, lines,
+                rows > 1 ? 0
+                : one    ? 1
+                         : length,
+                line.stride});
+          unit += lines;
+        }
+      },
+      1);
 }
 
 namespace {

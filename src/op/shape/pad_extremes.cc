@@ -23,7 +23,8 @@ bool wins(T a, T b, bool largest) {
 
 // Pads one line along a dimension: what lies in [before, before + size) is there already.
 template <class T>
-void pad_line(T* line, int64_t step, const PadWidth& width, int64_t size, bool largest) {
+void pad_line(void* at, int64_t step, const PadWidth& width, int64_t size, bool largest) {
+  T* const line = static_cast<T*>(at);
   T best = line[width.before * step];
   for (int64_t i = 1; i < size; ++i) {
     const T value = line[(width.before + i) * step];
@@ -32,12 +33,13 @@ void pad_line(T* line, int64_t step, const PadWidth& width, int64_t size, bool l
   for (int64_t i = 0; i < width.before; ++i) line[i * step] = best;
   for (int64_t i = 0; i < width.after; ++i) line[(width.before + size + i) * step] = best;
 }
+using PadLine = void (*)(void* at, int64_t step, const PadWidth& width, int64_t size, bool largest);
 
 // All lines along `dim`. Dimensions before it are padded already and are walked in full, those
 // after it only where the input lies.
-template <class T>
-void pad_dim(int dim, const std::vector<PadWidth>& widths, bool largest, const Shape& in,
-             const Tensor& out) {
+void pad_dim(PadLine pad_line, int dim, const std::vector<PadWidth>& widths, bool largest,
+             const Shape& in, const Tensor& out) {
+  const auto bytes = static_cast<int64_t>(dtype_size(out.dtype));
   const RowMajorSteps steps(out.shape());
   StridedPlan lines;
   for (int i = 0; i < in.ndim(); ++i) {
@@ -54,8 +56,8 @@ void pad_dim(int dim, const std::vector<PadWidth>& widths, bool largest, const S
       offset += rest % dims[i].size * dims[i].out_step;
       rest /= dims[i].size;
     }
-    pad_line(out.as<T>() + offset, steps[dim], widths[static_cast<std::size_t>(dim)], in[dim],
-             largest);
+    pad_line(out.as<char>() + offset * bytes, steps[dim], widths[static_cast<std::size_t>(dim)],
+             in[dim], largest);
   }
 }
 
@@ -111,12 +113,12 @@ void pad_extremes(const std::vector<PadWidth>& widths, bool largest, const Tenso
   copy_strided(context, interior_plan(maps, in.shape(), out.shape()), in.data, out.data,
                dtype_size(in.dtype));
   if (gpu_table(context) != nullptr) return;  // no dimension: that was all
-  dispatch_dtype(in.dtype, "pad", [&]<class T>(TypeTag<T>) {
-    for (int dim = 0; dim < in.ndim(); ++dim) {
-      const PadWidth& width = widths[static_cast<std::size_t>(dim)];
-      if (width.before + width.after > 0) pad_dim<T>(dim, widths, largest, in.shape(), out);
-    }
-  });
+  const PadLine line =
+      dispatch_dtype(in.dtype, "pad", []<class T>(TypeTag<T>) -> PadLine { return pad_line<T>; });
+  for (int dim = 0; dim < in.ndim(); ++dim) {
+    const PadWidth& width = widths[static_cast<std::size_t>(dim)];
+    if (width.before + width.after > 0) pad_dim(line, dim, widths, largest, in.shape(), out);
+  }
 }
 
 }  // namespace mxnet

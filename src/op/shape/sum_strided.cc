@@ -3,6 +3,7 @@
 #include "op/shape/sum_strided.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
@@ -13,6 +14,8 @@ namespace mxnet {
 namespace {
 
 using Dim = StridedPlan::Dim;
+
+constexpr std::size_t kSumBytes = 8;  // of an int64 or of a double
 
 // Loops sorted by the step in the spread array, so that it is read in order.
 struct Loops {
@@ -55,11 +58,44 @@ void sum_row(const T* spread, Sum* sums, const Dim& row) {
   }
 }
 
+// The two innermost loops: short rows would feel a call for each.
 template <class T, class Sum>
-void sum_loops(const T* spread, Sum* sums, const Dim* loop, std::size_t n) {
-  if (n == 1) return sum_row(spread, sums, *loop);
-  for (int64_t i = 0; i < loop->size; ++i)
-    sum_loops(spread + i * loop->out_step, sums + i * loop->in_step, loop + 1, n - 1);
+void sum_rows(const void* spread, void* sums, const Dim& rows, const Dim& row) {
+  for (int64_t i = 0; i < rows.size; ++i) {
+    sum_row(static_cast<const T*>(spread) + i * rows.out_step,
+            static_cast<Sum*>(sums) + i * rows.in_step, row);
+  }
+}
+
+template <class T, class Sum>
+void store(const void* totals, void* sums, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    static_cast<T*>(sums)[i] = convert<T>(static_cast<const Sum*>(totals)[i]);
+}
+
+// All that depends on the type of the elements.
+struct Elements {
+  std::size_t bytes;
+  void (*sum_rows)(const void* spread, void* sums, const Dim& rows, const Dim& row);
+  void (*store)(const void* totals, void* sums, int64_t n);
+};
+
+Elements elements_of(DType dtype) {
+  return dispatch_dtype<kNumeric>(dtype, "gradient", []<class T>(TypeTag<T>) {
+    using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+    static_assert(sizeof(Sum) == kSumBytes);
+    return Elements{sizeof(T), sum_rows<T, Sum>, store<T, Sum>};
+  });
+}
+
+void sum_loops(const Elements& elements, const char* spread, char* sums, const Dim* loop,
+               std::size_t n) {
+  if (n == 1) return elements.sum_rows(spread, sums, {1, 0, 0}, *loop);
+  if (n == 2) return elements.sum_rows(spread, sums, loop[0], loop[1]);
+  for (int64_t i = 0; i < loop->size; ++i) {
+    sum_loops(elements, spread + i * loop->out_step * static_cast<int64_t>(elements.bytes),
+              sums + i * loop->in_step * static_cast<int64_t>(kSumBytes), loop + 1, n - 1);
+  }
 }
 
 }  // namespace
@@ -68,34 +104,35 @@ void sum_strided(const StridedPlan& plan, const Tensor& spread, const Tensor& su
                  KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->sum_strided(context.stream()->native(), plan, spread, sums);
-  dispatch_dtype<kNumeric>(spread.dtype, "gradient", [&]<class T>(TypeTag<T>) {
-    using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
-    const int64_t n = sums.size();
-    Sum* totals = context.workspace_of<Sum>(std::max<int64_t>(n, 1));
-    std::fill_n(totals, n, Sum{0});
-    if (spread.size() > 0) {
-      Loops loops(plan);
-      // Threads share no sum where the loop that is split moves on in both arrays.
-      std::size_t split = 0;
-      while (split < loops.n && loops.at[split].in_step == 0) ++split;
-      const auto run = [&](int64_t first, int64_t last, std::size_t over) {
-        Loops part = loops;
-        part.at[over].size = last - first;
-        sum_loops(spread.as<T>() + plan.out_offset + first * part.at[over].out_step,
-                  totals + plan.in_offset + first * part.at[over].in_step, part.at.data(), part.n);
-      };
-      if (split == loops.n) {
-        run(0, loops.at[0].size, 0);
-      } else {
-        const int64_t each = spread.size() / loops.at[split].size;
-        const auto cost = static_cast<double>(each);
-        parallel_for(
-            loops.at[split].size, cost,
-            [&](int64_t first, int64_t last) { run(first, last, split); }, 1);
-      }
+  const Elements elements = elements_of(spread.dtype);
+  const int64_t n = sums.size();
+  char* const totals =
+      reinterpret_cast<char*>(context.workspace_of<int64_t>(std::max<int64_t>(n, 1)));
+  std::memset(totals, 0, static_cast<std::size_t>(n) * kSumBytes);
+  if (spread.size() > 0) {
+    const Loops loops(plan);
+    // Threads share no sum where the loop that is split moves on in both arrays.
+    std::size_t split = 0;
+    while (split < loops.n && loops.at[split].in_step == 0) ++split;
+    const auto run = [&](int64_t first, int64_t last, std::size_t over) {
+      Loops part = loops;
+      Dim& dim = part.at[over];
+      dim.size = last - first;
+      const int64_t out = plan.out_offset + first * dim.out_step;
+      const int64_t in = plan.in_offset + first * dim.in_step;
+      sum_loops(elements, spread.as<char>() + out * static_cast<int64_t>(elements.bytes),
+                totals + in * static_cast<int64_t>(kSumBytes), part.at.data(), part.n);
+    };
+    if (split == loops.n) {
+      run(0, loops.at[0].size, 0);
+    } else {
+      const int64_t each = spread.size() / loops.at[split].size;
+      parallel_for(
+          loops.at[split].size, static_cast<double>(each),
+          [&](int64_t first, int64_t last) { run(first, last, split); }, 1);
     }
-    for (int64_t i = 0; i < n; ++i) sums.as<T>()[i] = convert<T>(totals[i]);
-  });
+  }
+  elements.store(totals, sums.as<char>(), n);
 }
 
 }  // namespace mxnet

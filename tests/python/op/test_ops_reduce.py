@@ -311,6 +311,24 @@ def test_gradients_of_reductions_to_another_type(mx, of, to):
     np.testing.assert_allclose(mx.gradients("_npi_mean", [a], [head], **attrs)[0], [[1 / 3] * 3, [2 / 3] * 3], rtol=1e-3)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape,axis", [((5, 3), (1,)), ((4000, 3), (1,)), ((700, 1), (1,)), ((5, 3), (0,)), ((3, 5000), (1,)), ((2, 513), (1,)),
+                                        ((300, 1500), (0,)), ((2, 70, 3, 40), (1, 3)), ((2, 70, 3, 40), (0, 2)), ((9, 50, 700), (1,)),
+                                        ((1, 40, 1, 7), (0, 2)), ((1, 40000), (1,))])
+def test_gradients_reach_each_element_of_rows_of_any_length(mx, rng, shape, axis, dtype):
+    a = rng.integers(-9, 10, size=shape).astype(dtype)
+    wide = a.astype("float64")
+    head = rng.integers(-4, 5, size=np.max(a, axis=axis).shape).astype(dtype)
+    spread = np.broadcast_to(head.reshape(np.max(a, axis=axis, keepdims=True).shape).astype("float64"), shape)
+    largest = wide == np.max(wide, axis=axis, keepdims=True)
+    count = a.size // head.size
+    want = {"sum": spread, "mean": spread / count, "max": spread * largest, "nansum": spread}
+    for name, expected in want.items():
+        got = mx.gradients(name, [a], [head], axis=axis)[0]
+        assert got.dtype == a.dtype
+        np.testing.assert_allclose(got.reshape(shape), expected, rtol=tolerance(dtype), atol=1e-7, err_msg=name)
+
+
 @pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
 @pytest.mark.parametrize("axis", [None, (0,), (0, 2), (1,)])
 def test_percentiles_are_those_of_numpy(mx, rng, interpolation, axis):
