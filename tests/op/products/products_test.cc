@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <type_traits>
 #include <vector>
 
 #include "op/products/blas.h"
+#include "op/products/packed_gemm.h"
 #include "op/products/products.h"
 
 namespace mxnet {
@@ -103,51 +105,82 @@ void expect_large_products() {
                                 {32, 70, 513},
                                 {300, 33, 200},
                                 {31, 260, 140},
-                                {700, 5, 300}}) {
+                                {700, 5, 300},
+                                {1, 1501, 320}}) {
     expect_product<T>(m, n, k, 1, 0);
     expect_product<T>(m, n, k, 1, 1);
     expect_product<T>(m, n, k, 2, 1);
   }
 }
 
-// With a vector memory is what counts: packing would cost as much as all else.
+// y = a x by the loops that a product with a vector is to be made of, the rows from the last one
+// on.
 template <class T>
-void expect_vectors_to_be_of_blas() {
-  constexpr int64_t kRows = 4000, kDepth = 2048 / sizeof(T);
+void multiply_rows(int64_t rows, int64_t depth, const T* a, const T* x, T* y) {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr int64_t kFew = 5;
+    if (packed_gemm::has_tall_tiles() && depth % 32 == 0) {
+      for (int64_t r = rows - kFew; r > -kFew; r -= kFew) {
+        const int64_t at = std::max<int64_t>(r, 0);
+        packed_gemm::multiply_vector(kFew, depth, a + at * depth, depth, x, y + at);
+      }
+      return;
+    }
+  }
+  blas::gemm(false, false, rows, 1, depth, T{1}, a, depth, x, 1, T{0}, y, 1);
+}
+
+// With a vector memory is what counts: packing would cost as much as all else. `column`: the vector
+// is the right factor. Each row's sum is the same beside any others.
+template <class T>
+void expect_vectors_to_meet_rows(int64_t depth, bool column) {
+  constexpr int64_t kRows = 4003;
   std::mt19937_64 random(kSeed);
   std::uniform_real_distribution<T> number(-1, 1);
-  std::vector<T> a(static_cast<std::size_t>(kRows * kDepth)), b(static_cast<std::size_t>(kDepth));
+  std::vector<T> a(static_cast<std::size_t>(kRows * depth)), b(static_cast<std::size_t>(depth));
   for (auto* all : {&a, &b})
     for (T& x : *all) x = number(random);
   std::vector<T> c(static_cast<std::size_t>(kRows)), want(c.size());
-  blas::gemm(false, false, kRows, 1, kDepth, T{1}, a.data(), kDepth, b.data(), 1, T{0}, want.data(),
-             1);
+  multiply_rows<T>(kRows, depth, a.data(), b.data(), want.data());
   const int64_t zero = 0;
   const int before = omp_get_max_threads();
   omp_set_num_threads(1);
-  multiply(Products<T>{false,
-                       false,
-                       kRows,
-                       1,
-                       kDepth,
-                       a.data(),
-                       kDepth,
-                       b.data(),
-                       1,
-                       c.data(),
-                       1,
-                       T{1},
-                       T{0},
-                       {&zero, 1},
-                       {&zero, 1},
-                       {&zero, 1}});
+  const T *left = column ? a.data() : b.data(), *right = column ? b.data() : a.data();
+  const Products<T> product{false,
+                            !column,
+                            column ? kRows : 1,
+                            column ? 1 : kRows,
+                            depth,
+                            left,
+                            depth,
+                            right,
+                            column ? 1 : depth,
+                            c.data(),
+                            column ? 1 : kRows,
+                            T{1},
+                            T{0},
+                            {&zero, 1},
+                            {&zero, 1},
+                            {&zero, 1}};
+  for (int again = 0; again < 2; ++again) {
+    c.assign(c.size(), T{7});
+    multiply(product);
+    EXPECT_EQ(c, want);  // digits tell: sums of other parts end in others
+  }
   omp_set_num_threads(before);
-  EXPECT_EQ(c, want);  // digits tell: sums of other parts end in others
+  for (int64_t r = 0; r < kRows; r += 667) {
+    double sum = 0;
+    for (int64_t i = 0; i < depth; ++i)
+      sum += double{a[static_cast<std::size_t>(r * depth + i)]} * b[static_cast<std::size_t>(i)];
+    EXPECT_NEAR(c[static_cast<std::size_t>(r)], sum, 1e-5);
+  }
 }
 
-TEST(FloatingProducts, WithVectorsAreThoseOfBlas) {
-  expect_vectors_to_be_of_blas<float>();
-  expect_vectors_to_be_of_blas<double>();
+TEST(FloatingProducts, WithVectorsAreThoseOfRows) {
+  for (const bool column : {false, true}) {
+    for (const int64_t depth : {512, 517}) expect_vectors_to_meet_rows<float>(depth, column);
+    expect_vectors_to_meet_rows<double>(256, column);
+  }
 }
 
 TEST(FloatingProducts, AreSums) {
