@@ -51,12 +51,6 @@ void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed
   MX_SIMD_CALL(multiply<T>)(m, n, k, a, packed, c, ldc, add, first, last, has_tall_tiles());
 }
 
-void multiply_vector(int64_t m, int64_t k, const float* a, int64_t row, const float* x, float* y) {
-  [[gnu::tls_model("initial-exec")]] constinit static thread_local bool backwards = false;
-  backwards = !backwards;
-  MX_SIMD_CALL(multiply_vector<float>)(m, k, a, row, x, y, backwards);
-}
-
 void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,
                     const float* next, float* c, int64_t ldc, bool add) {
   MX_SIMD_CALL(multiply_panel)(m, k, a, row, panel, next, c, ldc, add, has_tall_tiles());

@@ -46,11 +46,6 @@ template <class T>
 void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c,
                         int64_t ldc, bool add);
 
-// y = a x, of m rows of k numbers each, `row` apart, on processors that have tall tiles.
-// REQUIRES: m >= 4 and k a multiple of 32. A thread meets the rows from the last one on every other
-// time: a matrix that is read again is found in the second-level cache where it was read last.
-void multiply_vector(int64_t m, int64_t k, const float* a, int64_t row, const float* x, float* y);
-
 // One packed panel, all of whose columns there are: c (m rows, `ldc` apart) becomes a (rows `row`
 // apart) times it, or has it added. `next` of the same size is fetched meanwhile.
 void multiply_panel(int64_t m, int64_t k, const float* a, int64_t row, const float* panel,

@@ -11,6 +11,7 @@
 
 #include "op/products/blas.h"
 #include "op/products/integer_products.h"
+#include "op/products/matrix_vector.h"
 #include "op/products/packed_gemm.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
@@ -105,8 +106,8 @@ template <class T>
 
 // A block of a product of long rows with a vector, or of a vector with columns that lie as rows do,
 // if the matrix comes from beyond the second-level cache. Whether it was made.
-[[gnu::noinline]] bool multiply_by_vector(const Products<float>& p, int64_t count, const float* a,
-                                          const float* b, float* c) {
+[[gnu::noinline]] bool made_by_vector(const Products<float>& p, int64_t count, const float* a,
+                                      const float* b, float* c) {
   constexpr int64_t kFar = int64_t{1} << 18, kStep = 32, kLeastRows = 4;
   const bool left = p.n == 1;  // whether the matrix is
   const bool as_rows = left ? !p.transpose_a && (p.transpose_b || p.ldb == 1) && p.ldc == 1
@@ -114,7 +115,7 @@ template <class T>
   if (!as_rows || p.alpha != 1 || p.beta != 0 || p.k % kStep != 0 || p.m * p.n * p.k < kFar ||
       count < kLeastRows || !packed_gemm::has_tall_tiles())
     return false;
-  packed_gemm::multiply_vector(count, p.k, left ? a : b, left ? p.lda : p.ldb, left ? b : a, c);
+  multiply_by_vector(count, p.k, left ? a : b, left ? p.lda : p.ldb, left ? b : a, c);
   return true;
 }
 
@@ -151,7 +152,7 @@ void block(const Products<T>& p, std::size_t i, int64_t row, int64_t rows, int64
   } else if (!multiply_packed(p, rows, columns, a, b, c)) {
     if constexpr (std::is_same_v<T, float>) {
       const bool by_vector = (p.m == 1) != (p.n == 1);
-      if (by_vector && multiply_by_vector(p, rows * columns, a, b, c)) return;
+      if (by_vector && made_by_vector(p, rows * columns, a, b, c)) return;
     }
     blas::gemm(p.transpose_a, p.transpose_b, rows, columns, p.k, p.alpha, a, p.lda, b, p.ldb,
                p.beta, c, p.ldc);

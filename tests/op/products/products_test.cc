@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "op/products/blas.h"
+#include "op/products/matrix_vector.h"
 #include "op/products/packed_gemm.h"
 #include "op/products/products.h"
 
@@ -122,7 +123,7 @@ void multiply_rows(int64_t rows, int64_t depth, const T* a, const T* x, T* y) {
     if (packed_gemm::has_tall_tiles() && depth % 32 == 0) {
       for (int64_t r = rows - kFew; r > -kFew; r -= kFew) {
         const int64_t at = std::max<int64_t>(r, 0);
-        packed_gemm::multiply_vector(kFew, depth, a + at * depth, depth, x, y + at);
+        multiply_by_vector(kFew, depth, a + at * depth, depth, x, y + at);
       }
       return;
     }
