@@ -187,26 +187,27 @@ int declare_needs(const int* output_grads, const int* inputs, const int* outputs
   }
 }
 
-template <class Info>
-int forward(int size, void** ptrs, int* tags, const int*, const int, void* state) {
-  const Info& info = description<Info>(state).info;
-  if constexpr (std::is_same_v<Info, NDArrayOpInfo>) {
-    return answer([&] { return info.forward(size, ptrs, tags, info.p_forward); });
+// Calls `body`, which computes the arrays of the kind `written`.
+template <class Body>
+int compute(Body body, void* context, int size, void** ptrs, int* tags, Tag written) {
+  if constexpr (std::is_same_v<Body, decltype(NDArrayOpInfo::forward)>) {
+    return answer([&] { return body(size, ptrs, tags, context); });
   } else {
-    HostValues(size, ptrs, tags, kOutput).run(info.forward, info.p_forward);
+    HostValues(size, ptrs, tags, written).run(body, context);
     return 1;
   }
 }
 
 template <class Info>
+int forward(int size, void** ptrs, int* tags, const int*, const int, void* state) {
+  const Info& info = description<Info>(state).info;
+  return compute(info.forward, info.p_forward, size, ptrs, tags, kOutput);
+}
+
+template <class Info>
 int backward(int size, void** ptrs, int* tags, const int*, const int, void* state) {
   const Info& info = description<Info>(state).info;
-  if constexpr (std::is_same_v<Info, NDArrayOpInfo>) {
-    return answer([&] { return info.backward(size, ptrs, tags, info.p_backward); });
-  } else {
-    HostValues(size, ptrs, tags, kInputGrad).run(info.backward, info.p_backward);
-    return 1;
-  }
+  return compute(info.backward, info.p_backward, size, ptrs, tags, kInputGrad);
 }
 
 // `callbacks` with a description of their own as state.

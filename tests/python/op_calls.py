@@ -109,6 +109,16 @@ class Library:
         self.free(*inputs, *outputs)
         return results
 
+    def run_in_bfloat16(self, name, *arrays, **attrs):
+        """The first result of arrays that are made narrow, as float32."""
+        handles = [self.array(a) for a in arrays]
+        narrow = [self.invoke("amp_cast", [h], dtype="bfloat16")[0] for h in handles]
+        result = self.invoke(name, narrow, **attrs)
+        wide = self.invoke("Cast", result[:1], dtype="float32")
+        got = self.numpy(wide[0])
+        self.free(*handles, *narrow, *result, *wide)
+        return got
+
     def training(self, on):
         """Whether operators behave as while training; returns what was set before."""
         before = C.c_int()

@@ -11,6 +11,7 @@
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/run/dispatch.h"
+#include "op/run/element_size.h"
 #include "op/run/read_back.h"
 #include "op/sorting/key_loops.h"
 #include "op/sorting/sorted_positions.h"
@@ -164,19 +165,9 @@ void unique_cpu(const UniqueParams& params, KernelContext& context) {
   dispatch_dtype(in.dtype, "unique", [&]<class T>(TypeTag<T>) {
     sort_slices<T>({in.as<const T>(), outer, n, inner}, order, context);
   });
-  const auto of_bits = [&]<class U>(U /*bits*/) {
+  dispatch_size(in.dtype, [&]<class U>(U /*bits*/) {
     unique_slices<U>(params, {{in.as<const U>(), outer, n, inner}}, order, shape, axis, context);
-  };
-  switch (dtype_size(in.dtype)) {
-    case 1:
-      return of_bits(uint8_t{});
-    case 2:
-      return of_bits(uint16_t{});
-    case 4:
-      return of_bits(uint32_t{});
-    default:
-      return of_bits(uint64_t{});
-  }
+  });
 }
 
 MX_OP(_npi_unique, UniqueParams)

@@ -10,6 +10,7 @@
 #include "op/loops/convert.h"
 #include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
+#include "op/run/element_size.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
@@ -113,16 +114,9 @@ void run_half(Loop loop, const Pieces& pieces) {
 template <Spread row>
 Loop loop_of(DType dtype) {
   if constexpr (row == Spread::sum) {
-    switch (dtype_size(dtype)) {
-      case 1:
-        return run<row, uint8_t>;
-      case 2:
-        return run<row, uint16_t>;
-      case 4:
-        return run<row, uint32_t>;
-      default:
-        return run<row, uint64_t>;
-    }
+    Loop loop = nullptr;
+    dispatch_size(dtype, [&]<class U>(U /*bits*/) { loop = run<row, U>; });
+    return loop;
   } else {
     return dispatch_dtype(dtype, "spread", []<class T>(TypeTag<T>) -> Loop {
       if constexpr (kIsHalf<T>) {

@@ -13,6 +13,7 @@
 #include "op/rows/byte_table.h"
 #include "op/rows/half_loops.h"
 #include "op/run/dispatch.h"
+#include "op/run/element_size.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/moved_bytes.h"
@@ -199,16 +200,8 @@ void run_short_rows(const ShortRows& call, int64_t first, int64_t last) {
   const bool a_fixed = !call.a_full && kept(true), b_fixed = !call.b_full && kept(false);
   const auto written = [&](bool of_a, int64_t r, int64_t count, char* to) {
     const void* from = of_a ? call.a : call.b;
-    switch (call.arrays.element) {
-      case 1:
-        return lay_out<uint8_t>(plan, of_a, from, r, count, to);
-      case 2:
-        return lay_out<uint16_t>(plan, of_a, from, r, count, to);
-      case 4:
-        return lay_out<uint32_t>(plan, of_a, from, r, count, to);
-      default:
-        return lay_out<uint64_t>(plan, of_a, from, r, count, to);
-    }
+    dispatch_bytes(static_cast<std::size_t>(call.arrays.element),
+                   [&]<class U>(U /*bits*/) { lay_out<U>(plan, of_a, from, r, count, to); });
   };
   for (int64_t r = first; r < last; r += block) {
     const int64_t count = std::min(block, last - r);

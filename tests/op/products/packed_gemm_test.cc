@@ -51,6 +51,19 @@ T sum_of_products(const View<T>& a, const View<T>& b, int64_t i, int64_t j, int6
   return sum;
 }
 
+// Of c, which held 3 before: rows of n products, `ldc` apart, and nothing behind them.
+template <class T>
+void expect_products(const View<T>& a, const View<T>& b, int64_t m, int64_t n, int64_t k,
+                     const std::vector<T>& c, int64_t ldc, bool add) {
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < ldc; ++j) {
+      const T want = j >= n ? T{3} : sum_of_products(a, b, i, j, k) + (add ? T{3} : T{0});
+      ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], want)
+          << "m " << m << " n " << n << " k " << k << " at " << i << ", " << j;
+    }
+  }
+}
+
 TYPED_TEST(PackedGemm, IsTheSumOfProducts) {
   using T = TypeParam;
   SCOPED_TRACE(kSeed);
@@ -66,13 +79,7 @@ TYPED_TEST(PackedGemm, IsTheSumOfProducts) {
     packed_gemm::pack(b, k, n, 0, n, packed.data);
     std::vector<T> c(static_cast<std::size_t>(m * ldc), T{3});
     packed_gemm::multiply(m, n, k, a, packed.data, c.data(), ldc, add, 0, n);
-    for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < ldc; ++j) {
-        const T want = j >= n ? T{3} : sum_of_products(a, b, i, j, k) + (add ? T{3} : T{0});
-        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], want)
-            << "m " << m << " n " << n << " k " << k << " at " << i << ", " << j;
-      }
-    }
+    expect_products(a, b, m, n, k, c, ldc, add);
   }
 }
 
@@ -124,13 +131,7 @@ TYPED_TEST(PackedGemm, InSlicesIsTheSumOfProducts) {
     const View<T> b{b_values.data(), turn_b ? 1 : n + gap, turn_b ? k + gap : 1};
     std::vector<T> c(static_cast<std::size_t>(m * ldc), T{3});
     packed_gemm::multiply_in_slices<T>(m, n, k, a, b, c.data(), ldc, add);
-    for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < ldc; ++j) {
-        const T want = j >= n ? T{3} : sum_of_products(a, b, i, j, k) + (add ? T{3} : T{0});
-        ASSERT_EQ(c[static_cast<std::size_t>(i * ldc + j)], want)
-            << "m " << m << " n " << n << " k " << k << " at " << i << ", " << j;
-      }
-    }
+    expect_products(a, b, m, n, k, c, ldc, add);
   }
 }
 

@@ -242,12 +242,7 @@ def bfloat16(values):
 def test_bfloat16_is_computed_in_float32(mx, rng, op, shapes, attrs):
     arrays = [bfloat16(rng.normal(size=s)) for s in shapes]
     want = mx.run(op, *arrays, **attrs)[0]
-    handles = [mx.array(a) for a in arrays]
-    narrow = [mx.invoke("amp_cast", [h], dtype="bfloat16")[0] for h in handles]
-    result = mx.invoke(op, narrow, **attrs)
-    wide = mx.invoke("amp_cast", result, dtype="float32")
-    got = mx.numpy(wide[0])
-    mx.free(*handles, *narrow, *result, *wide)
+    got = mx.run_in_bfloat16(op, *arrays, **attrs)
     assert np.abs(got - want).max() <= 2 ** -8 * np.abs(want).max() * 1.01
 
 

@@ -102,16 +102,6 @@ def test_positions_of_bytes_are_stable(mx, rng, n, dtype):
 
 # ---- bfloat16 ----------------------------------------------------------------------------------
 
-def run_in_bfloat16(mx, name, *arrays, **attrs):
-    handles = [mx.array(a) for a in arrays]
-    narrow = [mx.invoke("amp_cast", [h], dtype="bfloat16")[0] for h in handles]
-    result = mx.invoke(name, narrow, **attrs)
-    wide = mx.invoke("Cast", result, dtype="float32")
-    got = mx.numpy(wide[0])
-    mx.free(*handles, *narrow, *result, *wide)
-    return got
-
-
 def in_bfloat16(values):
     """The nearest numbers with eight bits."""
     bits = np.asarray(values, "float32").view("uint32")
@@ -122,14 +112,14 @@ def test_cubes_of_bfloat16_are_those_of_exact_numbers(mx, rng):
     x = in_bfloat16(np.concatenate([rng.normal(size=3000), 10.0 ** rng.uniform(-15, 12, 3000), [0.0, -0.0, np.inf, -np.inf, 1e30, -1e30]]))
     with np.errstate(over="ignore"):
         want = in_bfloat16((x.astype("float64") ** 3).astype("float32"))
-    got = run_in_bfloat16(mx, "_npi_power_scalar", x, scalar=3.0, is_int=False)
+    got = mx.run_in_bfloat16("_npi_power_scalar", x, scalar=3.0, is_int=False)
     np.testing.assert_array_equal(got, want)
     np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
-    assert np.isnan(run_in_bfloat16(mx, "_npi_power_scalar", np.full(9, np.nan, "float32"), scalar=3.0, is_int=False)).all()
+    assert np.isnan(mx.run_in_bfloat16("_npi_power_scalar", np.full(9, np.nan, "float32"), scalar=3.0, is_int=False)).all()
 
 
 @pytest.mark.parametrize("shape, axis", [((600, 3), 1), ((600, 3), 0), ((50, 3, 3), 1), ((90, 17), 1), ((3, 700), 0), ((5, 2, 40), 1)])
 def test_positions_of_extremes_of_bfloat16(mx, rng, shape, axis):
     x = rng.integers(-9, 9, shape).astype("float32")
     for name in ("argmax", "argmin"):
-        np.testing.assert_array_equal(run_in_bfloat16(mx, "_npi_" + name, x, axis=axis), getattr(np, name)(x, axis=axis))
+        np.testing.assert_array_equal(mx.run_in_bfloat16("_npi_" + name, x, axis=axis), getattr(np, name)(x, axis=axis))
