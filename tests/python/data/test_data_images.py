@@ -105,7 +105,7 @@ def test_a_mean_image_that_is_not_there_is_made(files, images, tmp_path, options
     assert name == "mean_img" and mean.dtype == np.float32
     np.testing.assert_allclose(mean.asnumpy(), expected, rtol=1e-6)
     found = batch.data[0].asnumpy()[0] / options.get("scale", 1)
-    np.testing.assert_allclose(found, middle(images[int(batch.index[0])]) - mean.asnumpy(), rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(found, middle(images[int(batch.label[0].asnumpy()[0])]) - mean.asnumpy(), rtol=1e-5, atol=1e-4)
     again = next(make(files, mean_img=path, **options))
     assert (again.data[0].asnumpy() == batch.data[0].asnumpy()).all()
 
