@@ -19,6 +19,8 @@ from . import libinfo
 from ._class_property import ClassPropertyMeta, _ClassProperty, classproperty, with_metaclass  # noqa: F401 (programs know them by this module)
 from ._lazy import missing
 
+_MXClassPropertyDescriptor, _MXClassPropertyMetaClass = _ClassProperty, ClassPropertyMeta  # by which GluonTS 0.4 patches the latter
+
 _library_path = libinfo.library_from_environment()
 if _library_path is not None:
     # The binding asks for "libmxnet.so" and gets the one that is loaded already.

@@ -493,3 +493,21 @@ def test_a_device_to_seed_is_told_by_its_type():
     assert (mx.nd.random.uniform(shape=3).asnumpy() == expected).all()
     with pytest.raises(KeyError, match="expected one of cpu"):
         mx.random.seed(5, ctx="nothing")
+
+
+def test_classes_with_properties_of_their_own_are_patched():
+    _run("""
+import mxnet as mx
+
+def set_attribute(cls, key, value):
+    found = cls.__dict__.get(key)
+    if found and isinstance(found, mx.base._MXClassPropertyDescriptor):
+        return found.__set__(cls, value)
+    return super(mx.base._MXClassPropertyMetaClass, cls).__setattr__(key, value)
+
+mx.base._MXClassPropertyMetaClass.__setattr__ = set_attribute
+mx.Context.default_ctx = mx.cpu(3)
+assert mx.nd.ones(1).context == mx.cpu(3) and mx.current_context() == mx.cpu(3)
+mx.Context.mine = 5
+assert mx.cpu().mine == 5
+""")
