@@ -31,7 +31,7 @@ THEIRS = re.compile(
     r"|__(?:attribute|asm|device|host|global|shared|forceinline|noinline|grid_constant|launch_bounds)__$"
     r"|__(?:VA_ARGS|COUNTER|FILE|LINE|GNUC|clang|cplusplus|linux|x86_64|aarch64|i386|CUDACC|CUDACC_RTC|CUDA_ARCH|SANITIZE_\w+?)(?:__)?$"
     r"|__int128$|_Pragma$|_SC_[A-Z_]+$|_CMP_[A-Z_]+$|_MM_[A-Z]\w*$|_mm\d*_\w+$|_tile_\w+$"
-    r"|_(?:bzhi|tzcnt)_u(?:32|64)$|_cvtsh_ss$|_k\w+_mask\d+$"
+    r"|_(?:blsr|bzhi|lzcnt|pdep|pext|tzcnt)_u(?:32|64)$|_cvtsh_ss$|_k\w+_mask\d+$"
 )
 
 
