@@ -106,15 +106,16 @@ def environment_of(variables):
     return child
 
 
-def run(python, target, **variables):
-    """All programs in an environment of these variables. Where a process ends early it is started
-    again, with the program in which it ended; what ends it twice has that as its result."""
+def run(python, target, *wanted, **variables):
+    """All programs in an environment of these variables; `wanted`: what else the worker is to record.
+    Where a process ends early it is started again, with the program in which it ended; what ends it
+    twice has that as its result."""
     child = environment_of(variables)
     names = [item.name for item in registry.load(HERE / "programs")]
     target.unlink(missing_ok=True)
     first, tried = 0, -1
     while True:
-        done = subprocess.run([str(python), str(HERE / "worker.py"), str(target), str(first)],
+        done = subprocess.run([str(python), str(HERE / "worker.py"), str(target), str(first), *wanted],
                               env=child, capture_output=True, text=True, timeout=SECONDS)
         results = read(target) if target.exists() else {}
         if "" in results:
@@ -258,8 +259,8 @@ def main():
     import numpy as np
 
     build = ROOT / "build"
-    ours = run(python, build / "frontend-ours.pickle", MXNET_LIBRARY_PATH=str(options.lib.resolve()))
-    theirs = saturating.with_vnni(run(python, build / "frontend-theirs.pickle"), np)
+    ours = run(python, build / "frontend-ours.pickle", "calls", MXNET_LIBRARY_PATH=str(options.lib.resolve()))
+    theirs = saturating.with_vnni(run(python, build / "frontend-theirs.pickle", "calls"), np)
     different = 0
     programs = [item for item in registry.load(HERE / "programs") if options.only in item.name]
     for item in programs:

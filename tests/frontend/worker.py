@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs all programs once with the front end of the installed reference wheel, on whichever library
 MXNET_LIBRARY_PATH names, and writes what comes out. A process of its own."""
+import cProfile
 import logging
 import os
 import pathlib
@@ -55,17 +56,6 @@ def outcome(program, mx, np):
         return {"error": f"{type(error).__name__}: {str(error)[-600:]}"}
 
 
-class Calls:
-    """The functions that ran, for the coverage of the public names."""
-
-    def __init__(self):
-        self.codes = set()
-
-    def __call__(self, frame, event, _argument):
-        if event == "call":
-            self.codes.add(frame.f_code)
-
-
 def named(name, mx):
     """What has this name, also where a function of its package hides a module."""
     value, path = mx, "mxnet"
@@ -77,7 +67,8 @@ def named(name, mx):
 
 
 def called_names(names, calls, mx):
-    """Of the public names, those whose code ran."""
+    """Of the public names, those whose code ran, of the calls that a profiler has seen."""
+    codes_that_ran = {entry.code for entry in calls.getstats()}
     found = []
     for name in names:
         try:
@@ -87,19 +78,21 @@ def called_names(names, calls, mx):
         if isinstance(value, type):
             codes = [getattr(item, "__code__", None) for item in vars(value).values()]
             ours = [getattr(vars(base).get("__init__"), "__code__", None) for base in value.__mro__]
-            if any(code in calls.codes for code in codes + ours[:1] if code):
+            if any(code in codes_that_ran for code in codes + ours[:1] if code):
                 found.append(name)
             continue
         function = getattr(value, "__wrapped__", value)
-        if getattr(function, "__code__", None) in calls.codes:
+        if getattr(function, "__code__", None) in codes_that_ran:
             found.append(name)
     return found
 
 
 def main():
-    """worker.py TARGET FIRST: appends a pickle per program, from number FIRST on, then one of the
-    process: where it ends early, the number of pickles says which program it was."""
+    """worker.py TARGET FIRST [calls]: appends a pickle per program, from number FIRST on, then one of
+    the process, with the public names that ran where `calls` are asked for: where it ends early, the
+    number of pickles says which program it was."""
     target, first = sys.argv[1], int(sys.argv[2])
+    watched, calls = "calls" in sys.argv[3:], cProfile.Profile(builtins=False)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     import numpy as np
@@ -110,16 +103,16 @@ def main():
     seconds = time.perf_counter() - start
     programs = registry.load(HERE / "programs")
     names = (HERE.parent / "data" / "public_names.txt").read_text().split()
-    calls = Calls()
     folder = tempfile.mkdtemp()
     os.chdir(folder)
     with open(target, "ab") as file:
         for program in programs[first:]:
-            sys.setprofile(calls)
+            if watched:  # what is told of each call costs what the programs do
+                calls.enable()
             begin = time.perf_counter()
             result = outcome(program, mx, np)
             result["seconds"] = time.perf_counter() - begin
-            sys.setprofile(None)
+            calls.disable()
             file.write(pickle.dumps((program.name, result)))
             file.flush()
         file.write(pickle.dumps(("", {"import_seconds": seconds,

@@ -4,6 +4,7 @@
 import ctypes
 import gc
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -27,6 +28,17 @@ def on_gpu(config):
 def pytest_configure(config):
     if config.getoption("--on-gpu"):
         os.environ["MXNET_SIM_GPUS"] = "2"
+
+
+def pytest_collection_finish():
+    """NumPy, which says what is expected, multiplies on one thread: those of its OpenBLAS spin for each other, and where more
+    tests run than there are processors, products of three milliseconds take fifty. The library's own is another one."""
+    if np := sys.modules.get("numpy"):
+        for path in pathlib.Path(np.__file__).parent.with_name("numpy.libs").glob("*openblas*"):
+            openblas = ctypes.CDLL(str(path))
+            for name in ("scipy_openblas_set_num_threads64_", "openblas_set_num_threads64_"):
+                if hasattr(openblas, name):
+                    getattr(openblas, name)(1)
 
 
 def pytest_collection_modifyitems(config, items):
