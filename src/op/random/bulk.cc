@@ -2,6 +2,7 @@
 // Compiles the vectorised distributions for each instruction set.
 #include "op/random/bulk.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <concepts>
