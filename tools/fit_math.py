@@ -265,6 +265,45 @@ def print_power():
     print(f"log(2) = {hexadecimal([two, mp.log(2) - two])}")
 
 
+def print_rounded_log():
+    """What src/op/random/rounded_log.inc looks up: factors of so few bits that products with mantissas less one are floats,
+    for mantissas in [3/4, 3/2) by their first five bits, and the logarithms of their reciprocals, multiples of 2^-17 and what
+    is left. Below 1 the factor next to it is 1, so that small logarithms of numbers below 1 have all their digits."""
+    factors, least, most = [], mp.mpf(0), mp.mpf(0)
+    for i in range(32):
+        scale = 1 if i < 16 else 2
+        low, high = (1 + mp.mpf(i) / 32) / scale, (1 + mp.mpf(i + 1) / 32) / scale
+        # A product is a multiple of 2^-30: less one it is a float if that is not beyond 2^-6, else if it is one of 2^-29.
+        candidates = [mp.mpf(1)] if i == 31 else [mp.mpf(j) / 128 for j in range(64, 192) if i < 16 or j % 2 == 0]
+        exact = [c for c in candidates if max(1 - low * c, high * c - 1) <= mp.mpf(2) ** (-5 if i < 16 and c * 64 % 1 == 0 else -6)]
+        factors.append(min(exact, key=lambda c: max(1 - low * c, high * c - 1)))
+        least, most = min(least, low * factors[-1] - 1), max(most, high * factors[-1] - 1)
+    logs = [-mp.log(c) for c in factors]
+    high = [mp.nint(x * 2**17) / 2**17 for x in logs]
+    print(f"// factors, logarithms, what is left\n{hexadecimal(factors)}\n{hexadecimal(high)}")
+    print(", ".join(mp.nstr(x - h, 10) for x, h in zip(logs, high)))
+    two = mp.nint(mp.log(2) * 2**17) / 2**17
+    print(f"log(2) = {hexadecimal([two])} + {mp.nstr(mp.log(2) - two, 10)}, {mp.nstr(least, 10)} to {mp.nstr(most, 10)}")
+    print_rows("the series", 10, fit(log_second, least, most, 3))
+
+
+def log_chance_rest(t):
+    """(log(1 + t) - t + t^2 / 2 - t^3 / 3) / t^4."""
+    return (mp.log1p(t) - t + t * t / 2 - t**3 / 3) / t**4 if abs(t) > mp.mpf("1e-9") else t / 5 - mp.mpf(1) / 4
+
+
+def print_gamma_chance():
+    """What src/op/random/gamma.inc looks up: powers of w = 1 + t in [2^-6, 4), four pieces an octave, by the last three
+    bits of the exponent and the first two of the mantissa."""
+    octaves = [(mp.mpf(2) ** (i // 4 - 6), i % 4) for i in range(32)]
+    ends = [(two * (1 + mp.mpf(part) / 4), two * (1 + mp.mpf(part + 1) / 4)) for two, part in octaves]
+    fits = [fit(lambda w: log_chance_rest(w - 1), low, high, 2) for low, high in ends]
+    print(f"// chance of gamma: relative error {mp.nstr(max(error / abs(log_chance_rest(low - 1)) for (low, _), (_, error) in zip(ends, fits)), 3)}")
+    fits = fits[28:] + fits[:28]
+    print_table("powers of w", 9, [[coefficients[power] for coefficients, _ in fits] for power in range(3)])
+    print_rows("(2^x - 1) / x", 10, fit(exp2_rest, mp.mpf("-0.501"), mp.mpf("0.501"), 3))
+
+
 def print_table(name, digits, rows):
     """Rows of numbers, as an array of arrays."""
     print(f"// {name}")
@@ -345,6 +384,8 @@ if __name__ == "__main__":
         print_log_table(base, 5, 16, 24)
     print_log_table(mp.mpf(2), 4, 42, 53)
     print_log_table(mp.mpf(10), 4, 41, 53)
+    print_rounded_log()
+    print_gamma_chance()
     print_root_table()
     print_power()
     print_elementary()

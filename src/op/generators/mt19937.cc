@@ -5,6 +5,11 @@
 #include <algorithm>
 
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
+
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wuninitialized"  // GCC 12's own intrinsics, not ours
 
 namespace mxnet {
 namespace {
@@ -28,24 +33,40 @@ void Mt19937::renew() {
   next_ = 0;
 }
 
-void Mt19937::fill(uint32_t* out, int64_t n) {
+template <class Number, class Part, class Whole>
+void Mt19937::take(Number* out, int64_t n, const Part& part, const Whole& whole) {
   while (n > 0) {
-    const int count = static_cast<int>(std::min<int64_t>(n, available()));
-    MX_SIMD_CALL(temper_words)(state_.data() + next_, out, count);
-    next_ += count;
+    int count = kWords;
+    if (next_ == kWords && n >= kWords) {
+      whole(state_.data(), out);
+    } else {
+      count = static_cast<int>(std::min<int64_t>(n, available()));
+      part(state_.data() + next_, out, count);
+      next_ += count;
+    }
     out += count;
     n -= count;
   }
 }
 
+void Mt19937::fill(uint32_t* out, int64_t n) {
+  take(out, n, MX_SIMD_CALL(temper_words), MX_SIMD_CALL(next_words<>));
+}
+
+void Mt19937::fill_rounded(float* out, int64_t n) {
+  take(out, n, MX_SIMD_CALL(temper_rounded), MX_SIMD_CALL(next_rounded<>));
+}
+
 void Mt19937::fill_uniform(float* out, int64_t n, float low, float range) {
-  while (n > 0) {
-    const int count = static_cast<int>(std::min<int64_t>(n, available()));
-    MX_SIMD_CALL(temper_uniform)(state_.data() + next_, out, count, low, range);
-    next_ += count;
-    out += count;
-    n -= count;
-  }
+  take(
+      out, n,
+      [=](const uint32_t* words, float* to, int count) {
+        MX_SIMD_CALL(temper_uniform)(words, to, count, low, range);
+      },
+      [=](uint32_t* words, float* to) {
+        MX_SIMD_CALL(next_uniform<>)
+        (words, to, low, range);
+      });
 }
 
 }  // namespace mxnet

@@ -20,18 +20,26 @@ class Mt19937 {
   void fill(uint32_t* out, int64_t n);
   // low + u * range with u in [0, 1) out of one number each, computed in float without contraction.
   void fill_uniform(float* out, int64_t n, float low, float range);
+  // The numbers rounded to float, the greatest down: they stay below 2^32.
+  void fill_rounded(float* out, int64_t n);
   // Numbers until the state must be renewed; at least 1.
   int available() {
     if (next_ == kWords) renew();
-    return kWords - next_;
+    return left();
   }
+  // The same, but none if it must be renewed now.
+  int left() const { return kWords - next_; }
   // Takes numbers back. REQUIRES: the last `n` were taken since the state was renewed.
   void give_back(int n) { next_ -= n; }
 
  private:
   void renew();
+  // part(words, out, count) for what is left of a state, whole(words, out) for all of the next one.
+  template <class Number, class Part, class Whole>
+  void take(Number* out, int64_t n, const Part& part, const Whole& whole);
 
-  alignas(64) std::array<uint32_t, kWords> state_;
+  // And the first ones again behind the last.
+  alignas(64) std::array<uint32_t, kWords + 16> state_;
   int next_ = kWords;
 };
 

@@ -2,6 +2,7 @@
 // Compiles the vectorised distributions for each instruction set.
 #include "op/random/bulk.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <concepts>
@@ -18,6 +19,7 @@
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wuninitialized"  // GCC 12's own intrinsics, not ours
 
 namespace mxnet {
 namespace {

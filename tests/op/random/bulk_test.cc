@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -101,6 +102,84 @@ TEST(BulkDraws, GammaNumbersAreThoseDrawnOneByOne) {
     expect_same([&](Mt19937& stream, float* out,
                     int64_t n) { EXPECT_TRUE(fill_gamma(stream, out, n, alpha, 3.0f)); },
                 [&](Draws& draws) { return draws.gamma<float>(alpha, 3.0f); });
+  }
+}
+
+// The logarithm in double, rounded.
+float rounded_log(float x) { return static_cast<float>(std::log(double{x})); }
+float normal_of(float y, float square) {
+  return y * std::sqrt(-2.0f * rounded_log(square) / square);
+}
+float normal_of(Draws& draws) {
+  const auto point = draws.point_in_circle<float>();
+  return normal_of(point.y, point.square);
+}
+
+// RandomNumbers::gamma() with such logarithms.
+float gamma_of(Draws& draws, float alpha, float beta) {
+  const auto d = static_cast<float>(alpha - 1.0 / 3.0), k = static_cast<float>(std::sqrt(9.0 * d)),
+             c = static_cast<float>(1.0 / k);
+  for (;;) {
+    const float z = normal_of(draws);
+    if (z <= -k) continue;
+    const float w = 1.0f + c * z, v = w * w * w;
+    const double left = std::log(1.0 - double{draws.uniform<float>()});
+    if (left < 0.5 * z * z + d * (1.0 - v + rounded_log(v))) return d * v * beta;
+  }
+}
+
+TEST(BulkDraws, NormalNumbersHaveAllDigits) {
+  // The square of the radius of a point of the second stream is 1, of one of the third 4e-8.
+  for (const uint32_t seed : {kSeed, 646u, 1139u}) {
+    Mt19937 bulk(seed), single(seed);
+    std::vector<float> got(seed == kSeed ? 1000000 : 40000);
+    fill_normal(bulk, got.data(), static_cast<int64_t>(got.size()), 0, 1);
+    float least = 1, most = 0;
+    Draws draws(single);
+    for (float value : got) {
+      const auto point = draws.point_in_circle<float>();
+      const float expected = normal_of(point.y, point.square);
+      ASSERT_EQ(value, expected) << "seed " << seed << ", square " << point.square;
+      ASSERT_EQ(std::signbit(value), std::signbit(expected))
+          << "seed " << seed << ", square " << point.square;
+      least = std::min(least, point.square);
+      most = std::max(most, point.square);
+    }
+    EXPECT_TRUE(seed != 646 || most == 1);
+    EXPECT_TRUE(seed != 1139 || least < 0x1p-24f);
+  }
+}
+
+// Also of shapes for which what is drawn by floats is hardly ever sure.
+TEST(BulkDraws, GammaNumbersHaveAllDigits) {
+  for (const float alpha :
+       {1.0f, 1.0000001f, 1.1f, 1.7f, 2.5f, 6.0f, 300.0f, 1e5f, 3e8f, 1e20f, 3e38f}) {
+    for (const float beta : {1.0f, 0.3f}) {
+      Mt19937 bulk(kSeed), single(kSeed);
+      std::vector<float> got(beta == 1 ? 200000 : 777);
+      EXPECT_TRUE(fill_gamma(bulk, got.data(), static_cast<int64_t>(got.size()), alpha, beta));
+      Draws draws(single);
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_EQ(got[i], gamma_of(draws, alpha, beta)) << "shape " << alpha << ", number " << i;
+    }
+  }
+}
+
+// One after the other and in parts of any length they are the same, and nothing behind is written.
+TEST(BulkDraws, GammaNumbersOfPartsContinueTheStream) {
+  Mt19937 bulk(kSeed), parts(kSeed), lengths(kSeed + 1);
+  std::vector<float> expected(30000), got(expected.size() + 1);
+  EXPECT_TRUE(fill_gamma(bulk, expected.data(), static_cast<int64_t>(expected.size()), 1.0f, 1.0f));
+  for (std::size_t i = 0; i < expected.size();) {
+    uint32_t word;
+    lengths.fill(&word, 1);
+    const std::size_t n =
+        std::min<std::size_t>(expected.size() - i, word % 4 == 0 ? word / 4 % 3000 : word / 4 % 40);
+    got[i + n] = -1;
+    EXPECT_TRUE(fill_gamma(parts, got.data() + i, static_cast<int64_t>(n), 1.0f, 1.0f));
+    ASSERT_EQ(got[i + n], -1) << "number " << i;
+    for (const std::size_t end = i + n; i < end; ++i)
+      ASSERT_EQ(got[i], expected[i]) << "number " << i;
   }
 }
 
