@@ -16,8 +16,8 @@ class _ClassProperty:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self._get(type(instance) if owner is None else owner)
 
-    def assign(self, owner: Any, value: Any) -> None:
-        """Calls the setter."""
+    def __set__(self, target: Any, value: Any) -> None:
+        owner = target if isinstance(target, type) else type(target)
         if self._set is None:
             raise AttributeError(f"given a value for a property of {owner.__name__} that can only be read")
         self._set(owner, value)
@@ -34,7 +34,7 @@ class ClassPropertyMeta(type):
         for base in cls.__mro__:
             found = base.__dict__.get(key)
             if isinstance(found, _ClassProperty):
-                found.assign(cls, value)
+                found.__set__(cls, value)
                 return
         super().__setattr__(key, value)
 

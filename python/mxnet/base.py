@@ -8,6 +8,7 @@ MXNetError, and also the built-in of that name: both ways of catching work.
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import sys
 import threading
@@ -16,6 +17,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
 from . import libinfo
 from ._class_property import ClassPropertyMeta, _ClassProperty, classproperty, with_metaclass  # noqa: F401 (programs know them by this module)
+from ._lazy import missing
+
+_MXClassPropertyDescriptor, _MXClassPropertyMetaClass = _ClassProperty, ClassPropertyMeta  # by which GluonTS 0.4 patches the latter
 
 _library_path = libinfo.library_from_environment()
 if _library_path is not None:
@@ -225,6 +229,23 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> List[str]:
     return sorted({*globals(), *_FROM_CTYPES})
+
+
+def show_ctypes_names(module_name: str) -> None:
+    """Lets a module show the conversions, the handles and `ctypes` as well, which programs take from beside its classes."""
+    module = sys.modules[module_name]
+    own = getattr(module, "__getattr__", None)
+
+    def find(name: str) -> Any:
+        if name == "ctypes":
+            return importlib.import_module(name)
+        if name in _FROM_CTYPES or name == "py_str":
+            return getattr(sys.modules[__name__], name)
+        if own is not None:
+            return own(name)
+        raise missing(module_name, name)
+
+    setattr(module, "__getattr__", find)
 
 
 def _as_list(value: Any) -> List[Any]:

@@ -8,10 +8,11 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._core import NDArrayBase
-from .base import py_str
+from .base import py_str, show_ctypes_names
 from .context import Context
 
 __all__ = ["Executor", "py_str"]
+show_ctypes_names(__name__)
 
 Requests = Union[str, Sequence[str], Dict[str, str]]
 

@@ -7,11 +7,13 @@ import ctypes
 from typing import Any, Optional
 
 from ._ctypes.lib import _LIB, check_call, c_str, c_str_array
+from .base import show_ctypes_names
 
 __all__ = [
     "Counter", "Domain", "Event", "Frame", "Marker", "Task", "dump", "dump_profile", "dumps", "pause",
     "profiler_set_config", "profiler_set_state", "resume", "set_config", "set_kvstore_handle", "set_state",
 ]
+show_ctypes_names(__name__)
 
 # The store whose servers `profile_process="server"` means.
 profiler_kvstore_handle = ctypes.c_void_p()

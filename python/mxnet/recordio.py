@@ -13,11 +13,13 @@ from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
 from . import _core
+from .base import show_ctypes_names
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
+show_ctypes_names(__name__)
 
 
 _turn_to_open = threading.Lock()  # of threads of a child that find a file of the parent's

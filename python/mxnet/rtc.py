@@ -10,11 +10,12 @@ from typing import Any, Sequence, Tuple, Union
 import numpy as np
 
 from ._ctypes.lib import _LIB, CudaKernelHandle, CudaModuleHandle, c_array, c_str, c_str_array, check_call
-from .base import numeric_types, string_types
+from .base import numeric_types, show_ctypes_names, string_types
 from .ndarray import NDArray
 from .ndarray._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX
 
 __all__ = ["CudaKernel", "CudaModule", "numeric_types", "string_types"]
+show_ctypes_names(__name__)
 
 _TYPES = {
     "float": "float32", "double": "float64", "__half": "float16", "uint8_t": "uint8", "int": "int32",

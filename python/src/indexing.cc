@@ -219,7 +219,7 @@ py::object basic_index(PyObject* object, PyObject* key) {
   if (!select_of(array, key, &dims, &s)) return not_for_us;
   int np_shape = 0;
   check(MXIsNumpyShape(&np_shape));
-  if (s.rank == 0 && np_shape == 0) s.shape[static_cast<std::size_t>(s.rank++)] = 1;
+  if (s.rank == 0 && np_shape == 0 && s.ndim > 0) s.shape[static_cast<std::size_t>(s.rank++)] = 1;
 
   Handle picked;
   int64_t first = 0, last = 0;

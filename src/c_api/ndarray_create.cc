@@ -6,6 +6,7 @@
 
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
+#include "ndarray/sparse_store.h"
 
 using namespace mxnet;
 using namespace mxnet::c_api;

@@ -26,11 +26,11 @@
 namespace mxnet {
 
 Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-                   std::shared_ptr<Arena> pool, DeviceGroups groups)
+                   std::shared_ptr<Arena> pool, const DeviceGroups& groups)
     : graph_(std::move(graph)),
       eager_(IndexedGraph(inline_parts(graph_.graph()))),
       device_(device),
-      groups_(spans_devices(eager_.graph(), groups, device) ? std::move(groups) : DeviceGroups()),
+      groups_(spans_devices(eager_.graph(), groups, device) ? groups : DeviceGroups()),
       arrays_(std::move(arrays)),
       crosses_(!groups_.empty() || has_arguments_elsewhere()),
       pool_(pool ? std::move(pool) : std::make_shared<Arena>(device)),
@@ -53,7 +53,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
                 "given arrays from which not all shapes and types follow, expected complete ones");
   }
   make_stand_ins();
-  make_outputs();
+  make_outputs(groups);  // CPUs of several numbers are one device, and arrays still say which
   eager_only_ |= std::any_of(outputs_.begin(), outputs_.end(), sparse);
   if (config().executor.verbose_logging) log(LogLevel::kInfo, debug_str());
 }
@@ -157,7 +157,7 @@ void Executor::hand_over(std::size_t i) {
   invoke(add, parse_attrs(add, {})->params(), inputs, outputs);
 }
 
-void Executor::make_outputs() {
+void Executor::make_outputs(const DeviceGroups& groups) {
   VariableStorage variables;
   for (std::size_t i = 0; i < arrays_.args.size(); ++i)
     variables[&graph().node(graph().arguments()[i])] = arrays_.args[i].storage_type();
@@ -165,7 +165,7 @@ void Executor::make_outputs() {
   for (int entry : graph().outputs()) {
     const ArrayType& type = types_[static_cast<std::size_t>(entry)];
     const StorageType stored = storage[static_cast<std::size_t>(entry)];
-    const Device device = device_of(graph().node(graph().node_of(entry)), groups_, device_);
+    const Device device = device_of(graph().node(graph().node_of(entry)), groups, device_);
     if (!type.complete()) {
       outputs_.emplace_back();
     } else if (stored == StorageType::kDense) {

@@ -27,7 +27,7 @@ class Executor {
   // null = its own. `groups`: where nodes of these run. What has groups or arguments on several
   // devices goes node by node, on copies. Throws Error(kValue) where arrays do not fit the graph.
   Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-           std::shared_ptr<Arena> pool = nullptr, DeviceGroups groups = {});
+           std::shared_ptr<Arena> pool = nullptr, const DeviceGroups& groups = {});
 
   // Computes outputs(). `training`: as operators that differ see it, and keeps what backward needs.
   void forward(bool training);
@@ -70,7 +70,7 @@ class Executor {
   bool shares_states() const;
   void make_stand_ins();
   void hand_over(std::size_t stand_in);
-  void make_outputs();
+  void make_outputs(const DeviceGroups& groups);
   bool runs_eagerly() const;
   bool wants_gradients() const;
   BoundPlan& inference_plan();

@@ -3,11 +3,10 @@
 #include "exec/rule_program.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <utility>
 
 #include "base/of_thread.h"
+#include "exec/call_cache.h"
 #include "op/inline_vector.h"
 #include "op/named_errors.h"
 #include "op/op_def.h"
@@ -18,7 +17,8 @@ namespace {
 using From = RuleProgram::From;
 using ValueSource = RuleProgram::Source;
 
-constexpr std::size_t kHashes = 256;  // with two slots each, about the calls of a large network
+// With two calls for each hash, about those of a large network.
+using Programs = CallCache<RuleProgramRef, 256>;
 
 // Builds one program. Placeholders of inputs, then of gradients, have their number as scratch.
 class RuleReader final : ForwardTypes {
@@ -159,31 +159,6 @@ class RuleReader final : ForwardTypes {
   Gradients values_;
 };
 
-struct RuleKey {
-  const ParsedAttrs* call = nullptr;
-  std::size_t num_in = 0, num_out = 0;
-  uint64_t wants = 0, given = 0;
-  bool differentiable = false;
-  bool operator==(const RuleKey&) const = default;
-};
-
-struct Slot {
-  RuleKey key;
-  ParsedAttrsRef call;  // held, so that its address stays its own
-  RuleProgramRef program;
-};
-
-// Of one hash, the last that was asked for first. Two, as a network that adds biases and branches
-// in turn asks for two programs of an operator without attributes.
-struct KnownPrograms {
-  std::array<Slot, 2> slots;
-  // Calls that found neither since the second slot was used.
-  int passed_over = 0;
-};
-// How many it takes to push that one out: attributes that never come again would do so with each
-// call, and to free what was made long ago takes longer than to make a program.
-constexpr int kPatience = 4;
-
 uint64_t bits(std::span<const bool> flags) {
   uint64_t all = 0;
   for (std::size_t i = 0; i < flags.size(); ++i) all |= uint64_t{flags[i]} << i;
@@ -210,28 +185,10 @@ RuleProgramRef rule_program(const ParsedAttrsRef& parsed, std::span<const bool> 
                             const ForwardTypes& types) {
   const auto build = [&] { return read_rule(parsed, wants, given, differentiable, &types); };
   if (wants.size() > 64 || given.size() > 64) return build();
-  const RuleKey key{parsed.get(), wants.size(), given.size(),
+  const CallKey key{parsed.get(), wants.size(), given.size(),
                     bits(wants),  bits(given),  differentiable};
-  const uint64_t hash = (reinterpret_cast<uintptr_t>(key.call) >> 4) * 0x9E3779B97F4A7C15 ^
-                        std::rotl(key.wants, 7) ^ std::rotl(key.given, 17) ^ key.num_in ^
-                        uint64_t { differentiable } << 5;
-  KnownPrograms& known =
-      of_thread<std::array<KnownPrograms, kHashes>>()[(hash ^ hash >> 32) % kHashes];
-  Slot &first = known.slots[0], &second = known.slots[1];
-  const auto fits = [&](const Slot& slot) {
-    return slot.key == key && still_so(*slot.program, types);
-  };
-  if (fits(first)) return first.program;
-  if (fits(second)) {
-    std::swap(first, second);
-    known.passed_over = 0;
-    return first.program;
-  }
-  RuleProgramRef program = build();
-  if (second.program && ++known.passed_over < kPatience) return program;
-  second = std::exchange(first, {key, parsed, program});
-  known.passed_over = 0;
-  return program;
+  return of_thread<Programs>().get(
+      key, parsed, [&](const RuleProgram& program) { return still_so(program, types); }, build);
 }
 
 }  // namespace mxnet

@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "ndarray/sparse_check.h"
 #include "ndarray/sparse_convert.h"
+#include "ndarray/sparse_store.h"
 #include "op/inline_vector.h"
 #include "op/run/accumulate.h"
 #include "storage/storage.h"

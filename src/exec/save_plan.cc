@@ -2,32 +2,20 @@
 // Sees which arrays of the call the steps of a rule refer to.
 #include "exec/save_plan.h"
 
-#include <array>
-#include <bit>
+#include <algorithm>
 #include <memory>
 
 #include "base/error.h"
 #include "base/of_thread.h"
+#include "exec/call_cache.h"
 #include "exec/rule_program.h"
 #include "op/op_def.h"
 
 namespace mxnet {
 namespace {
 
-constexpr std::size_t kSlots = 1024;  // as the cache of attributes
-
-struct Key {
-  ParsedAttrsRef parsed;  // held, so that its address stays its own
-  int num_in = 0, num_out = 0;
-  uint64_t wants = 0;
-};
-
-struct Slot {
-  Key key;
-  SavePlanRef plan;
-};
-
-bool wanted(uint64_t wants, int input) { return wants >> std::min(input, 63) & 1; }
+// With two calls for each hash as many as the cache of attributes has.
+using Plans = CallCache<SavePlanRef, 512>;
 
 void save(SavePlan& plan, int32_t* position, bool value) {
   if (*position == SavePlan::kNotSaved) {
@@ -46,17 +34,16 @@ void see(SavePlan& plan, RuleProgram::Source source, bool value) {
 
 // What the rule looks at with gradients of the outputs that only gradients read as well, or
 // without.
-void add(SavePlan& plan, const Key& key, bool differentiable, bool of_hidden) {
-  const ParsedAttrs& parsed = *key.parsed;
-  const auto num_in = static_cast<std::size_t>(key.num_in);
-  const auto num_out = static_cast<std::size_t>(key.num_out);
+void add(SavePlan& plan, const ParsedAttrsRef& parsed, uint64_t wants, bool differentiable,
+         bool of_hidden) {
+  const std::size_t num_in = plan.inputs.size(), num_out = plan.outputs.size();
   const auto flags = std::make_unique<bool[]>(num_in + num_out);
-  const std::span<bool> wants(flags.get(), num_in), given(flags.get() + num_in, num_out);
-  for (int i = 0; i < key.num_in; ++i) wants[static_cast<std::size_t>(i)] = wanted(key.wants, i);
-  const int visible = parsed.op().num_visible_outputs(parsed.params().get());
-  for (int o = 0; o < key.num_out; ++o)
-    given[static_cast<std::size_t>(o)] = of_hidden || o < visible;
-  const RuleProgramRef program = read_rule(key.parsed, wants, given, differentiable, nullptr);
+  const std::span<bool> wanted(flags.get(), num_in), given(flags.get() + num_in, num_out);
+  for (std::size_t i = 0; i < num_in; ++i) wanted[i] = wants >> std::min<std::size_t>(i, 63) & 1;
+  const auto visible =
+      static_cast<std::size_t>(parsed->op().num_visible_outputs(parsed->params().get()));
+  for (std::size_t o = 0; o < num_out; ++o) given[o] = of_hidden || o < visible;
+  const RuleProgramRef program = read_rule(parsed, wanted, given, differentiable, nullptr);
   for (const RuleProgram::Source gradient : program->gradients) see(plan, gradient, true);
   for (const RuleProgram::Step& step : program->steps) {
     for (std::size_t i = 0; i < step.inputs.size(); ++i)
@@ -64,12 +51,13 @@ void add(SavePlan& plan, const Key& key, bool differentiable, bool of_hidden) {
   }
 }
 
-SavePlanRef make_plan(const Key& key) {
-  auto plan = make_ref<SavePlan>(key.num_in, key.num_out);
-  if (!key.parsed->op().has_gradient()) return SavePlanRef(plan.get());
+SavePlanRef make_plan(const ParsedAttrsRef& parsed, int num_in, int num_out, uint64_t wants) {
+  auto plan = make_ref<SavePlan>(num_in, num_out);
+  if (!parsed->op().has_gradient()) return SavePlanRef(plan.get());
   for (const bool of_hidden : {true, false}) {
     try {
-      for (bool differentiable : {false, true}) add(*plan, key, differentiable, of_hidden);
+      for (bool differentiable : {false, true})
+        add(*plan, parsed, wants, differentiable, of_hidden);
       break;
     } catch (const Error&) {
       // The rule refuses this call, or gradients of a gradient that it keeps as an output; it will
@@ -82,17 +70,13 @@ SavePlanRef make_plan(const Key& key) {
 }  // namespace
 
 SavePlanRef save_plan(const ParsedAttrsRef& parsed, int num_in, int num_out, uint64_t wants) {
-  auto& cache = of_thread<std::array<Slot, kSlots>>();
-  const uint64_t hash = (reinterpret_cast<uintptr_t>(parsed.get()) >> 4) * 0x9E3779B97F4A7C15 ^
-                        std::rotl(wants, 7) ^ static_cast<uint64_t>(num_in);
-  Slot& slot = cache[(hash ^ hash >> 32) % kSlots];
-  if (slot.plan && slot.key.parsed == parsed && slot.key.num_in == num_in &&
-      slot.key.num_out == num_out && slot.key.wants == wants)
-    return slot.plan;
-  Key key{parsed, num_in, num_out, wants};
-  SavePlanRef plan = make_plan(key);
-  slot = {std::move(key), plan};
-  return plan;
+  const CallKey key{.call = parsed.get(),
+                    .num_in = static_cast<std::size_t>(num_in),
+                    .num_out = static_cast<std::size_t>(num_out),
+                    .wants = wants};
+  return of_thread<Plans>().get(
+      key, parsed, [](const SavePlan&) { return true; },
+      [&] { return make_plan(parsed, num_in, num_out, wants); });
 }
 
 }  // namespace mxnet

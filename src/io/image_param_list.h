@@ -70,7 +70,9 @@ void with_image_augment_params(IterBuilder<P>& iter) {
 template <class P>
 IterBuilder<P>& with_mean_params(IterBuilder<P>& iter) {
   using N = ImageNormalizeParams;
-  return iter.param("mean_img", &N::mean_img, "", "A file with a mean image, which is subtracted.")
+  return iter
+      .param("mean_img", &N::mean_img, "",
+             "A file with a mean image, which is subtracted; it is made where it is not there.")
       .param("mean_r", &N::mean_r, 0, "Subtracted from red, or grey.")
       .param("mean_g", &N::mean_g, 0, "Subtracted from green.")
       .param("mean_b", &N::mean_b, 0, "Subtracted from blue.")

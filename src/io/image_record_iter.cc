@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "io/data_iter.h"
@@ -12,6 +13,7 @@
 #include "io/image_param_list.h"
 #include "io/image_record_source.h"
 #include "io/iters.h"
+#include "io/mean_image.h"
 
 namespace mxnet::io {
 namespace {
@@ -87,7 +89,18 @@ std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& pa
                                     params.prefetch_buffer);
 }
 
+// A mean image that is not there yet is made of the images as they are without it.
+void provide_mean_image(const ImageRecordParams& params) {
+  if (params.mean_img.empty() || std::filesystem::exists(params.mean_img)) return;
+  ImageRecordParams plain = params;
+  set_no_normalization(&plain);
+  plain.round_batch = false;
+  ImageSource images("ImageRecordIter", plain, DType::kFloat32);
+  write_mean_image(params.mean_img, params.data_shape, images);
+}
+
 std::unique_ptr<DataIter> make_float(const ImageRecordParams& params) {
+  provide_mean_image(params);
   return make_iter("ImageRecordIter", params,
                    params.dtype == DType::kUnknown ? DType::kFloat32 : params.dtype);
 }

@@ -64,10 +64,9 @@ struct SparseRows {
     SparseStore& store = csr.sparse();
     store.resize(static_cast<int64_t>(values.size()), Device::cpu());
     std::copy(values.begin(), values.end(), static_cast<float*>(store.values()));
-    std::copy(ends.begin(), ends.end(),
-              static_cast<int64_t*>(store.aux_data(SparseStore::kIndptr)));
+    std::copy(ends.begin(), ends.end(), static_cast<int64_t*>(store.own_aux(SparseStore::kIndptr)));
     std::copy(columns.begin(), columns.end(),
-              static_cast<int64_t*>(store.aux_data(SparseStore::kIndices)));
+              static_cast<int64_t*>(store.own_aux(SparseStore::kIndices)));
     return csr;
   }
 };

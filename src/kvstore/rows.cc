@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "ndarray/sparse_store.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
 
@@ -46,7 +47,7 @@ void set_rows(const NDArray& to, std::span<const int64_t> rows) {
   store.resize(static_cast<int64_t>(rows.size()), to.device());
   dispatch_dtype<DTypeSet::of(DType::kInt32, DType::kInt64)>(
       store.aux_dtype(SparseStore::kRows), "kvstore", [&]<class T>(TypeTag<T>) {
-        auto* out = static_cast<T*>(store.aux_data(SparseStore::kRows));
+        auto* out = static_cast<T*>(store.own_aux(SparseStore::kRows));
         for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<T>(rows[i]);
       });
 }

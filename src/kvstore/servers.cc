@@ -19,6 +19,7 @@
 #include "kvstore/reducer.h"
 #include "kvstore/rows.h"
 #include "ndarray/sparse_convert.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet::kvstore {
 namespace {

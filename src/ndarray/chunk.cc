@@ -11,6 +11,7 @@
 #include "base/spin_lock.h"
 #include "engine/fences.h"
 #include "engine/here.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {
@@ -63,7 +64,8 @@ Chunk::Chunk(Device device, std::unique_ptr<SparseStore> sparse)
       bytes_(0),
       tag_(nullptr),
       var_(Engine::get().new_variable()),
-      sparse_(std::move(sparse)) {}
+      sparse_(std::move(sparse)),
+      storage_type_(sparse_->type()) {}
 
 Chunk::~Chunk() {
   delete made_.load(std::memory_order_acquire);

@@ -10,10 +10,12 @@
 #include "base/ref.h"
 #include "engine/engine.h"
 #include "ndarray/made_of_values.h"
-#include "ndarray/sparse_store.h"
+#include "ndarray/storage_type.h"
 #include "storage/storage.h"
 
 namespace mxnet {
+
+class SparseStore;
 
 // Shared by an array and its views. The variable orders all access; data() is for running
 // operations and for callers that have waited. Memory is taken at the first data(), so that an
@@ -36,6 +38,7 @@ class Chunk : public RefCounted {
   Var* var() const { return var_; }
   bool allocated() const { return data_.load(std::memory_order_acquire) != nullptr; }
   const Block& block() const { return block_; }
+  StorageType storage_type() const { return storage_type_; }
   SparseStore* sparse() const { return sparse_.get(); }  // null for dense
 
   // May throw Error(kOutOfMemory). Thread-safe: concurrent readers of a fresh array may both come
@@ -73,6 +76,7 @@ class Chunk : public RefCounted {
   SyncFn deleter_;                       // foreign memory only
   const bool foreign_ = false;
   std::atomic<bool> handed_out_{false};
+  const StorageType storage_type_ = StorageType::kDense;
   std::atomic<MadeOfValues*> made_{nullptr};  // owned
 };
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ndarray/convert_elements.h"
 #include "ndarray/host_write.h"
+#include "ndarray/sparse_store.h"
 #include "storage/staged_copy.h"
 
 namespace mxnet {
@@ -16,7 +17,7 @@ namespace {
 
 // A dense range of memory: an array, or one part of a sparse one.
 struct Range {
-  void* data;
+  void* data;  // to be written only where resize_part() has made room
   Device device;
   Shape shape;
   DType dtype;
@@ -37,7 +38,8 @@ Range range_of(const NDArray& array, int part) {
   if (part != kValuesPart) {
     require_aux(array, part);
     const SparseStore& store = array.sparse();
-    return {store.aux_data(part), array.device(), store.aux_shape(part), store.aux_dtype(part)};
+    return {store.part_data(1 + part), array.device(), store.aux_shape(part),
+            store.aux_dtype(part)};
   }
   if (array.is_sparse()) {
     const SparseStore& store = array.sparse();

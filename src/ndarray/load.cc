@@ -12,6 +12,7 @@
 #include "device/device_api.h"
 #include "ndarray/params_format.h"
 #include "ndarray/sparse_check.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {
@@ -147,7 +148,7 @@ struct Reader {
     const uint64_t bytes = checked_bytes(shape, dtype, what);
     SparseStore& store = array.sparse();
     store.resize_part(part, shape, Device::cpu());
-    void* to = part == SparseStore::kValues ? store.values() : store.aux_data(part - 1);
+    void* to = part == SparseStore::kValues ? store.values() : store.own_aux(part - 1);
     if (bytes > 0) values(to, bytes, dtype, what);
   }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {

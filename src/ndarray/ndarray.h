@@ -45,8 +45,7 @@ class NDArray {
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   StorageType storage_type() const {
-    if (!chunk_) return StorageType::kUndefined;
-    return chunk_->sparse() == nullptr ? StorageType::kDense : chunk_->sparse()->type();
+    return chunk_ ? chunk_->storage_type() : StorageType::kUndefined;
   }
   bool is_sparse() const { return chunk_ && chunk_->sparse() != nullptr; }
   Device device() const { return chunk_ ? chunk_->device() : Device{}; }

@@ -10,6 +10,7 @@
 #include "ndarray/host_write.h"
 #include "ndarray/ndarray.h"
 #include "ndarray/sparse_convert.h"
+#include "ndarray/sparse_store.h"
 #include "storage/staged_copy.h"
 
 namespace mxnet {
@@ -49,15 +50,15 @@ FnProperty direction(Device from, Device to) {
 void copy_parts(const NDArray& from, const NDArray& to, Stream* stream) {
   const SparseStore& source = from.sparse();
   SparseStore& target = to.sparse();
-  const auto copy_part = [&](int part, const Shape& shape, const void* data, auto address) {
+  const auto copy_part = [&](int part, const Shape& shape, const void* data) {
     target.resize_part(part, shape, to.device(), stream);
     if (const std::size_t bytes = source.part_bytes(part); bytes > 0)
-      staged_copy(address(), to.device(), data, from.device(), bytes, stream);
+      staged_copy(target.part_data(part), to.device(), data, from.device(), bytes, stream);
   };
-  copy_part(SparseStore::kValues, source.values_shape(), source.values(),
-            [&] { return target.values(); });
+  copy_part(SparseStore::kValues, source.values_shape(), source.values());
   for (int i = 0; i < source.num_aux(); ++i) {
-    copy_part(1 + i, source.aux_shape(i), source.aux_data(i), [&] { return target.aux_data(i); });
+    if (from.device() == to.device() && target.share_aux(i, source, to.device())) continue;
+    copy_part(1 + i, source.aux_shape(i), source.aux_data(i));
   }
 }
 

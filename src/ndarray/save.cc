@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ndarray/params_format.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {

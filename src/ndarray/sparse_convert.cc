@@ -215,19 +215,12 @@ void row_sparse_to_csr(const NDArray& from, const NDArray& to) {
   });
 }
 
-// The same layout with other index types.
+// The same layout, with whatever index types.
 void same_layout(const NDArray& from, const NDArray& to) {
+  copy_structure(from, to);
   const SparseStore& source = from.sparse();
-  SparseStore& target = to.sparse();
-  target.resize_part(SparseStore::kValues, source.values_shape(), to.device());
   if (const std::size_t bytes = source.part_bytes(SparseStore::kValues); bytes > 0)
-    std::memcpy(target.values(), source.values(), bytes);
-  for (int aux = 0; aux < source.num_aux(); ++aux) {
-    target.resize_part(1 + aux, source.aux_shape(aux), to.device());
-    const IndexReader reader(source, aux);
-    const IndexWriter writer(target, aux);
-    for (int64_t i = 0; i < reader.size(); ++i) writer.set(i, reader[i]);
-  }
+    std::memcpy(to.sparse().values(), source.values(), bytes);
 }
 
 void slice_now(const NDArray& from, const NDArray& to, int64_t row_begin, int64_t column_begin) {
@@ -259,6 +252,19 @@ void slice_now(const NDArray& from, const NDArray& to, int64_t row_begin, int64_
 }
 
 }  // namespace
+
+void copy_structure(const NDArray& from, const NDArray& to) {
+  const SparseStore& source = from.sparse();
+  SparseStore& target = to.sparse();
+  target.resize_part(SparseStore::kValues, source.values_shape(), to.device());
+  for (int aux = 0; aux < source.num_aux(); ++aux) {
+    if (target.share_aux(aux, source, to.device())) continue;
+    target.resize_part(1 + aux, source.aux_shape(aux), to.device());
+    const IndexReader reader(source, aux);
+    const IndexWriter writer(target, aux);
+    for (int64_t i = 0; i < reader.size(); ++i) writer.set(i, reader[i]);
+  }
+}
 
 void convert_storage(const NDArray& from, const NDArray& to) {
   const StorageType source = from.storage_type(), target = to.storage_type();

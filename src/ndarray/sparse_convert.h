@@ -12,6 +12,11 @@ namespace mxnet {
 // REQUIRES: inside an operation that reads `from` and writes `to`, both in host memory.
 void convert_storage(const NDArray& from, const NDArray& to);
 
+// Gives `to` what `from`, of its layout and shape, has but for the values, for which there is then
+// room: whatever describes no array in `from` is as wrong in `to`. Index arrays of one type are
+// shared. REQUIRES: as above.
+void copy_structure(const NDArray& from, const NDArray& to);
+
 // A new array of layout `type` (with int64 indices), filled by a pushed operation; `from` itself if
 // it has that layout.
 NDArray cast_storage(const NDArray& from, StorageType type);

@@ -35,7 +35,7 @@ class IndexReader {
 class IndexWriter {
  public:
   IndexWriter(const SparseStore& store, int aux)
-      : data_(store.aux_data(aux)), wide_(store.aux_dtype(aux) == DType::kInt64) {}
+      : data_(store.own_aux(aux)), wide_(store.aux_dtype(aux) == DType::kInt64) {}
 
   void set(int64_t i, int64_t value) const {
     if (wide_) {

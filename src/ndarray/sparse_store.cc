@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <utility>
 
 #include "base/error.h"
 
@@ -57,6 +56,12 @@ std::size_t SparseStore::part_bytes(int part) const {
   return static_cast<std::size_t>(p.shape.size()) * dtype_size(p.dtype);
 }
 
+void* SparseStore::own_aux(int i) const {
+  const Part& part = aux(i);
+  MX_ASSERT(!part.memory || part.memory->unique());
+  return part.data();
+}
+
 void SparseStore::resize(int64_t stored, Device device, Stream* stream) {
   if (type_ == StorageType::kRowSparse) {
     resize_part(kValues, with_rows(stored, row_shape_), device, stream);
@@ -68,7 +73,7 @@ void SparseStore::resize(int64_t stored, Device device, Stream* stream) {
   // An empty indptr means zeros: a device cannot be filled from here.
   resize_part(1 + kIndptr, Shape{stored == 0 && device.is_gpu() ? 0 : num_rows_ + 1}, device,
               stream);
-  if (stored == 0 && !device.is_gpu()) std::memset(aux_data(kIndptr), 0, part_bytes(1 + kIndptr));
+  if (stored == 0 && !device.is_gpu()) std::memset(own_aux(kIndptr), 0, part_bytes(1 + kIndptr));
 }
 
 void SparseStore::resize_part(int part, const Shape& shape, Device device, Stream* stream) {
@@ -80,15 +85,24 @@ void SparseStore::resize_part(int part, const Shape& shape, Device device, Strea
                 fmt::format("given shape {} of {}, expected at most 2^63-1 bytes", to_string(shape),
                             dtype_name(p.dtype)));
   }
-  if (static_cast<std::size_t>(bytes) > p.block.capacity) {
-    Storage& storage = Storage::get();
-    // Ours again before the new one is asked for: a full device may need it.
-    if (p.block.data != nullptr) storage.release(std::exchange(p.block, Block()), stream);
+  const auto wanted = static_cast<std::size_t>(bytes);
+  if (p.memory && (!p.memory->unique() || wanted > p.memory->block.capacity)) p.drop(stream);
+  if (!p.memory && wanted > 0) {
     p.shape = Shape{0};
-    p.block = storage.allocate(static_cast<std::size_t>(bytes), device,
-                               part == kValues ? "sparse values" : "sparse indices", stream);
+    p.memory = make_ref<Memory>(Storage::get().allocate(
+        wanted, device, part == kValues ? "sparse values" : "sparse indices", stream));
   }
   p.shape = shape;
+}
+
+bool SparseStore::share_aux(int i, const SparseStore& from, Device device) {
+  Part& to = parts_[std::size_t{1} + static_cast<std::size_t>(i)];
+  const Part& source = from.aux(i);
+  const bool there = source.memory && source.memory->block.device != device;
+  if (to.dtype != source.dtype || there || device.is_gpu()) return false;
+  to.memory = source.memory;
+  to.shape = source.shape;
+  return true;
 }
 
 void SparseStore::swap(SparseStore& other) noexcept {
@@ -97,10 +111,13 @@ void SparseStore::swap(SparseStore& other) noexcept {
 }
 
 void SparseStore::release(Stream* stream) noexcept {
-  for (Part& part : parts_) {
-    const Block block = std::exchange(part.block, Block());
-    if (block.data != nullptr) Storage::get().release(block, stream);
-  }
+  for (Part& part : parts_) part.drop(stream);
+}
+
+// Before new memory is asked for: a full device may need this one.
+void SparseStore::Part::drop(Stream* stream) noexcept {
+  if (memory && stream != nullptr) memory->stream = stream;  // of a device: nobody else has it
+  memory = {};
 }
 
 }  // namespace mxnet

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ndarray/sparse_check.h"
+#include "ndarray/sparse_convert.h"
 #include "ndarray/sparse_index.h"
 #include "op/inline_vector.h"
 #include "op/op_def.h"
@@ -14,7 +15,8 @@
 namespace mxnet {
 
 int64_t* SparseContext::indices_of(const SparseStore& store, int aux) const {
-  if (store.aux_dtype(aux) == DType::kInt64) return static_cast<int64_t*>(store.aux_data(aux));
+  if (store.aux_dtype(aux) == DType::kInt64)
+    return static_cast<int64_t*>(const_cast<void*>(store.aux_data(aux)));
   const IndexReader narrow(store, aux);
   auto* wide = workspace_of<int64_t>(narrow.size());
   for (int64_t i = 0; i < narrow.size(); ++i) wide[i] = narrow[i];
@@ -59,13 +61,13 @@ CsrView SparseContext::make_csr(int o, int64_t stored) const {
   return csr_view(array);
 }
 
-void SparseContext::keep_csr(int o, int64_t stored) const {
+void SparseContext::keep(int o, int64_t stored) const {
   const NDArray& array = out(o);
   SparseStore& store = array.sparse();
   // What is hardly shorter stays where it is.
   if (const int64_t room = store.stored(); stored >= room - room / 8)
     return store.resize(stored, array.device());
-  NDArray other(StorageType::kCSR, array.shape(), array.dtype(), array.device());
+  NDArray other(array.storage_type(), array.shape(), array.dtype(), array.device());
   SparseStore& fitting = other.sparse();
   fitting.resize(stored, array.device());
   for (int part = 0; part < store.num_parts(); ++part) {
@@ -81,11 +83,14 @@ RowsView SparseContext::make_rows(int o, int64_t stored) const {
   return rows_view(array);
 }
 
-CsrView SparseContext::make_csr_like(int o, const CsrView& pattern) const {
-  const CsrView result = make_csr(o, pattern.stored);
-  std::copy_n(pattern.indptr, pattern.rows + 1, result.indptr);
-  std::copy_n(pattern.indices, pattern.stored, result.indices);
-  return result;
+Tensor SparseContext::make_like(int o, int i) const {
+  const NDArray& array = out(o);
+  SparseStore& store = array.sparse();
+  copy_structure(in(i), array);
+  // What results store nothing of has an indptr all the same.
+  if (store.stored() == 0 && store.aux_shape(SparseStore::kIndptr).size() == 0)
+    store.resize(0, array.device());
+  return {store.values(), &store.values_shape(), array.dtype()};
 }
 
 RowsView SparseContext::fill_up(int i) const {
@@ -95,11 +100,6 @@ RowsView SparseContext::fill_up(int i) const {
   if (had.stored == had.rows) return had;
   SparseStore full(StorageType::kRowSparse, array.shape(), array.dtype(),
                    {store.aux_dtype(0), store.aux_dtype(0)});
-  // What it holds, also where memory has ended between its parts: nobody else would give it back.
-  struct Holder {
-    SparseStore& held;
-    ~Holder() { held.release(nullptr); }
-  } holder{full};
   full.resize(had.rows, array.device());
   const IndexWriter index(full, SparseStore::kRows);
   for (int64_t row = 0; row < had.rows; ++row) index.set(row, row);

@@ -12,7 +12,8 @@ namespace mxnet {
 class OpDef;
 struct KernelEntry;
 
-// A csr matrix. Inputs are not written through it; `indptr` always has rows + 1 entries.
+// A csr matrix. Inputs are not written through it, nor what make_like() has made; `indptr` always
+// has rows + 1 entries.
 struct CsrView {
   int64_t rows, columns, stored;
   int64_t* indptr;
@@ -66,11 +67,12 @@ class SparseContext {
 
   // Output o with room for that many; contents are the kernel's to write, all of them.
   CsrView make_csr(int o, int64_t stored) const;
-  // Of a csr output that had room for more, the first `stored` elements.
-  void keep_csr(int o, int64_t stored) const;
   RowsView make_rows(int o, int64_t stored) const;
-  // The csr pattern of an input as that of the output, without values.
-  CsrView make_csr_like(int o, const CsrView& pattern) const;
+  // Of an output that had room for more, the first `stored` rows or elements.
+  void keep(int o, int64_t stored) const;
+  // Output o with the indices of sparse input i, of one layout and shape, and room for its values,
+  // which are returned. As good or bad as the input, if nobody has looked.
+  Tensor make_like(int o, int i) const;
 
   // A row_sparse input that the operator writes: stores all rows from now on, the missing as zeros.
   RowsView fill_up(int i) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kvstore/jobs.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet::kvstore {
 namespace {

@@ -5,6 +5,7 @@
 #include "kvstore/local_store.h"
 #include "kvstore/stores.h"
 #include "ndarray/sparse_convert.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet::kvstore {
 namespace {

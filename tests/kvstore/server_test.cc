@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "kvstore/servers.h"
 #include "kvstore/stores.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet::kvstore {
 namespace {

@@ -8,6 +8,7 @@
 #include "ndarray/host_write.h"
 #include "ndarray/sparse_check.h"
 #include "ndarray/sparse_convert.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {
@@ -40,7 +41,7 @@ NDArray diagonal(StorageType type) {
 int64_t* last_index(const NDArray& array) {
   const SparseStore& store = array.sparse();
   const int part = store.num_aux() - 1;
-  return static_cast<int64_t*>(store.aux_data(part)) + store.aux_shape(part)[0] - 1;
+  return static_cast<int64_t*>(store.own_aux(part)) + store.aux_shape(part)[0] - 1;
 }
 
 bool is_refused(const NDArray& array) {

@@ -6,6 +6,7 @@
 #include "arrays.h"
 #include "ndarray/sparse_check.h"
 #include "ndarray/sparse_convert.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {
@@ -44,6 +45,44 @@ TEST(Sparse, PartsAreCopies) {
   EXPECT_THROW(copy_part(csr, 2), Error);
   EXPECT_THROW(copy_part(counting(Shape{2}), 0), Error);
   EXPECT_EQ(aux_dtype(csr, 1), DType::kInt64);
+}
+
+TEST(Sparse, CopiesShareIndicesUntilOneIsFilledAnew) {
+  NDArray csr = small_csr();
+  NDArray copy = csr.copy(Device::cpu());
+  copy.wait_to_read();
+  const auto address = [](const NDArray& array, int i) { return array.sparse().aux_data(i); };
+  for (const int i : {SparseStore::kIndptr, SparseStore::kIndices})
+    EXPECT_EQ(address(csr, i), address(copy, i));
+  EXPECT_NE(csr.sparse().values(), copy.sparse().values());
+  // Of the same size: the memory would do.
+  sync_copy_into(copy, make<int64_t>(Shape{3}, {2, 1, 2}), SparseStore::kIndices);
+  EXPECT_EQ(aux(csr, 1), (std::vector<int64_t>{1, 0, 2}));
+  EXPECT_EQ(aux(copy, 1), (std::vector<int64_t>{2, 1, 2}));
+  EXPECT_EQ(address(csr, 0), address(copy, 0));
+  // The last one that has it may write it: no memory is taken.
+  const void* const before = address(copy, 1);
+  sync_copy_into(copy, make<int64_t>(Shape{3}, {0, 0, 1}), SparseStore::kIndices);
+  EXPECT_EQ(address(copy, 1), before);
+  // Each lives as long as somebody has it.
+  csr = NDArray();
+  EXPECT_EQ(aux(copy, 0), (std::vector<int64_t>{0, 1, 3}));
+  copy.sparse().resize(0, Device::cpu());
+  EXPECT_EQ(aux(copy, 0), (std::vector<int64_t>{0, 0, 0}));
+}
+
+TEST(Sparse, IndicesOfOtherTypesAndDevicesAreCopied) {
+  const NDArray csr = small_csr();
+  const NDArray narrow(StorageType::kCSR, csr.shape(), csr.dtype(), Device::cpu(),
+                       {DType::kInt32, DType::kInt64});
+  csr.copy_to(narrow);
+  narrow.wait_to_read();
+  EXPECT_EQ(values<int32_t>(copy_part(narrow, 0)), (std::vector<int32_t>{0, 1, 3}));
+  EXPECT_EQ(narrow.sparse().aux_data(1), csr.sparse().aux_data(1));
+  const NDArray pinned = csr.copy(Device::cpu_pinned());
+  pinned.wait_to_read();
+  EXPECT_NE(pinned.sparse().aux_data(1), csr.sparse().aux_data(1));
+  EXPECT_EQ(aux(pinned, 1), (std::vector<int64_t>{1, 0, 2}));
 }
 
 TEST(Sparse, HasNoViewsAndNoFlatCopies) {

@@ -76,8 +76,8 @@ class SparseLibrary(Library):
         if stype == "default":
             return super().numpy(handle)
         self.call("MXNDArrayWaitToRead", handle)
-        ndim, dims, part = C.c_int(), C.POINTER(C.c_int)(), C.c_void_p()
-        self.call("MXNDArrayGetShapeEx", handle, C.byref(ndim), C.byref(dims))
+        ndim, dims, part = C.c_int(), C.POINTER(C.c_int64)(), C.c_void_p()
+        self.call("MXNDArrayGetShapeEx64", handle, C.byref(ndim), C.byref(dims))
         shape = tuple(dims[: ndim.value])
         self.call("MXNDArrayGetDataNDArray", handle, C.byref(part))
         data, aux = super().numpy(part), []

@@ -524,3 +524,33 @@ def test_threads_train_networks_of_their_own_with_the_same_data():
         thread.join()
     for found in together:
         assert all((a == b).all() for a, b in zip(alone, found))
+
+
+@pytest.mark.parametrize("name", ["ceil", "fix", "floor", "rint", "round", "trunc"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_steps_have_a_gradient_of_zero_whatever_comes_from_above(name, dtype):
+    """ASoftmax raises -1 to a rounded angle: of the exponent there is no gradient but NaN."""
+    x, head = mx.nd.array([-1.5, 0, 2.3, 4], dtype=dtype), mx.nd.array([np.nan, np.inf, -np.inf, 2], dtype=dtype)
+    for request, expected in (("write", 0), ("add", 1)):
+        x.attach_grad(request)
+        x.grad[:] = 1
+        with autograd.record():
+            y = getattr(mx.nd, name)(x)
+        y.backward(head)
+        assert (x.grad.asnumpy() == expected).all()
+    symbol = mx.sym.var("base") ** getattr(mx.sym, name)(mx.sym.var("x"))
+    grads = {"x": mx.nd.ones(4, dtype=dtype)}
+    executor = symbol.bind(mx.cpu(), {"x": x, "base": -mx.nd.ones(4, dtype=dtype)}, grads, {"x": "write", "base": "null"})
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(4, dtype=dtype))
+    assert (grads["x"].asnumpy() == 0).all()
+
+
+@pytest.mark.parametrize("name", ["ceil", "fix", "floor", "rint", "trunc"])
+def test_steps_of_numpy_have_a_gradient_of_zero(name):
+    x = mx.np.array([-1.5, 0.25, 2.3])
+    x.attach_grad()
+    with autograd.record():
+        y = (-mx.np.ones(3)) ** getattr(mx.np, name)(x) + x
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [1, 1, 1]

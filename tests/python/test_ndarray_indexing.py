@@ -255,13 +255,42 @@ def test_rows_by_indices_of_any_type_and_number(dtype):
         array[mx.nd.array([1, 60], dtype=dtype)]
 
 
-def test_a_mask_where_arrays_without_elements_are_not_allowed():
+def test_masks_where_shapes_are_not_numpys():
     array, values = mx.np.array(numbered((3, 4, 2))), numbered((3, 4, 2))
     for mask in (values > 7, values[:, :, 0] > 7, values[:, 0, 0] > 7):
         np.testing.assert_array_equal(array[mask].asnumpy(), values[mask])
         np.testing.assert_array_equal(array[mx.np.array(mask, dtype=bool)].asnumpy(), values[mask])
-    with mx.util.np_shape(False), pytest.raises(IndexError, match="need mx.npx.set_np"):
-        array[values > 100]
+    with mx.util.np_shape(False):
+        assert array[values > 100].shape == (0,) and array[values[:, 0, 0] > 100].shape == (0, 4, 2)  # an mx.np array may be empty
+        with pytest.raises(IndexError, match="need mx.np, or mx.npx.set_np"):
+            array.as_nd_ndarray()[values > 100]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (2, 0, 3)])
+@pytest.mark.parametrize("np_shape", [False, True])
+def test_arrays_of_numpy_without_elements_are_indexed_whatever_shapes_mean(shape, np_shape):
+    empty = np.zeros(shape, np.float32)
+    array = mx.np.array(empty)
+    keys = [(), None, ..., slice(None), slice(None, None, -1), slice(None, None, 2), slice(1, 5), (None, slice(None)), (..., None)]
+    with mx.util.np_shape(np_shape):
+        for key in keys + [(slice(None), 0)] * (shape[1:] == (3,)):
+            found = array[key]
+            assert type(found) is mx.np.ndarray and found.shape == empty[key].shape and found.asnumpy().size == 0
+
+
+def test_nothing_is_selected_of_arrays_of_numpy_whatever_shapes_mean():
+    values = numbered((3, 4))
+    array = mx.np.array(values)
+    array.attach_grad()
+    for key in ((slice(None), slice(2, 2)), slice(5, 9), (0, slice(3, 1)), [], np.zeros(3, bool), (slice(2, 2), 1)):
+        with mx.util.np_shape(False):
+            with mx.autograd.record():
+                found = array[key]
+            found.backward()
+        assert found.shape == values[key].shape
+        assert (array.grad.asnumpy() == 0).all()
+    with mx.util.np_shape(False):
+        assert mx.np.array(3.0)[()].shape == () and array[1, 2].shape == (1,)  # as 1.9.1
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What published packages (GluonCV, GluonNLP, GluonTS, Sockeye, training loops of detectors) take from here beyond the public names."""
 
+import ctypes
+import importlib
 import multiprocessing
 import multiprocessing.pool
 import os
@@ -453,3 +455,59 @@ def test_arrays_put_in_the_places_of_a_parameters_are_used(replace, hybridized):
         made.backward()
         found.append(made.asscalar())
     assert found == [3, 11, 22] and mean.grad.asnumpy().tolist() == [[2, 4]]
+
+
+@pytest.mark.parametrize(
+    "module, names",
+    [
+        ("kvstore.kvstore", "KVStoreHandle NDArrayHandle _LIB c_str check_call ctypes mx_uint py_str"),
+        ("profiler", "KVStoreHandle ProfileHandle _LIB c_str c_str_array check_call ctypes py_str"),
+        ("recordio", "RecordIOHandle _LIB c_str check_call ctypes"),
+        ("io.io", "DataIterHandle NDArrayHandle _LIB c_str_array check_call ctypes mx_real_t mx_uint py_str ImageRecordIter"),
+        ("executor", "ExecutorHandle NDArrayHandle SymbolHandle _LIB c_handle_array check_call ctypes mx_int mx_uint py_str"),
+        ("rtc", "CudaKernelHandle CudaModuleHandle _LIB c_array c_str check_call mx_uint"),
+        ("symbol.symbol", "ExecutorHandle NDArrayHandle SymbolHandle _LIB c_array c_str_array check_call mx_int64 mx_uint py_str"),
+        ("ndarray.ndarray", "NDArrayHandle _LIB c_array c_handle_array c_str check_call ctypes mx_int mx_real_t mx_uint"),
+    ],
+)
+def test_modules_show_the_names_for_ctypes(module, names):
+    found = importlib.import_module(f"mxnet.{module}")
+    for name in names.split():
+        assert getattr(found, name) is (ctypes if name == "ctypes" else getattr(mx.io if name == "ImageRecordIter" else mx.base, name))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        found.nothing
+
+
+def test_a_program_of_ctypes_takes_its_names_from_beside_the_classes():
+    from mxnet.ndarray.ndarray import _LIB, NDArrayHandle, check_call
+
+    first, handle = mx.nd.array([[1, 2], [3, 4]]), NDArrayHandle()
+    check_call(_LIB.MXNDArraySlice(first.handle, 1, 2, ctypes.byref(handle)))
+    assert mx.nd.NDArray(handle).asnumpy().tolist() == [[3, 4]]
+
+
+def test_a_device_to_seed_is_told_by_its_type():
+    mx.random.seed(5)
+    expected = mx.nd.random.uniform(shape=3).asnumpy()
+    mx.random.seed(5, ctx="cpu")
+    assert (mx.nd.random.uniform(shape=3).asnumpy() == expected).all()
+    with pytest.raises(KeyError, match="expected one of cpu"):
+        mx.random.seed(5, ctx="nothing")
+
+
+def test_classes_with_properties_of_their_own_are_patched():
+    _run("""
+import mxnet as mx
+
+def set_attribute(cls, key, value):
+    found = cls.__dict__.get(key)
+    if found and isinstance(found, mx.base._MXClassPropertyDescriptor):
+        return found.__set__(cls, value)
+    return super(mx.base._MXClassPropertyMetaClass, cls).__setattr__(key, value)
+
+mx.base._MXClassPropertyMetaClass.__setattr__ = set_attribute
+mx.Context.default_ctx = mx.cpu(3)
+assert mx.nd.ones(1).context == mx.cpu(3) and mx.current_context() == mx.cpu(3)
+mx.Context.mine = 5
+assert mx.cpu().mine == 5
+""")

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ..base import show_ctypes_names
 from .utils import _getdata_by_idx, _has_instance, _init_data, joined, rows  # noqa: F401  (programs take them from here)
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
@@ -325,3 +326,6 @@ def __getattr__(name: str) -> Any:
     if name in ("concat", "tile"):
         return getattr(ndarray, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+show_ctypes_names(__name__)

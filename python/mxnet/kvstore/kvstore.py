@@ -8,11 +8,12 @@ import numbers
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .. import _core
-from ..base import MXNetValueError
+from ..base import MXNetValueError, show_ctypes_names
 from ..ndarray import NDArray
 from .base import Arrays, KVStoreBase
 
 __all__ = ["KVStore"]
+show_ctypes_names(__name__)
 
 _numbers = itertools.count()
 

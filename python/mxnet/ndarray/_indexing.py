@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._core import NDArrayBase
+from .._np_scopes import called_with_shapes
 from ..base import MXNetValueError
 from . import _generate
 from ._dtypes import bfloat16, dtype_number, widened
@@ -245,6 +246,9 @@ def get(array: Any, key: Any) -> Any:
     made = _core.basic_index(array, key)
     if made is not NotImplemented:
         return made
+    if array._is_np and not array._allows_empty():  # may have no elements whatever shapes mean, as in 1.9.1
+        picked = called_with_shapes(True, get, array, key)
+        return array._of_shape(picked, picked.shape) if shape else picked
     if is_advanced(key):
         return _get_advanced(array, key)
     index = basic(key, shape)
@@ -262,7 +266,7 @@ def get(array: Any, key: Any) -> Any:
 
 def _check_size(array: Any, shape: Shape) -> None:
     if 0 in shape and not array._allows_empty():
-        raise IndexError(f"the result would have the shape {shape}; arrays without elements need mx.npx.set_np()")
+        raise IndexError(f"the result would have the shape {shape}; arrays without elements need mx.np, or mx.npx.set_np()")
 
 
 def _fitting(given: Shape, shape: Shape) -> Shape:

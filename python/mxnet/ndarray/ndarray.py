@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from .._core import NDArrayBase
 from .._np_scopes import SAVED_WITH_SHAPES, called_with_shapes
-from ..base import integer_types, numeric_types
+from ..base import integer_types, numeric_types, show_ctypes_names
 from ..context import Context
 from . import _generate, _indexing, _plain
 from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
@@ -437,3 +437,4 @@ from .functions import *  # noqa: E402,F403
 from . import arithmetic as _arithmetic, creation as _creation, exchange as _exchange, functions as _functions  # noqa: E402
 
 __all__: List[str] = ["NDArray", *_arithmetic.__all__, *_creation.__all__, *_exchange.__all__, *_functions.__all__]  # type: ignore[has-type]
+show_ctypes_names(__name__)

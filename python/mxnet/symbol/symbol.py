@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import _core, attribute
 from .._core import SymbolBase
-from ..base import MXNetError, NotImplementedForSymbol, integer_types, numeric_types, string_types
+from ..base import MXNetError, NotImplementedForSymbol, integer_types, numeric_types, show_ctypes_names, string_types
 from ..ndarray._dtypes import dtype_number
 from ..ndarray._methods import METHODS
 from . import _generate
@@ -18,6 +18,7 @@ from ._bind import _STORAGE_TYPES, Binding
 from ._infer import Inference
 
 __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "load_json", "var"]
+show_ctypes_names(__name__)
 
 _fn = _generate.function
 

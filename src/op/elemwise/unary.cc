@@ -141,6 +141,22 @@ Gradients gradient(const NoParams&, Grad& grad) {
   return {apply(backward_name(row), {grad.dout(0), arg})};
 }
 
+// Steps: flat but where they jump. Their gradient is zero whatever comes from above: 0 * NaN is
+// none.
+constexpr bool is_step(UnaryRow row) {
+  switch (row) {
+    case UnaryRow::ceil:
+    case UnaryRow::fix:
+    case UnaryRow::floor:
+    case UnaryRow::rint:
+    case UnaryRow::round:
+    case UnaryRow::trunc:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void infer_same(const NoParams&, Infer& infer) {
   for (int i = 1; i < infer.num_in(); ++i) infer.in(0).same_shape(infer.in(i));
   infer.in(0).same_shape(infer.out(0));
@@ -175,7 +191,11 @@ bool define() {
   const auto forward = [&](const std::string& name, const char* input) {
     OpBuilder<NoParams> op(name.c_str());
     op.doc(f.doc).input(input, "The input array.").lenient().dtypes(kTypes).inplace(0, 0);
-    op.infer(infer_same).cpu(value_cpu<row>).grad(gradient<row>);
+    op.infer(infer_same).cpu(value_cpu<row>);
+    if constexpr (is_step(row))
+      op.zero_grad();
+    else
+      op.grad(gradient<row>);
     mark_pointwise(name);
     mark_portable(name);
     return op;
@@ -188,6 +208,7 @@ bool define() {
   }
   if (row == UnaryRow::relu || row == UnaryRow::sigmoid)
     forward(std::string("_npx_") + f.name, "data");
+  if constexpr (is_step(row)) return true;
   OpBuilder<NoParams>(backward_name(row).c_str())
       .doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the output.")

@@ -19,6 +19,21 @@ MX_HOST_DEVICE inline double uniform_of(uint32_t low, uint32_t high) {
   return u < 1.0 ? u : 0x1.fffffffffffffp-1;
 }
 
+// In [0, 1), out of one.
+MX_HOST_DEVICE inline float uniform_of(uint32_t word) {
+  const float u = static_cast<float>(word) * 0x1p-32f;
+  return u < 1.0f ? u : 0x1.fffffep-1f;
+}
+
+// Of half a turn times the uniform number of a word.
+MX_HOST_DEVICE inline float half_turn_tangent(uint32_t word) {
+  return static_cast<float>(std::tan(3.1415926535897932 * uniform_of(word)));
+}
+
+// Between these means Poisson numbers are candidates that are rejected; above, mean and sample are
+// the same float.
+inline constexpr float kSmallPoissonMean = 12.0f, kHugePoissonMean = 1e30f;
+
 // Words: has uint32_t word(), random bits.
 template <class Words>
 class RandomNumbers {
@@ -27,8 +42,7 @@ class RandomNumbers {
   template <class F>
   MX_HOST_DEVICE F uniform() {
     if constexpr (std::is_same_v<F, float>) {
-      const float u = static_cast<float>(self().word()) * 0x1p-32f;
-      return u < 1.0f ? u : 0x1.fffffep-1f;
+      return uniform_of(self().word());
     } else {
       const uint32_t low = self().word();
       return uniform_of(low, self().word());
@@ -97,11 +111,9 @@ class RandomNumbers {
   // Knuth's product of uniforms for small means, rejection from a Lorentzian for large ones. Always
   // in float, but for the tangent.
   MX_HOST_DEVICE float poisson(float mean) {
-    constexpr float kSmallMean = 12.0f;
-    constexpr float kHugeMean = 1e30f;  // above, mean and sample are the same float
     if (!(mean >= 0)) return std::numeric_limits<float>::quiet_NaN();
-    if (mean > kHugeMean) return mean;
-    if (mean < kSmallMean) {
+    if (mean > kHugePoissonMean) return mean;
+    if (mean < kSmallPoissonMean) {
       const float threshold = std::exp(-mean);
       float count = 0;
       for (float product = uniform<float>(); product > threshold; product *= uniform<float>())
@@ -113,7 +125,7 @@ class RandomNumbers {
     for (;;) {
       float y, candidate;
       do {
-        y = static_cast<float>(std::tan(3.1415926535897932 * uniform<float>()));
+        y = half_turn_tangent(self().word());
         candidate = root * y + mean;
       } while (candidate < 0.0f);
       candidate = std::floor(candidate);

@@ -4,13 +4,13 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <type_traits>
 
 #include "base/owned_lines.h"
 #include "op/loops/convert.h"
 #include "op/moving/positions.h"
 #include "op/op_builder.h"
 #include "op/run/dispatch.h"
+#include "op/run/element_size.h"
 #include "op/run/fill.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -69,10 +69,7 @@ void one_hot(const Tensor& indices, int64_t depth, double on_value, double off_v
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->one_hot(context.stream()->native(), indices, on_value, off_value, out);
   dispatch_dtype<kNumeric>(out.dtype, "one_hot", [&]<class T>(TypeTag<T>) {
-    using Bits = std::conditional_t<
-        sizeof(T) == 1, uint8_t,
-        std::conditional_t<sizeof(T) == 2, uint16_t,
-                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    using Bits = UnsignedOf<sizeof(T)>;
     mark_rows(indices, depth, std::bit_cast<Bits>(convert<T>(on_value)),
               std::bit_cast<Bits>(convert<T>(off_value)), static_cast<Bits*>(out.data));
   });

@@ -50,9 +50,12 @@ MX_MATH double erfinv(double x) {
   const double special = a == 1 ? std::copysign(kInf, x) : std::numeric_limits<double>::quiet_NaN();
   return a < 1 ? in_double::inverse_erf(x, -log((1 - a) * (1 + a))) : special;
 }
+// Up to this size numbers need the first polynomial alone: w is 6.21 there.
+inline constexpr float kInverseErfNear = 0.999f;
 // In float, x + x * r for r = erfinv(x) / x - 1, of which what rounding takes is little: by powers
 // of w up to 6.25, of its root from there. The logarithm's last digits count a seventh of their
-// size.
+// size. kAllNear: none is beyond kInverseErfNear.
+template <bool kAllNear = false>
 MX_MATH float erfinv(float x) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNear[] = {-0.1137730745f,   0.232013662f,      0.01154951663f,
@@ -64,6 +67,7 @@ MX_MATH float erfinv(float x) {
                             -0.003744573485f, 0.002487903724f,   -0.001730270226f,
                             0.0009762069684f, -0.0002583032966f, -3.172821561e-5f};
   const float a = std::fabs(x), w = -log((1 - a) * (1 + a));
+  if constexpr (kAllNear) return std::copysign(x + x * polynomial(kNear, w), x);
   const float far = polynomial(kFar, std::sqrt(w) - 3.25f);
   const float y = x + x * (w < 6.25f ? polynomial(kNear, w) : far);
   const float special = a == 1 ? std::copysign(kInf, x) : std::numeric_limits<float>::quiet_NaN();

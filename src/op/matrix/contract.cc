@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
+#include "op/loops/convert.h"
+#include "op/matrix/contract_elements.h"
 #include "op/matrix/contract_gpu.h"
-#include "op/matrix/matrix_form.h"
 #include "op/matrix/strided.h"
 #include "op/products/products.h"
-#include "op/reducing/reduce_engine.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 
@@ -48,17 +48,6 @@ struct View {
   Strides strides;
 };
 
-// Labels of an array whose elements follow each other, in their order; none where something else
-// lies in between or twice.
-Labels labels_of_dense(Dims dims, const Strides& strides) {
-  Labels labels;
-  for (std::size_t l = 0; l < dims.size(); ++l) {
-    if (strides[l] != 0 && dims[l] != 1) labels.push_back(l);
-  }
-  sort_by(strides, &labels);
-  return joined_stride(dims, labels, strides, 0) == 1 ? labels : Labels{};
-}
-
 std::vector<Walk> walk_of(Dims dims, const Strides& from, const Strides& to) {
   std::vector<Walk> walk;
   for (std::size_t l = 0; l < dims.size(); ++l) {
@@ -81,36 +70,24 @@ std::vector<int64_t> offsets(Dims dims, const Labels& batch, const Strides& stri
   return at;
 }
 
-// Sums of an array of `type` that is dense in the order of its strides, `kept` of whose labels
-// stay: by the loops and threads of reductions. Not a template, for it is long. Integers wrap.
-void sum_dense(Dims dims, const Labels& labels, const Labels& kept, DType type, const void* data,
-               void* sums) {
-  std::vector<int64_t> sizes;
-  AxisSet summed = 0;
-  for (std::size_t l : labels) {
-    if (std::find(kept.begin(), kept.end(), l) == kept.end()) summed |= AxisSet{1} << sizes.size();
-    sizes.push_back(dims[l]);
+// The last labels of a batch as one: steps of one size in each of three arrays.
+struct Series {
+  int64_t count = 1, a = 0, b = 0, c = 0;
+};
+Series take_series(Dims dims, Labels* batch, const Strides& a, const Strides& b, const Strides& c) {
+  Series series;
+  while (!batch->empty()) {
+    const std::size_t l = batch->back();
+    if (series.count == 1) {
+      series = {1, a[l], b[l], c[l]};
+    } else if (a[l] != series.a * series.count || b[l] != series.b * series.count ||
+               c[l] != series.c * series.count) {
+      break;
+    }
+    series.count *= dims[l];
+    batch->pop_back();
   }
-  const Shape shape(sizes);
-  const ReducePlan plan(shape, summed);
-  const Tensor tensor{const_cast<void*>(data), &shape, type};
-  const auto add = [&]<class Sum, class Stored>(TypeTag<Sum>, TypeTag<Stored>) {
-    const ReduceStore<Sum> store = [&](int64_t first, const Sum* values, int64_t n) {
-      auto* const to = static_cast<Stored*>(sums) + first;
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Stored>(values[i]);
-    };
-    reduce<Sum>(Reduction::sum, tensor, plan, store);
-  };
-  switch (type) {
-    case DType::kFloat32:
-      return add(TypeTag<float>{}, TypeTag<float>{});
-    case DType::kFloat64:
-      return add(TypeTag<double>{}, TypeTag<double>{});
-    case DType::kInt32:
-      return add(TypeTag<int64_t>{}, TypeTag<uint32_t>{});
-    default:
-      return add(TypeTag<int64_t>{}, TypeTag<uint64_t>{});
-  }
+  return series;
 }
 
 // Sums over labels that neither the other operand nor the result has.
@@ -139,7 +116,7 @@ void sum_alone(Dims dims, const Strides& other, const Strides& out, View<C>* vie
     sum_dense(dims, labels, kept, kType, view->data, sums);
   } else {
     std::fill_n(sums, size, C{0});
-    walk<true>(walk_of(dims, view->strides, strides), view->data, sums);
+    add_strided(walk_of(dims, view->strides, strides), view->data, sums);
   }
   *view = {sums, strides};
 }
@@ -152,7 +129,7 @@ MatrixForm to_matrix(Dims dims, const Labels& batch, const Labels& rows, const L
   const Strides strides = packed_strides(dims, {&batch, &rows, &columns});
   C* copy =
       context.workspace_of<C>(product(dims, batch) * product(dims, rows) * product(dims, columns));
-  walk<false>(walk_of(dims, view->strides, strides), view->data, copy);
+  copy_labels(dims, view->strides, strides, view->data, copy, sizeof(C));
   *view = {copy, strides};
   return {false, std::max<int64_t>(product(dims, columns), 1)};
 }
@@ -209,16 +186,34 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   }
   const MatrixForm form_a = to_matrix(dims, batch, rows, summed, &a, context);
   const MatrixForm form_b = to_matrix(dims, batch, summed, columns, &b, context);
-  const std::vector<int64_t> at_a = offsets(dims, batch, a.strides),
-                             at_b = offsets(dims, batch, b.strides),
-                             at_c = offsets(dims, batch, strides);
-  multiply(Products<C>{form_a.transposed, form_b.transposed, product(dims, rows),
-                       product(dims, columns), product(dims, summed), a.data, form_a.leading,
-                       b.data, form_b.leading, result, form->leading, alpha,
-                       result == c ? beta : C{0}, at_a, at_b, at_c});
+  Labels outer = batch;
+  const Series series = take_series(dims, &outer, a.strides, b.strides, strides);
+  const std::vector<int64_t> at_a = offsets(dims, outer, a.strides),
+                             at_b = offsets(dims, outer, b.strides),
+                             at_c = offsets(dims, outer, strides);
+  multiply(Products<C>{form_a.transposed,
+                       form_b.transposed,
+                       product(dims, rows),
+                       product(dims, columns),
+                       product(dims, summed),
+                       a.data,
+                       form_a.leading,
+                       b.data,
+                       form_b.leading,
+                       result,
+                       form->leading,
+                       alpha,
+                       result == c ? beta : C{0},
+                       at_a,
+                       at_b,
+                       at_c,
+                       series.count,
+                       series.a,
+                       series.b,
+                       series.c});
   if (result == c) return;
   if (beta == C{0}) {
-    walk<false>(walk_of(dims, strides, to), result, c);
+    copy_labels(dims, strides, to, result, c, sizeof(C));
     return;
   }
   if (beta != C{1}) {
@@ -227,7 +222,7 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
     reached.insert(reached.end(), columns.begin(), columns.end());
     for (int64_t at : offsets(dims, reached, to)) c[at] *= beta;
   }
-  walk<true>(walk_of(dims, strides, to), result, c);
+  add_strided(walk_of(dims, strides, to), result, c);
 }
 
 // All operands into `out`, pairs from the left; each intermediate keeps the labels still needed.
@@ -242,7 +237,7 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
     }
     sum_alone(dims, none, to, &views[0], context);
     if (alpha == C{1} && beta == C{0})
-      return walk<false>(walk_of(dims, views[0].strides, to), views[0].data, out);
+      return copy_labels(dims, views[0].strides, to, views[0].data, out, sizeof(C));
     // What was counted into alpha is gone.
     std::vector<int64_t> left(dims.begin(), dims.end());
     for (std::size_t l = 0; l < dims.size(); ++l) {
@@ -317,6 +312,8 @@ void contract(Dims dims, std::span<const Labelled> in, const Labelled& out, Kern
   if (out.tensor.size() == 0) return;
   if (const GpuTable* gpu = gpu_table(context))
     return contract_on_gpu(*gpu, dims, in, out, context, alpha, beta);
+  const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  if (!empty && alpha == 1.0 && beta == 0.0 && contract_elements(dims, in, out, context)) return;
   dispatch_dtype(out.tensor.dtype, "contraction", [&]<class T>(TypeTag<T>) {
     contract_typed<T>(dims, in, out, alpha, beta, context);
   });

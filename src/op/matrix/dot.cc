@@ -215,18 +215,34 @@ MaybeMatrices inner_matrices(const TensordotParams& params, const Shape& a, cons
 template <class P>
 using FindMatrices = MaybeMatrices (*)(const P& params, const Shape& a, const Shape& b);
 
+bool is_product_type(DType type) {
+  return type == DType::kFloat32 || type == DType::kFloat64 || type == DType::kInt32 ||
+         type == DType::kInt64;
+}
+// fn(1 of the type in which arrays of `type` are multiplied). REQUIRES: is_product_type(type).
+template <class F>
+void dispatch_product(DType type, const F& fn) {
+  if (type == DType::kFloat32) return fn(1.0f);
+  if (type == DType::kFloat64) return fn(1.0);
+  type == DType::kInt32 ? fn(uint32_t{1}) : fn(uint64_t{1});
+}
+
 bool is_small(const MaybeMatrices& p, DType type) {
-  return (type == DType::kFloat32 || type == DType::kFloat64) && p && p->m > 0 && p->n > 0 &&
-         p->k > 0 && std::max({p->m, p->n, p->k}) <= kSmallProduct &&
-         p->m * p->n <= kSmallProduct / p->k;
+  return is_product_type(type) && p && p->m > 0 && p->n > 0 && p->k > 0 &&
+         std::max({p->m, p->n, p->k}) <= kSmallProduct && p->m * p->n <= kSmallProduct / p->k;
 }
 void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c) {
-  const auto multiply = [&]<class T>(T one) {
-    blas::gemm(p.transpose_a, p.transpose_b, p.m, p.n, p.k, one, a.as<T>(),
-               p.transpose_a ? p.m : p.k, b.as<T>(), p.transpose_b ? p.k : p.n, T{0}, c.as<T>(),
-               p.n);
-  };
-  a.dtype == DType::kFloat32 ? multiply(1.0f) : multiply(1.0);
+  const int64_t lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n;
+  const int64_t start[] = {0};
+  dispatch_product(a.dtype, [&]<class T>(T one) {
+    if constexpr (std::is_floating_point_v<T>) {
+      blas::gemm(p.transpose_a, p.transpose_b, p.m, p.n, p.k, one, a.as<T>(), lda, b.as<T>(), ldb,
+                 T{0}, c.as<T>(), p.n);
+    } else {
+      multiply(Products<T>{p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), lda, b.as<T>(),
+                           ldb, c.as<T>(), p.n, one, T{0}, start, start, start});
+    }
+  });
 }
 
 // Integers of which each of one array meets each of the other: no sum, and as exact in their own
@@ -274,41 +290,66 @@ struct Small {
   }
 };
 
-// Batches in one dimension, of which the labels would tell no more than their shapes do.
-bool are_batches(const DotParams& params, const Signature& signature) {
-  const Shape &a = signature.in[0].shape(), &b = signature.in[1].shape();
-  const DType type = signature.in[0].dtype;
-  if ((type != DType::kFloat32 && type != DType::kFloat64) || a.ndim() != 3 || b.ndim() != 3)
-    return false;
-  const MatrixProduct p(params, a, b);
-  return a[0] > 0 && p.m > 0 && p.n > 0 && p.k > 0;
+// Batches, of which the labels would tell no more than their shapes do: none is broadcast.
+DotParams as_dot(const DotParams& params) { return params; }
+DotParams as_dot(const PlainParams&) { return {}; }
+
+bool are_alike(const Shape& a, const Shape& b) {
+  if (a.ndim() < 3 || b.ndim() != a.ndim()) return false;
+  for (int i = 0; i + 2 < a.ndim(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
 }
 
-void batches_cpu(const DotParams& params, KernelContext& context) {
+template <class P>
+bool are_batches(const P& params, const Signature& signature) {
+  const Shape &a = signature.in[0].shape(), &b = signature.in[1].shape();
+  if (!is_product_type(signature.in[0].dtype) || !are_alike(a, b)) return false;
+  return a.size() > 0 && b.size() > 0 && MatrixProduct(as_dot(params), a, b).k > 0;
+}
+
+template <class P>
+void batches_cpu(const P& given, KernelContext& context) {
+  const DotParams params = as_dot(given);
   const Tensor &a = context.in(0), &b = context.in(1), &c = context.out(0);
   const MatrixProduct p(params, a.shape(), b.shape());
-  const auto batch = static_cast<std::size_t>(a.dim(0));
-  std::vector<int64_t> at(3 * batch);
-  const auto starts = [&](std::size_t which, int64_t step) {
-    const std::span<int64_t> part = std::span(at).subspan(which * batch, batch);
-    for (std::size_t i = 1; i < batch; ++i) part[i] = part[i - 1] + step;
-    return part;
-  };
-  const auto multiply_all = [&]<class T>(T one) {
-    multiply(Products<T>{params.transpose_a, params.transpose_b, p.m, p.n, p.k, a.as<T>(), a.dim(2),
-                         b.as<T>(), b.dim(2), c.as<T>(), p.n, one, T{0}, starts(0, p.m * p.k),
-                         starts(1, p.k * p.n), starts(2, p.m * p.n)});
-  };
-  a.dtype == DType::kFloat32 ? multiply_all(1.0f) : multiply_all(1.0);
+  const int last = a.ndim() - 1;
+  const int64_t start[] = {0};
+  dispatch_product(a.dtype, [&]<class T>(T one) {
+    multiply(Products<T>{params.transpose_a,
+                         params.transpose_b,
+                         p.m,
+                         p.n,
+                         p.k,
+                         a.as<T>(),
+                         a.dim(last),
+                         b.as<T>(),
+                         b.dim(last),
+                         c.as<T>(),
+                         p.n,
+                         one,
+                         T{0},
+                         start,
+                         start,
+                         start,
+                         c.size() / (p.m * p.n),
+                         p.m * p.k,
+                         p.k * p.n,
+                         p.m * p.n});
+  });
 }
 
-bool infer_batches(const DotParams& params, Infer& infer) {
+template <class P>
+bool infer_batches(const P& given, Infer& infer) {
+  const DotParams params = as_dot(given);
   const InferArg a = infer.in(0), b = infer.in(1);
-  if (!a.known() || !b.known() || a.ndim() != 3 || b.ndim() != 3 || a.dim(0) != b.dim(0))
-    return false;
+  if (!a.known() || !b.known() || !are_alike(a.shape(), b.shape())) return false;
   const MatrixProduct p(params, a.shape(), b.shape());
-  if (b.dim(params.transpose_b ? 2 : 1) != p.k) return false;
-  infer.out(0).set_shape({a.dim(0), p.m, p.n});
+  if (b.dim(b.ndim() - (params.transpose_b ? 1 : 2)) != p.k) return false;
+  Shape shape(a.shape());
+  shape[a.ndim() - 2] = p.m;
+  shape[a.ndim() - 1] = p.n;
+  infer.out(0).set_shape(shape);
   return true;
 }
 
@@ -344,15 +385,23 @@ void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
                                "Matrix products over leading dimensions.", "lhs", "rhs", kFloating,
                                dot_params,
                                [](OpBuilder<DotParams>& op) {
-                                 op.cpu(batches_cpu, are_batches, "batches");
-                                 BatchDot::infer_shortcut = infer_batches;
+                                 op.cpu(batches_cpu<DotParams>, are_batches<DotParams>, "batches");
+                                 BatchDot::infer_shortcut = infer_batches<DotParams>;
                                }) &&
          NumpyDot::define_pair("_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b",
                                kNumeric, no_params,
                                Small<PlainParams, numpy_matrices>::add_to<NumpyDot>) &&
-         Matmul::define_pair("_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b",
-                             kNumeric, matmul_params,
-                             Small<PlainParams, numpy_matrices>::add_to<Matmul>) &&
+         Matmul::define_pair(
+             "_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b", kNumeric,
+             matmul_params,
+             [](OpBuilder<PlainParams>& op) {
+               using Matrix = Small<PlainParams, numpy_matrices>;
+               Matrix::add_to<Matmul>(op);
+               op.cpu(batches_cpu<PlainParams>, are_batches<PlainParams>, "batches");
+               Matmul::infer_shortcut = [](const PlainParams& params, Infer& infer) {
+                 return Matrix::infer(params, infer) || infer_batches(params, infer);
+               };
+             }) &&
          Tensordot::define_pair(
              "_npi_tensordot", "_backward_npi_tensordot", {}, "Sums products over pairs of axes.",
              "a", "b", kNumeric,

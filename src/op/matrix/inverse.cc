@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/numpy_shape.h"
 #include "op/matrix/la_op.h"
+#include "op/products/matrix_batches.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {
@@ -22,10 +23,10 @@ void inverse_cpu(const NoParams&, KernelContext& context) {
     const int64_t n = matrix_rows(in), batch = batch_size(in.shape());
     T* y = tensors.copy_to(0, tensors.out(0));
     auto* pivots = context.workspace_of<int32_t>(batch * n);
-    for_each_matrix(batch, cubic(n), "_linalg_inverse", "given a singular matrix", [&](int64_t i) {
-      const int info = blas::getrf(n, y + i * n * n, pivots + i * n);
-      return info != 0 ? info : blas::getri(n, y + i * n * n, pivots + i * n);
-    });
+    for_matrices(batch, cubic(n), "_linalg_inverse", "given a singular matrix",
+                 [&](int64_t first, int64_t count) {
+                   return matrix_batches::invert(n, count, y + first * n * n, pivots + first * n);
+                 });
   });
 }
 
@@ -71,9 +72,10 @@ void factorise(T* factors, KernelContext& context, const F& fn) {
   parallel_for(
       batch, cubic(n),
       [&](int64_t first, int64_t last) {
+        // A zero pivot: the determinant is zero.
+        matrix_batches::factorise(n, last - first, factors + first * n * n, pivots + first * n);
         for (int64_t b = first; b < last; ++b) {
-          T* lu = factors + b * n * n;
-          if (n > 0) blas::getrf(n, lu, pivots + b * n);  // a zero pivot: the determinant is zero
+          const T* lu = factors + b * n * n;
           double sign = 1.0;
           for (int64_t i = 0; i < n; ++i) {
             const T pivot = lu[i * n + i];

@@ -129,23 +129,45 @@ void la_dispatch(KernelContext& context, const F& fn) {
   la_dispatch(context.in(0).dtype, context, fn);
 }
 
-// fn(i) for each matrix of a batch, in threads; `cost` as for parallel_for. fn returns LAPACK's
-// info; one that is not 0 fails the operation.
+// LAPACK's info of one matrix of a batch that failed. Relaxed: read after the parallel region,
+// which orders it.
+class WorstInfo {
+ public:
+  void note(int info) {
+    if (info != 0) info_.store(info, std::memory_order_relaxed);
+  }
+  // Fails the operation if one did.
+  void check(const char* tag, const char* failure) const {
+    if (const int info = info_.load(std::memory_order_relaxed); info != 0)
+      throw Error(ErrorCode::kValue, tag, fmt::format("{} (info {})", failure, info));
+  }
+
+ private:
+  std::atomic<int> info_{0};
+};
+
+// fn(first, count) for the matrices of a batch, in threads; `cost` of one as for parallel_for. fn
+// returns LAPACK's info; one that is not 0 fails the operation.
+template <class F>
+void for_matrices(int64_t batch, double cost, const char* tag, const char* failure, const F& fn) {
+  WorstInfo worst;
+  parallel_for(
+      batch, cost, [&](int64_t first, int64_t last) { worst.note(fn(first, last - first)); }, 1);
+  worst.check(tag, failure);
+}
+
+// The same for fn(i), the info of matrix i.
 template <class F>
 void for_each_matrix(int64_t batch, double cost, const char* tag, const char* failure,
                      const F& fn) {
-  std::atomic<int> worst{0};
+  WorstInfo worst;
   parallel_for(
       batch, cost,
       [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) {
-          // Relaxed: read after the parallel region, which orders it.
-          if (const int info = fn(i); info != 0) worst.store(info, std::memory_order_relaxed);
-        }
+        for (int64_t i = first; i < last; ++i) worst.note(fn(i));
       },
       1);
-  if (const int info = worst.load(std::memory_order_relaxed); info != 0)
-    throw Error(ErrorCode::kValue, tag, fmt::format("{} (info {})", failure, info));
+  worst.check(tag, failure);
 }
 
 // Whether the largest number of a vector is negative; the first of several. Vectors whose sign the

@@ -2,8 +2,9 @@
 // Linear systems: solve, and the tensor forms, which are the matrix ones after joining dimensions.
 #include "op/matrix/contract.h"
 #include "op/matrix/la_op.h"
-#include "op/matrix/strided.h"
 #include "op/matrix/tensor_equations.h"
+#include "op/moving/strided_copy.h"
+#include "op/products/matrix_batches.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
 
@@ -29,9 +30,11 @@ struct TensorinvParams {
 template <class T>
 void solve_systems(const Systems& s, T* a, T* x, KernelContext& context, const char* tag) {
   auto* pivots = context.workspace_of<int32_t>(std::max<int64_t>(s.batch * s.n, 1));
-  for_each_matrix(s.batch, cubic(s.n), tag, "given a singular matrix", [&](int64_t i) {
-    return blas::gesv(s.n, s.count, a + i * s.n * s.n, pivots + i * s.n, x + i * s.n * s.count);
-  });
+  for_matrices(s.batch, cubic(s.n), tag, "given a singular matrix",
+               [&](int64_t first, int64_t count) {
+                 return matrix_batches::solve(s.n, s.count, count, a + first * s.n * s.n,
+                                              pivots + first * s.n, x + first * s.n * s.count);
+               });
 }
 
 template <class T>
@@ -53,14 +56,14 @@ void rearrange(const TensorsolveParams& params, const Shape& shape, const T* fro
                bool back) {
   const std::vector<int> order = axes_moved_last(shape.ndim(), params.a_axes);
   const Strides plain = row_major(shape);
-  std::vector<Walk> dims;
+  StridedPlan plan;
   int64_t step = 1;
   for (std::size_t i = order.size(); i-- > 0;) {
-    const auto axis = static_cast<std::size_t>(order[i]);
-    dims.push_back({shape[order[i]], back ? step : plain[axis], back ? plain[axis] : step});
-    step *= shape[order[i]];
+    const int64_t size = shape[order[i]], place = plain[static_cast<std::size_t>(order[i])];
+    plan.add(size, back ? step : place, back ? place : step);
+    step *= size;
   }
-  walk<false>(dims, from, to);
+  copy_strided(plan, from, to, sizeof(T));
 }
 
 // Inputs a, b.
@@ -212,10 +215,8 @@ void tensorinv_cpu(const TensorinvParams& params, KernelContext& context) {
     const int64_t n = joined_side(params, context.in(0).shape());
     T* y = tensors.copy_to(0, tensors.out(0));
     auto* pivots = context.workspace_of<int32_t>(n);
-    for_each_matrix(1, cubic(n), "_npi_tensorinv", "given a singular matrix", [&](int64_t) {
-      const int info = blas::getrf(n, y, pivots);
-      return info != 0 ? info : blas::getri(n, y, pivots);
-    });
+    for_matrices(1, cubic(n), "_npi_tensorinv", "given a singular matrix",
+                 [&](int64_t, int64_t) { return matrix_batches::invert(n, 1, y, pivots); });
   });
 }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and sums between arrays of any strides, with conversion of elements: how operands are
-// brought into the form that a matrix product needs.
+// Sums between arrays of any strides: of operands over labels that nothing else has.
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
-#include "op/loops/convert.h"
 #include "op/reducing/reduce_loops.h"
 #include "op/run/parallel.h"
 
@@ -57,27 +54,19 @@ T sum_of_run(const T* x, int64_t n) {
   return static_cast<T>(reduce_loops<Element, Sum>(Reduction::sum).row(run, n, Sum{0}));
 }
 
-template <bool add, class To, class From>
-void walk_row(const From* from, To* to, const Walk& d) {
-  if constexpr (add && std::is_same_v<To, From>) {
-    if (d.to == 0 && d.from == 1 && d.count >= kShortRow) {
-      *to += sum_of_run(from, d.count);
-      return;
-    }
+template <class T>
+void add_row(const T* from, T* to, const Walk& d) {
+  if (d.to == 0 && d.from == 1 && d.count >= kShortRow) {
+    *to += sum_of_run(from, d.count);
+    return;
   }
-  if (add && d.to == 0) {  // one sum, which need not go through memory
-    To sum = *to;
-    for (int64_t i = 0; i < d.count; ++i) sum = convert<To>(sum + convert<To>(from[i * d.from]));
+  if (d.to == 0) {  // one sum, which need not go through memory
+    T sum = *to;
+    for (int64_t i = 0; i < d.count; ++i) sum += from[i * d.from];
     *to = sum;
     return;
   }
-  for (int64_t i = 0; i < d.count; ++i) {
-    if constexpr (add) {
-      to[i * d.to] = convert<To>(to[i * d.to] + convert<To>(from[i * d.from]));
-    } else {
-      to[i * d.to] = convert<To>(from[i * d.from]);
-    }
-  }
+  for (int64_t i = 0; i < d.count; ++i) to[i * d.to] += from[i * d.from];
 }
 
 // fn(offset in from, offset in to) for positions [first, last) of `dims` in row-major order.
@@ -100,60 +89,26 @@ inline int64_t count_of(const std::vector<Walk>& dims) {
   return count;
 }
 
-// Rows and columns of a tile: two of 8-byte elements fit the first-level cache.
-inline constexpr int64_t kTile = 32;
-
-// to = from, or to += from, over all positions of `dims`. Dimensions with to == 0 are summed, which
-// only `add` makes sense for. By itself: contractions call it in many places.
-template <bool add, class To, class From>
-[[gnu::noinline]] void walk(const std::vector<Walk>& unplanned, const From* from, To* to) {
+// to += from over all positions of `dims`; dimensions with to == 0 are summed. By itself:
+// contractions call it in several places.
+template <class T>
+[[gnu::noinline]] void add_strided(const std::vector<Walk>& unplanned, const T* from, T* to) {
   // Sums write less than they read, and go along `from`, unless its rows are too short for that.
-  std::vector<Walk> dims = plan_walk(unplanned, add);
-  if (add && !dims.empty() && dims.back().count < kShortRow) dims = plan_walk(unplanned, false);
+  std::vector<Walk> dims = plan_walk(unplanned, true);
+  if (!dims.empty() && dims.back().count < kShortRow) dims = plan_walk(unplanned, false);
   for (const Walk& d : dims) {
     if (d.count == 0) return;
   }
-  if (dims.empty()) return walk_row<add>(from, to, Walk{1, 0, 0});
+  if (dims.empty()) return add_row(from, to, Walk{1, 0, 0});
   const Walk inner = dims.back();
   dims.pop_back();
-  if constexpr (add) {
-    // In one thread where rows meet in one element.
-    const bool apart =
-        std::all_of(dims.begin(), dims.end(), [](const Walk& d) { return d.to > 0; });
-    parallel_for(
-        count_of(dims), apart ? static_cast<double>(inner.count) : 0.0,
-        [&](int64_t first, int64_t last) {
-          each_row(dims, first, last, [&](int64_t at_from, int64_t at_to) {
-            walk_row<true>(from + at_from, to + at_to, inner);
-          });
-        },
-        1);
-    return;
-  }
-  // A transpose goes tile by tile, so that each line of `from` is read once.
-  Walk across{1, 0, 0};
-  const auto nearest = std::min_element(
-      dims.begin(), dims.end(), [](const Walk& a, const Walk& b) { return a.from < b.from; });
-  if (nearest != dims.end() && nearest->from > 0 && nearest->from < inner.from) {
-    across = *nearest;
-    dims.erase(nearest);
-  }
-  const int64_t tiles = (across.count + kTile - 1) / kTile;
-  dims.push_back({tiles, kTile * across.from, kTile * across.to});
-  const int64_t step = across.count == 1 ? inner.count : kTile;
+  // In one thread where rows meet in one element.
+  const bool apart = std::all_of(dims.begin(), dims.end(), [](const Walk& d) { return d.to > 0; });
   parallel_for(
-      count_of(dims), static_cast<double>(inner.count * std::min(across.count, kTile)),
+      count_of(dims), apart ? static_cast<double>(inner.count) : 0.0,
       [&](int64_t first, int64_t last) {
-        int64_t tile = first;
         each_row(dims, first, last, [&](int64_t at_from, int64_t at_to) {
-          const int64_t rows = std::min(kTile, across.count - tile++ % tiles * kTile);
-          for (int64_t i = 0; i < inner.count; i += step) {
-            const Walk part{std::min(step, inner.count - i), inner.from, inner.to};
-            for (int64_t r = 0; r < rows; ++r) {
-              walk_row<false>(from + at_from + i * inner.from + r * across.from,
-                              to + at_to + i * inner.to + r * across.to, part);
-            }
-          }
+          add_row(from + at_from, to + at_to, inner);
         });
       },
       1);

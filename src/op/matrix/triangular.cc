@@ -3,6 +3,7 @@
 #include "op/params/triangular.h"
 
 #include "op/matrix/la_op.h"
+#include "op/products/matrix_batches.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {
@@ -157,12 +158,16 @@ void in_place(const LowerParams&, KernelContext& context, const char* tag, const
 }
 
 void potrf_cpu(const LowerParams& params, KernelContext& context) {
-  in_place(params, context, "_linalg_potrf", "given a matrix that is not positive definite",
-           [&]<class T>(int64_t n, T* a) {
-             const int info = blas::potrf(params.lower, n, a);
-             clear_other(params.lower, n, a);
-             return info;
-           });
+  const Tensor& in = context.in(0);
+  if (in.size() == 0) return;
+  la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
+    const int64_t n = matrix_rows(in);
+    T* y = tensors.copy_to(0, tensors.out(0));
+    for_matrices(batch_size(in.shape()), cubic(n), "_linalg_potrf",
+                 "given a matrix that is not positive definite", [&](int64_t first, int64_t count) {
+                   return matrix_batches::cholesky(params.lower, n, count, y + first * n * n);
+                 });
+  });
 }
 
 void potri_cpu(const LowerParams& params, KernelContext& context) {

@@ -160,6 +160,26 @@ void forward(const P& params, KernelContext& context) {
                    .mask = relu ? &context.out(kMask) : nullptr});
 }
 
+// Mean and 1 / deviation of each channel, as forward has handed them out; where they are the
+// batch's, moving statistics `take` their share of them.
+template <Spread spread>
+void read_statistics(KernelContext& context, double eps, bool take, double old_share, double* mean,
+                     double* inverse_std) {
+  const Tensor &moving_mean = context.in(kBackMovingMean), &moving_var = context.in(kBackMovingVar);
+  const double new_share = 1.0 - old_share;
+  read_all(context.in(kBackMean), mean);
+  read_all(context.in(kBackSpread), inverse_std);
+  for (int64_t c = 0; c < context.in(kBackMean).size(); ++c) {
+    const double given = inverse_std[c];
+    const double variance =
+        spread == Spread::kVariance ? given : std::max(1.0 / (given * given) - eps, 0.0);
+    if (spread == Spread::kVariance) inverse_std[c] = 1.0 / std::sqrt(variance + eps);
+    if (!take) continue;
+    write_element(moving_mean, c, read_element(moving_mean, c) * old_share + mean[c] * new_share);
+    write_element(moving_var, c, read_element(moving_var, c) * old_share + variance * new_share);
+  }
+}
+
 template <class P, Spread spread, bool relu>
 void backward(const P& params, KernelContext& context) {
   const Tensor& in = context.in(kBackData);
@@ -182,24 +202,11 @@ void backward(const P& params, KernelContext& context) {
                             .momentum = params.momentum};
     return gpu->batch_norm_slope(context.stream()->native(), work, context);
   }
-  const int64_t channels = call.channels.length;
   const bool of_batch = context.training() && !params.use_global_stats;
-  double* mean = context.workspace_of<double>(2 * channels);
-  double* inverse_std = mean + channels;
-  read_all(context.in(kBackMean), mean);
-  read_all(context.in(kBackSpread), inverse_std);
-  const double old_share = params.momentum, new_share = 1.0 - old_share;
-  for (int64_t c = 0; c < channels; ++c) {
-    const double given = inverse_std[c];
-    const double variance =
-        spread == Spread::kVariance ? given : std::max(1.0 / (given * given) - call.eps, 0.0);
-    if (spread == Spread::kVariance) inverse_std[c] = 1.0 / std::sqrt(variance + call.eps);
-    if (!of_batch || call.positions() == 0) continue;
-    const Tensor &moving_mean = context.in(kBackMovingMean),
-                 &moving_var = context.in(kBackMovingVar);
-    write_element(moving_mean, c, read_element(moving_mean, c) * old_share + mean[c] * new_share);
-    write_element(moving_var, c, read_element(moving_var, c) * old_share + variance * new_share);
-  }
+  double* mean = context.workspace_of<double>(2 * call.channels.length);
+  double* inverse_std = mean + call.channels.length;
+  read_statistics<spread>(context, call.eps, of_batch && call.positions() > 0, params.momentum,
+                          mean, inverse_std);
   batch_norm_gradient({.norm = call,
                        .of_batch = of_batch,
                        .dy = context.in(kBackDy),

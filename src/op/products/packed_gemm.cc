@@ -9,7 +9,7 @@
 #include "base/intel_model.h"
 #include "base/simd.h"
 #include "op/run/parallel.h"
-#include "storage/storage.h"
+#include "storage/scoped_block.h"
 
 namespace mxnet::packed_gemm {
 namespace {
@@ -71,10 +71,8 @@ void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const
   const int64_t most = (k + slices * kStep - 1) / (slices * kStep) * kStep;
   const int64_t panel = panel_columns<T>();
   const int64_t room = packed_size<T>(std::min(most, k), std::min(n, kColumns));
-  // Of the pools: what malloc gives and takes back would be new pages each time.
-  const Block memory = Storage::get().allocate(static_cast<std::size_t>(room) * sizeof(T),
-                                               Device::cpu(), "workspace");
-  T* const packed = static_cast<T*>(memory.data);
+  const ScopedBlock memory(static_cast<std::size_t>(room) * sizeof(T), "workspace");
+  T* const packed = memory.as<T>();
   for (int64_t column = 0; column < n; column += kColumns) {
     const int64_t columns = std::min(kColumns, n - column);
     for (int64_t start = 0; start < k; start += most) {
@@ -103,7 +101,6 @@ void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const
       }
     }
   }
-  Storage::get().release(memory);
 }
 
 template <class T>

@@ -13,9 +13,10 @@
 #include "op/products/integer_products.h"
 #include "op/products/matrix_vector.h"
 #include "op/products/packed_gemm.h"
+#include "op/products/small_products.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
-#include "storage/storage.h"
+#include "storage/scoped_block.h"
 
 namespace mxnet {
 namespace {
@@ -54,7 +55,13 @@ void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T*
     if (by_columns) {
       for (int64_t j = 0; j < columns; ++j) y[j] += p.alpha * loops.dot(x, b + j * p.ldb, p.k);
     } else {
-      for (int64_t l = 0; l < p.k; ++l) loops.add_scaled(p.alpha * x[l], b + l * p.ldb, y, columns);
+      int64_t l = 0;
+      for (; l + 4 <= p.k; l += 4) {
+        const T factors[] = {p.alpha * x[l], p.alpha * x[l + 1], p.alpha * x[l + 2],
+                             p.alpha * x[l + 3]};
+        loops.add_four(factors, b + l * p.ldb, p.ldb, y, columns);
+      }
+      for (; l < p.k; ++l) loops.add_scaled(p.alpha * x[l], b + l * p.ldb, y, columns);
     }
   }
 }
@@ -93,14 +100,12 @@ template <class T>
                                        const T* a, const T* b, T* c) {
   if (!is_packed(p) || !is_one_slice(p)) return false;
   const auto count = static_cast<std::size_t>(packed_gemm::packed_size<T>(p.k, columns));
-  // Of the pools: what malloc gives and takes back would be new pages each time.
-  const Block memory = Storage::get().allocate(count * sizeof(T), Device::cpu(), "workspace");
-  T* const packed = static_cast<T*>(memory.data);
+  const ScopedBlock memory(count * sizeof(T), "workspace");
+  T* const packed = memory.as<T>();
   const int64_t row = p.transpose_b ? 1 : p.ldb, column = p.transpose_b ? p.ldb : 1;
   packed_gemm::pack<T>({b, row, column}, p.k, columns, 0, columns, packed);
   packed_gemm::multiply<T>(rows, columns, p.k, {a, p.lda, 1}, packed, c, p.ldc, p.beta != 0, 0,
                            columns);
-  Storage::get().release(memory);
   return true;
 }
 
@@ -133,20 +138,52 @@ bool is_in_slices(const Products<T>& p) {
 
 // Product i, in all threads.
 template <class T>
-[[gnu::noinline]] void multiply_in_slices(const Products<T>& p, std::size_t i) {
+[[gnu::noinline]] void multiply_in_slices(const Products<T>& p, int64_t i) {
   packed_gemm::multiply_in_slices<T>(
-      p.m, p.n, p.k, {p.a + p.at_a[i], p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
-      {p.b + p.at_b[i], p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1}, p.c + p.at_c[i],
-      p.ldc, p.beta != 0);
+      p.m, p.n, p.k, {p.a_of(i), p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
+      {p.b_of(i), p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1}, p.c_of(i), p.ldc,
+      p.beta != 0);
+}
+
+// Whether vectors of a row of the result are faster than a call for each product.
+template <class T>
+bool is_by_rows(const Products<T>& p) {
+  return std::max({p.m, p.n, p.k}) <= kSmallSide && p.k > 0 && p.beta == 0 &&
+         small_product_loop<T>() != nullptr;
+}
+
+// Products [first, last) of those.
+template <class T>
+void multiply_by_rows(const Products<T>& p, int64_t first, int64_t last) {
+  for (int64_t end; first < last; first = end) {
+    const int64_t start = first / p.series * p.series;
+    end = std::min(last, start + p.series);
+    const SmallProducts<T> series{p.m,
+                                  p.n,
+                                  p.k,
+                                  p.a_of(start),
+                                  p.transpose_a ? 1 : p.lda,
+                                  p.transpose_a ? p.lda : 1,
+                                  p.step_a,
+                                  p.b_of(start),
+                                  p.transpose_b ? 1 : p.ldb,
+                                  p.transpose_b ? p.ldb : 1,
+                                  p.step_b,
+                                  p.c_of(start),
+                                  p.ldc,
+                                  p.step_c,
+                                  p.alpha};
+    small_product_loop<T>()(series, p.series, first - start, end - start);
+  }
 }
 
 // The block of `rows` x `columns` of product i that begins at (row, column).
 template <class T>
-void block(const Products<T>& p, std::size_t i, int64_t row, int64_t rows, int64_t column,
+void block(const Products<T>& p, int64_t i, int64_t row, int64_t rows, int64_t column,
            int64_t columns) {
-  const T* a = p.a + p.at_a[i] + (p.transpose_a ? row : row * p.lda);
-  const T* b = p.b + p.at_b[i] + (p.transpose_b ? column * p.ldb : column);
-  T* c = p.c + p.at_c[i] + row * p.ldc + column;
+  const T* a = p.a_of(i) + (p.transpose_a ? row : row * p.lda);
+  const T* b = p.b_of(i) + (p.transpose_b ? column * p.ldb : column);
+  T* c = p.c_of(i) + row * p.ldc + column;
   if constexpr (std::is_integral_v<T>) {
     integer_block(p, rows, columns, a, b, c);
   } else if (!multiply_packed(p, rows, columns, a, b, c)) {
@@ -196,7 +233,7 @@ void multiply_vectors(const Products<T>& p) {
 
 template <class T>
 void multiply_all(const Products<T>& p) {
-  const auto batch = static_cast<int64_t>(p.at_a.size());
+  const int64_t batch = p.count();
   if (batch == 1 && p.m == 1 && p.n == 1 && p.k >= 2 * kStretch) return multiply_vectors(p);
   double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
                 static_cast<double>(std::max<int64_t>(p.k, 1));
@@ -205,9 +242,16 @@ void multiply_all(const Products<T>& p) {
     const int64_t bytes = p.m * p.n * p.k * static_cast<int64_t>(sizeof(T));
     cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
   }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (is_by_rows(p)) {
+      const int64_t bytes = (p.m * p.k + p.k * p.n + p.m * p.n) * static_cast<int64_t>(sizeof(T));
+      return parallel_for(batch, std::max(cost, cost_of_moving(static_cast<double>(bytes))),
+                          [&](int64_t first, int64_t last) { multiply_by_rows(p, first, last); });
+    }
+  }
   bool in_slices = false;
   if constexpr (std::is_floating_point_v<T>) in_slices = is_in_slices(p);
-  const auto whole = [&](std::size_t i) {
+  const auto whole = [&](int64_t i) {
     if constexpr (std::is_floating_point_v<T>) {
       if (in_slices) return multiply_in_slices(p, i);
     }
@@ -217,12 +261,12 @@ void multiply_all(const Products<T>& p) {
     parallel_for(
         batch, cost,
         [&](int64_t first, int64_t last) {
-          for (int64_t i = first; i < last; ++i) whole(static_cast<std::size_t>(i));
+          for (int64_t i = first; i < last; ++i) whole(i);
         },
         1);
     return;
   }
-  for (std::size_t i = 0; i < p.at_a.size(); ++i) {
+  for (int64_t i = 0; i < batch; ++i) {
     if (in_slices) {
       whole(i);
     } else if (p.m >= p.n) {

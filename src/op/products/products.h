@@ -6,7 +6,8 @@
 
 namespace mxnet {
 
-// c[i] = alpha * op(a[i]) op(b[i]) + beta * c[i]; the offsets say where each matrix begins.
+// c[i] = alpha * op(a[i]) op(b[i]) + beta * c[i]. The offsets say where series of matrices begin,
+// of `series` products each, whose matrices are so many elements apart.
 template <class T>
 struct Products {
   bool transpose_a, transpose_b;
@@ -18,7 +19,20 @@ struct Products {
   T* c;
   int64_t ldc;
   T alpha, beta;
-  std::span<const int64_t> at_a, at_b, at_c;  // one each per product
+  std::span<const int64_t> at_a, at_b, at_c;
+  int64_t series = 1;
+  int64_t step_a = 0, step_b = 0, step_c = 0;  // not negative
+
+  int64_t count() const { return static_cast<int64_t>(at_a.size()) * series; }
+  // Where the matrices of product i begin.
+  const T* a_of(int64_t i) const { return a + place(i, at_a, step_a); }
+  const T* b_of(int64_t i) const { return b + place(i, at_b, step_b); }
+  T* c_of(int64_t i) const { return c + place(i, at_c, step_c); }
+
+ private:
+  int64_t place(int64_t i, std::span<const int64_t> at, int64_t step) const {
+    return at[static_cast<std::size_t>(i / series)] + i % series * step;
+  }
 };
 
 void multiply(const Products<float>& products);

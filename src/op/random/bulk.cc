@@ -12,6 +12,7 @@
 #include "base/half.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
+#include "op/generators/random_numbers.h"
 #include "op/math/erf_pieces.h"
 #include "op/math/vector_math.h"
 
@@ -36,6 +37,10 @@ void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
 
 bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta) {
   return MX_SIMD_CALL(gammas<>)(stream, out, n, alpha, beta);
+}
+
+bool half_turn_tangents(const uint32_t* words, int64_t n, float* tangents) {
+  return MX_SIMD_CALL(tangents_of_half_turns<>)(words, n, tangents);
 }
 
 int64_t find_points(const uint32_t* words, int64_t pairs, int32_t* points) {

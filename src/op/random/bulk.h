@@ -14,6 +14,10 @@ void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);
 // Whether alpha >= 1; of others nothing is drawn.
 bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta);
 
+// half_turn_tangent() of each word, the same bits. Whether it is faster so on this CPU; otherwise
+// none is.
+bool half_turn_tangents(const uint32_t* words, int64_t n, float* tangents);
+
 // Out of four words each: which of the pairs of doubles in [-1, 1) are points in the unit circle
 // but not its centre, by their first words; returns how many. REQUIRES: pairs <= kMostPairs, for
 // which `points` has room.

@@ -7,6 +7,7 @@
 
 #include "op/generators/random_draws.h"
 #include "op/random/bulk.h"
+#include "op/random/poisson.h"
 #include "op/random/samplers.h"
 
 namespace mxnet {
@@ -52,6 +53,8 @@ void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
         return fill_exponential(stream, out, n, a);
       if constexpr (std::is_same_v<Dist, samplers::Gamma>)
         if (fill_gamma(stream, out, n, a, b)) return;
+      if constexpr (std::is_same_v<Dist, samplers::Poisson>)
+        if (fill_poisson(stream, out, n, a)) return;
     }
     Draws draws(stream);
     if constexpr (std::is_same_v<Dist, samplers::Normal>) {

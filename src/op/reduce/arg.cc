@@ -28,11 +28,20 @@ bool beats(T a, T b) {
   return (largest ? a > b : a < b) | ((a != a) & (b == b));
 }
 
-#define MX_SIMD_FILE "op/reduce/arg_loops.inc"
-#include "base/simd_targets.h"
-
 // Elements whose positions fit lanes as narrow as the elements.
 constexpr int64_t kRowBlock = int64_t{1} << 30;
+
+// Numbers of rows, in lanes as wide as the elements of type C, and how many these count.
+template <class C>
+using RowNumber = std::conditional_t<sizeof(C) == 1, uint8_t,
+                                     std::conditional_t<sizeof(C) == 8, int64_t, int32_t>>;
+template <class C>
+inline constexpr RowNumber<C> kNoRow = std::numeric_limits<RowNumber<C>>::max();
+template <class C>
+inline constexpr int64_t kMostRows = sizeof(C) == 1 ? 255 : kRowBlock;
+
+#define MX_SIMD_FILE "op/reduce/arg_loops.inc"
+#include "base/simd_targets.h"
 
 // fn(start, n) gives a position for each block of a row; the best of these.
 template <bool largest, class T, class Fn>
@@ -105,52 +114,49 @@ int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow b
   return found[static_cast<std::size_t>(best(values.data(), static_cast<int64_t>(stretches)))];
 }
 
-// Numbers of float16 are compared as float, to which `buffer` they are converted together.
+// Numbers of half types are compared as float, to which `buffer` they are converted together, bool
+// as bytes.
 template <class T>
-using Compared = std::conditional_t<std::is_same_v<T, float16>, float, T>;
+using Compared = std::conditional_t<std::is_same_v<T, bool>, uint8_t, ComputeType<T>>;
 template <class T>
 const Compared<T>* compared(const T* x, int64_t n, Compared<T>* buffer) {
-  if constexpr (std::is_same_v<T, float16>) {
+  if constexpr (kIsHalf<T>) {
     convert_array(x, buffer, n);
     return buffer;
   } else {
-    return x;
+    return reinterpret_cast<const Compared<T>*>(x);
   }
 }
 
 // at[j]: of column j of `width` neighbouring ones, at most kTile, of n rows.
+#define MX_COLUMNS better_rows<largest, C>
 template <bool largest, class T>
 void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
-  using C = ComputeType<T>;
-  using Row = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
+  using C = Compared<T>;
+  using Row = RowNumber<C>;
   std::array<C, kTile> best;
-  std::array<Compared<T>, kTile> buffer;
+  std::array<Row, kTile> found;
+  std::array<C, kTile> buffer;
   std::fill_n(at, width, 0);
-  for (int64_t j = 0; j < width; ++j) best[static_cast<std::size_t>(j)] = static_cast<C>(x[j]);
-  // Rows that are converted together.
-  const int64_t batch = std::is_same_v<T, float16> && stride == width ? kTile / width : 1;
-  for (int64_t block = 0; block < n; block += kRowBlock) {
-    std::array<Row, kTile> found;
-    found.fill(-1);
-    const int64_t rows = std::min(kRowBlock, n - block);
+  std::copy_n(compared(x, width, buffer.data()), width, best.data());
+  // Rows that are compared in one call: converted ones where they lie together, others all.
+  const int64_t batch = !kIsHalf<T> ? kMostRows<C> : stride == width ? kTile / width : 1;
+  for (int64_t block = 0; block < n; block += kMostRows<C>) {
+    found.fill(kNoRow<C>);
+    const int64_t rows = std::min(kMostRows<C>, n - block);
     for (int64_t first = 0; first < rows; first += batch) {
       const int64_t count = std::min(batch, rows - first);
-      const Compared<T>* row =
+      const C* from =
           compared(x + (block + first) * stride, count == 1 ? width : count * width, buffer.data());
-      for (int64_t r = first; r < first + count; ++r, row += width) {
-        for (int64_t j = 0; j < width; ++j) {
-          const std::size_t k = static_cast<std::size_t>(j);
-          const C value = static_cast<C>(row[j]);
-          const bool better = beats<largest>(value, best[k]);
-          best[k] = better ? value : best[k];
-          found[k] = better ? static_cast<Row>(r) : found[k];
-        }
-      }
+      MX_SIMD_CALL_FOR_TRAFFIC(MX_COLUMNS)
+      (from, count, kIsHalf<T> ? width : stride, width, static_cast<Row>(first), best.data(),
+       found.data());
     }
     for (std::size_t k = 0; k < static_cast<std::size_t>(width); ++k)
-      at[k] = found[k] >= 0 ? block + found[k] : at[k];  // which nobody could guess
+      at[k] = found[k] != kNoRow<C> ? block + found[k] : at[k];  // which nobody could guess
   }
 }
+#undef MX_COLUMNS
 
 // Of n rows of `inner` elements in each of `outer` blocks, where both are few: all columns of
 // several blocks together, which are at most kTile.

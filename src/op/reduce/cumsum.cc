@@ -128,36 +128,39 @@ void run(const View& view, bool reverse, const T* x, T* y) {
       1);
 }
 
-// Half types are converted to float and back in cache: some whole arrays of n x inner together, or
-// some rows of one.
+// Half types are converted to float and back in cache, as many as this at once.
+constexpr int64_t kFloats = 1024;
+
+// Some whole arrays of n x inner elements together.
 template <class T>
-void run_halves(const View& view, bool reverse, const T* x, T* y) {
-  constexpr int64_t kFloats = 1024;
-  const int64_t n = view.n, inner = view.inner, size = n * inner;
-  if (size <= kFloats) {
-    const int64_t most = kFloats / size;
-    parallel_for(view.outer, 2.0 * static_cast<double>(size), [&](int64_t first, int64_t last) {
-      std::array<float, kFloats> floats;
-      std::array<float, kTile> carry;
-      for (int64_t o = first; o < last; o += most) {
-        const int64_t count = std::min(most, last - o);
-        convert_array(x + o * size, floats.data(), count * size);
-        if (inner == 1) {
-          sum_rows<float>(floats.data(), floats.data(), count, n, reverse);
-        } else {
-          for (int64_t tile = 0; tile < count * inner;) {
-            const int64_t of = tile / inner, column = tile % inner;
-            const int64_t width = std::min(kTile, inner - column);
-            float* at = floats.data() + of * size + column + (reverse ? size - inner : 0);
-            sum_from_nothing(at, at, n, reverse ? -inner : inner, width, carry.data());
-            tile += width;
-          }
+void run_small_halves(const View& view, bool reverse, const T* x, T* y) {
+  const int64_t n = view.n, inner = view.inner, size = n * inner, most = kFloats / size;
+  parallel_for(view.outer, 2.0 * static_cast<double>(size), [&](int64_t first, int64_t last) {
+    std::array<float, kFloats> floats;
+    std::array<float, kTile> carry;
+    for (int64_t o = first; o < last; o += most) {
+      const int64_t count = std::min(most, last - o);
+      convert_array(x + o * size, floats.data(), count * size);
+      if (inner == 1) {
+        sum_rows<float>(floats.data(), floats.data(), count, n, reverse);
+      } else {
+        for (int64_t tile = 0; tile < count * inner;) {
+          const int64_t of = tile / inner, column = tile % inner;
+          const int64_t width = std::min(kTile, inner - column);
+          float* at = floats.data() + of * size + column + (reverse ? size - inner : 0);
+          sum_from_nothing(at, at, n, reverse ? -inner : inner, width, carry.data());
+          tile += width;
         }
-        convert_array(floats.data(), y + o * size, count * size);
       }
-    });
-    return;
-  }
+      convert_array(floats.data(), y + o * size, count * size);
+    }
+  });
+}
+
+// Some rows of one array of n x inner elements.
+template <class T>
+void run_large_halves(const View& view, bool reverse, const T* x, T* y) {
+  const int64_t n = view.n, inner = view.inner;
   const int64_t tiles = (inner + kTile - 1) / kTile;
   const int64_t most = tiles == 1 ? kFloats / inner : 1;  // rows that lie together
   parallel_for(
@@ -171,7 +174,7 @@ void run_halves(const View& view, bool reverse, const T* x, T* y) {
           std::fill_n(carry.data(), width, kNothing<float>);
           for (int64_t row = 0; row < n; row += most) {
             const int64_t rows = std::min(most, n - row), start = reverse ? n - row - rows : row;
-            const int64_t at = unit / tiles * size + start * inner + column;
+            const int64_t at = (unit / tiles * n + start) * inner + column;
             const int64_t end = reverse ? (rows - 1) * width : 0;
             convert_array(x + at, block, rows * width);
             if (inner == 1) {
@@ -217,7 +220,9 @@ void cumsum(std::optional<int32_t> axis, bool reverse, KernelContext& context) {
       accumulate_wide() ? run<double>(view, reverse, in.as<T>(), out.as<T>())
                         : run<float>(view, reverse, in.as<T>(), out.as<T>());
     } else if constexpr (kIsHalf<T>) {
-      run_halves(view, reverse, in.as<T>(), out.as<T>());
+      const bool small = view.n * view.inner <= kFloats;
+      small ? run_small_halves(view, reverse, in.as<T>(), out.as<T>())
+            : run_large_halves(view, reverse, in.as<T>(), out.as<T>());
     } else {
       run<T>(view, reverse, in.as<T>(), out.as<T>());
     }

@@ -13,6 +13,10 @@ namespace {
 
 // Bytes whose sum 16 bits hold.
 constexpr int64_t kMostRows = 65535 / 255;
+// Read from byte n on, those of the last n of a vector.
+constexpr std::array<uint8_t, 32> kLastBytes = {
+    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
 }  // namespace
 
@@ -20,15 +24,25 @@ int64_t sum_of_bytes(const uint8_t* x, int64_t n) {
   // Pairs of bytes in vectors of 16 bytes, which every x86-64 and ARM has.
   using Pairs __attribute__((vector_size(16))) = uint16_t;
   constexpr int64_t kBytes = sizeof(Pairs);
+  const auto load = [](const uint8_t* from) {
+    Pairs pairs;
+    std::memcpy(&pairs, from, sizeof(pairs));
+    return pairs;
+  };
   int64_t i = 0, sum = 0;
   while (i + kBytes <= n) {
-    const int64_t end = std::min(n, i + kMostRows * kBytes);
+    const int64_t end = std::min(n, i + (kMostRows - 1) * kBytes);
     Pairs low{}, high{};
     for (; i + kBytes <= end; i += kBytes) {
-      Pairs pairs;
-      std::memcpy(&pairs, x + i, sizeof(pairs));
+      const Pairs pairs = load(x + i);
       low += pairs & 255;
       high += pairs >> 8;
+    }
+    if (end == n && i < n) {  // those that are left, out of the last vector
+      const Pairs pairs = load(x + n - kBytes) & load(kLastBytes.data() + (n - i));
+      low += pairs & 255;
+      high += pairs >> 8;
+      i = n;
     }
     for (int k = 0; k < kBytes / 2; ++k) sum += low[k] + high[k];
   }

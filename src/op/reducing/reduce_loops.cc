@@ -68,14 +68,25 @@ const ReduceLoops<L, A>& reduce_loops(Reduction reduction) {
   return table()[static_cast<int>(reduction)];
 }
 
-template const ReduceLoops<float, float>& reduce_loops(Reduction);
-template const ReduceLoops<float16, float>& reduce_loops(Reduction);
-template const ReduceLoops<float, double>& reduce_loops(Reduction);
-template const ReduceLoops<double, double>& reduce_loops(Reduction);
-template const ReduceLoops<int32_t, int64_t>& reduce_loops(Reduction);
-template const ReduceLoops<int64_t, int64_t>& reduce_loops(Reduction);
-template const ReduceLoops<uint8_t, uint8_t>& reduce_loops(Reduction);
-template const ReduceLoops<int8_t, int8_t>& reduce_loops(Reduction);
-template const ReduceLoops<int32_t, int32_t>& reduce_loops(Reduction);
+template <class L, class A>
+void ReduceLoops<L, A>::rows(const L* x, const RowRuns& runs, const A* c, A* values) const {
+  if (many_rows != nullptr) return many_rows(x, runs, values);
+  for (int64_t i = 0; i < runs.outputs; ++i)
+    values[i] = one_row(x + i * runs.step, runs.length, runs.count, runs.stride,
+                        c == nullptr ? A(0) : c[i]);
+}
+
+#define MX_INSTANTIATE(L, A)         \
+  template struct ReduceLoops<L, A>; \
+  template const ReduceLoops<L, A>& reduce_loops(Reduction);
+MX_INSTANTIATE(float, float)
+MX_INSTANTIATE(float16, float)
+MX_INSTANTIATE(float, double)
+MX_INSTANTIATE(double, double)
+MX_INSTANTIATE(int32_t, int64_t)
+MX_INSTANTIATE(int64_t, int64_t)
+MX_INSTANTIATE(uint8_t, uint8_t)
+MX_INSTANTIATE(int8_t, int8_t)
+MX_INSTANTIATE(int32_t, int32_t)
 
 }  // namespace mxnet

@@ -33,6 +33,15 @@ enum class Reduction : int {
 
 inline constexpr int64_t kRowsFollow = -1;
 
+// What outputs are made of: each of `count` times `length` contiguous elements, which begin
+// `stride` apart, and the next one's `step` behind. What follows in the next run is fetched
+// meanwhile (stride 0, for one run: nothing; kRowsFollow, with AVX-512 alone: what lies behind it,
+// where that is any faster).
+struct RowRuns {
+  int64_t length, count = 1, stride = 0;
+  int64_t outputs = 1, step = 0;
+};
+
 // L: type of the elements; A: type of the accumulator.
 template <class L, class A>
 struct ReduceLoops {
@@ -41,15 +50,26 @@ struct ReduceLoops {
   bool fetches;
   // A row's error does not grow with its length.
   bool takes_long_rows;
-  // One output from `runs` times n contiguous elements, which begin `stride` apart; `c` is its
-  // parameter. What follows in the next run is fetched meanwhile (stride 0, for one run: nothing;
-  // kRowsFollow, with AVX-512 alone: what lies behind it, where that is any faster).
-  A (*rows)(const L* x, int64_t n, int64_t runs, int64_t stride, A c);
-  A row(const L* x, int64_t n, A c) const { return rows(x, n, 1, 0, c); }
+  // Columns that are taken up together; of fewer each is by itself. Where what is left of them is,
+  // too: more than there are.
+  int64_t lanes;
+  // values[i] of output i, whose parameter is c[i]; `c` may be null as below.
+  void rows(const L* x, const RowRuns& runs, const A* c, A* values) const;
+  A row(const L* x, const RowRuns& runs, A c) const {
+    A value;
+    rows(x, runs, &c, &value);
+    return value;
+  }
+  A row(const L* x, int64_t n, A c) const { return row(x, RowRuns{n}, c); }
   // acc[j] takes up x[r * stride + j] for all r < rows, j < width. `c` may be null where the
   // reduction has no parameter.
-  void (*columns)(const L* x, int64_t rows, int64_t stride, A* acc, int64_t width, const A* c);
-  void (*merge)(A* acc, const A* other, int64_t n);
+  void (*columns)(const L* x, int64_t rows, int64_t stride, A* acc, int64_t width,
+                  const A* c) = nullptr;
+  void (*merge)(A* acc, const A* other, int64_t n) = nullptr;
+  // What `rows` calls: the one for reductions without parameters that are asked for most, or the
+  // other one.
+  void (*many_rows)(const L* x, const RowRuns& runs, A* values) = nullptr;
+  A (*one_row)(const L* x, int64_t n, int64_t runs, int64_t stride, A c) = nullptr;
 };
 
 // Sums of so little work that one stream of memory is what they wait for, without AVX-512 (Zen 3):

@@ -37,7 +37,8 @@ inline constexpr int64_t kMostValues = std::max(kLeaf, kTile);
 static_assert(kTile <= kMostByteColumns);
 // Narrower rows of columns are reduced several at a time, side by side: this many elements at most,
 // and one of each lane of the widest accumulators at least.
-inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow, kFewestRows = 8;
+inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow, kFewestRows = 8,
+                         kFewWideRows = 4;
 // Elements of a chunk, where a unit is divided at all. Along a row threads share half chunks, so
 // that their parts of two million elements differ by less than a fiftieth.
 inline constexpr int64_t kChunk = int64_t{1} << 16;
@@ -48,11 +49,8 @@ inline constexpr int64_t kEnoughUnits = 16;
 inline constexpr double kRowCost = 64;
 // What the second-level cache holds needs not be asked for.
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
-// Below this a row is too short for the vector loop, and takes longer than to be turned. Somewhat
-// longer ones do, too (AVX-512), unless they are of bytes, of which only whole tiles are turned
-// fast; but of floats the loop's order of a sum is kept there.
+// Below this a row is too short for the vector loop, and takes longer than to be turned.
 inline constexpr int64_t kShortRow = 17;
-constexpr int64_t short_exact_row(std::size_t bytes) { return bytes == 1 ? kShortRow : 25; }
 // Elements of so many short rows together are turned, fewer where bytes are added, which have loops
 // of their own otherwise. Of more rows too few outputs would lie side by side.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;
@@ -97,7 +95,6 @@ class Units {
                   : reduction == Reduction::all ? Question::kAll
                                                 : Question::kNone),
         adds_bytes_(kBytes && reduction == Reduction::sum),
-        shortest_row_(adds_bytes_ ? kShortRow : shortest_row(reduction)),
         from_memory_(plan.outputs() * plan.extent() * int64_t{sizeof(T)} >= kPastCaches),
         next_(kDirect && simd_level_for_traffic() == 2 && plan.reduced().count() == 0 &&
                       plan.outputs() * plan.extent() * int64_t{sizeof(T)} > kNearCache
@@ -126,14 +123,6 @@ class Units {
            : reduction == Reduction::all ? Reduction::min
                                          : reduction;
   }
-  // From which length on rows are long enough for their loop.
-  static constexpr int64_t shortest_row(Reduction reduction) {
-    const bool exact = std::is_integral_v<A> || selects(reduction);
-    return exact ? short_exact_row(sizeof(L)) : kShortRow;
-  }
-  static constexpr bool selects(Reduction reduction) {
-    return reduction == Reduction::max || reduction == Reduction::min;
-  }
   enum class Question : uint8_t { kNone, kAny, kAll };
   // Whether no more elements can change the value.
   bool settled(A value) const {
@@ -158,7 +147,7 @@ class Units {
   void run_rows() {
     const int64_t outputs = plan_.outputs(), extent = plan_.extent();
     if (outputs < kEnoughUnits && extent > 2 * kChunk) return run_divided_rows();
-    const bool turned = are_short();
+    const bool turned = are_short(), follow = rows_follow();
     const int64_t width = this->width(), most = kLeaf / width;
     parallel_for(
         outputs / width, kRowCost + cost(extent * width),
@@ -168,6 +157,8 @@ class Units {
             const int64_t n = std::min(most, last - start);
             if (turned) {
               short_rows(start, n, values.data());
+            } else if (follow) {
+              following_rows(start, n, values.data());
             } else {
               for (int64_t i = 0; i < n; ++i)
                 values[static_cast<std::size_t>(i)] = output_part(start + i, 0, extent);
@@ -206,7 +197,7 @@ class Units {
   bool are_short() const {
     const int64_t extent = plan_.extent();
     if (extent == 0 || plan_.kept().count() != 1) return false;
-    if (plan_.inner_reduced()) return extent < shortest_row_ && plan_.reduced().count() == 0;
+    if (plan_.inner_reduced()) return extent < kShortRow && plan_.reduced().count() == 0;
     return width() < kNarrow && extent <= kMostRowsTurned &&
            extent * width() <= (adds_bytes_ ? kMostBytesTurned : kMostTurned) &&
            plan_.reduced().count() == 1;
@@ -234,6 +225,31 @@ class Units {
     }
   }
 
+  // Rows of which one call takes several: to begin a row takes as long as to add it, of some 30
+  // elements.
+  bool rows_follow() const {
+    return plan_.kept().count() == 1 && plan_.reduced().count() == 0 && plan_.extent() > 0 &&
+           plan_.extent() <= most_at_once();
+  }
+  void following_rows(int64_t first, int64_t n, A* values) const {
+    const int64_t length = plan_.extent(), batch = kDirect ? n : kLeaf / length;
+    if constexpr (kBytes) {
+      if (adds_bytes_) {
+        for (int64_t i = 0; i < n; ++i)
+          values[i] =
+              sum_of_bytes(reinterpret_cast<const uint8_t*>(x_ + (first + i) * length), length);
+        return;
+      }
+    }
+    std::array<L, kLeaf> buffer;
+    for (int64_t start = 0; start < n; start += batch) {
+      const int64_t row = first + start, count = std::min(batch, n - start);
+      loops_.rows(loaded(x_ + row * length, count * length, buffer.data()),
+                  {length, 1, next_, count, length}, about_ == nullptr ? nullptr : about_ + row,
+                  values + start);
+    }
+  }
+
   // Elements of one call of a row loop. A question may be answered by the first few.
   int64_t most_at_once() const {
     if (!kDirect) return kLeaf;
@@ -253,8 +269,8 @@ class Units {
     const int64_t most = most_at_once();
     if (to - from <= most && run >= to - from) {  // the common small case
       std::array<L, kLeaf> buffer;
-      return loops_.rows(loaded(base + from, to - from, buffer.data()), to - from, 1, next_,
-                         parameter);
+      return loops_.row(loaded(base + from, to - from, buffer.data()), {to - from, 1, next_},
+                        parameter);
     }
     const ReduceWalk& reduced = plan_.reduced();
     const ReduceDim inner =
@@ -274,7 +290,7 @@ class Units {
                 ? 1
                 : std::min({inner.size - row % inner.size, (to - at) / run, kDirectLeaf / run});
         if constexpr (kDirect) {
-          const A leaf = loops_.rows(x, n, runs, stride, parameter);
+          const A leaf = loops_.row(x, {n, runs, stride}, parameter);
           if (settled(leaf)) return leaf;
           cascade.push(leaf);
         }
@@ -312,12 +328,20 @@ class Units {
         units * chunks, cost(rows * tile / chunks),
         [&](int64_t first, int64_t last) {
           std::array<A, kTile> local;
-          for (int64_t i = first; i < last; ++i) {
-            const int64_t unit = i / chunks, from = i % chunks * chunk;
-            A* acc = chunks == 1 ? local.data() : parts.data() + i * tile;
-            const int64_t to = chunks == 1 ? rows : std::min(rows, from + chunk);
-            unit_part(unit / tiles, unit % tiles * kTile, columns_of(unit), from, to, acc);
-            if (chunks == 1) store_(first_of(unit), acc, columns_of(unit));
+          for (int64_t i = first, together = 1; i < last; i += together) {
+            const int64_t unit = i / chunks;
+            if (chunks > 1) {
+              const int64_t from = i % chunks * chunk;
+              unit_part(unit / tiles, unit % tiles * kTile, columns_of(unit), from,
+                        std::min(rows, from + chunk), parts.data() + i * tile);
+              continue;
+            }
+            // Several narrow ones are stored at once.
+            together = tiles == 1 ? std::min(kTile / width, last - i) : 1;
+            for (int64_t k = 0; k < together; ++k)
+              unit_part((unit + k) / tiles, unit % tiles * kTile, columns_of(unit), 0, rows,
+                        local.data() + k * width);
+            store_(first_of(unit), local.data(), together * columns_of(unit));
           }
         },
         1);
@@ -330,8 +354,9 @@ class Units {
   }
 
   // Rows [from, to) of columns [column, column + width) at one kept position.
-  void unit_part(int64_t kept, int64_t column, int64_t width, int64_t from, int64_t to,
-                 A* acc) const {
+  // (Called from two places, of each type.)
+  [[gnu::noinline]] void unit_part(int64_t kept, int64_t column, int64_t width, int64_t from,
+                                   int64_t to, A* acc) const {
     const T* base = x_ + plan_.kept().offset(kept) + column;
     const A* parameters = about_ == nullptr ? nullptr : about_ + kept * plan_.run() + column;
     std::fill_n(acc, width, loops_.identity);
@@ -359,7 +384,8 @@ class Units {
         return add_rows_of_bytes(reinterpret_cast<const uint8_t*>(x), rows, stride, acc, width);
     }
     if constexpr (kDirect) {
-      if (is_narrow(width, stride) && rows >= kFewestRows) return take_narrow(x, rows, acc, width);
+      if (is_narrow(width, stride) && rows >= kFewestRows && !is_low(width, rows))
+        return take_narrow(x, rows, acc, width);
       // Out of memory, rows that follow each other are one stream, which the processor fetches
       // ahead better than the eight that a call with all rows makes of them, unless that asks for
       // their lines.
@@ -387,6 +413,10 @@ class Units {
   // their width. What a wide row costs in the end is shared by the elements of a leaf.
   bool is_narrow(int64_t width, int64_t stride) const {
     return kDirect && width < kNarrow && stride == width && about_ == nullptr;
+  }
+  // Whether few rows are faster as they are: a wide row would be merged as long as it is added.
+  bool is_low(int64_t width, int64_t rows) const {
+    return width >= loops_.lanes && rows < kFewWideRows * side_by_side(width, rows);
   }
   static int64_t side_by_side(int64_t width, int64_t rows) {
     int64_t side = 64;
@@ -424,7 +454,6 @@ class Units {
   const ReduceLoops<L, A>& loops_;
   const Question question_;
   const bool adds_bytes_;
-  const int64_t shortest_row_;
   const bool from_memory_;  // more than the caches hold
   const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0
   // Without AVX-512 (Zen 3) one stream of memory is too few; where all elements count.

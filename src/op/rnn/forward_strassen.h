@@ -17,9 +17,10 @@ class StrassenRuns {
  public:
   explicit StrassenRuns(KernelContext& context);
   ~StrassenRuns();
-  // Does, now or in run(), what run_direction() of forward.cc does; `y` is where this direction's
-  // part of the outputs begins, and all that is handed in stays until then. False, and only what
-  // waited may have run, where the configuration, the sizes or the numbers want plain products.
+  // Does, now or in run(), what run_direction() of forward_layer.cc does; `y` is where this
+  // direction's part of the outputs begins, and all that is handed in stays until then. False, and
+  // only what waited may have run, where the configuration, the sizes or the numbers want plain
+  // products.
   bool add(const RnnParams& params, const Extent& extent, const ForwardArrays<float>& arrays,
            int64_t layer, int direction, const float* x, float* y);
   // Runs what waits: before others read the outputs, and at the end.

@@ -140,18 +140,26 @@ template <class T>
     return static_cast<T>(std::hypot(static_cast<double>(a), static_cast<double>(b)));
 }
 // The whole part of an angle: that of (|a|, b), from 0 to pi, is beyond k where the sine of what is
-// left of it is positive. Where rounding could decide, that of the C library is asked. (A call: in
-// every loop of integers it would be 20 kB.)
-[[gnu::noinline]] inline int whole_arc_tangent(double a, double b) {
+// left of it is positive. In doubt rounding could decide.
+struct WholeAngle {
+  int whole;
+  bool doubt;
+};
+[[gnu::always_inline]] inline WholeAngle whole_angle(double a, double b) {
   const double y = std::fabs(a);
   const double beyond1 = y * 0.54030230586813972 - b * 0.84147098480789651;
   const double beyond2 = y * -0.41614683654714239 - b * 0.90929742682568170;
   const double beyond3 = y * -0.98999249660044545 - b * 0.14112000805986722;
   const double near = 1e-14 * (y + std::fabs(b));
-  if ((std::fabs(beyond1) < near) | (std::fabs(beyond2) < near) | (std::fabs(beyond3) < near))
-    return static_cast<int>(std::atan2(a, b));
+  const bool doubt =
+      (std::fabs(beyond1) < near) | (std::fabs(beyond2) < near) | (std::fabs(beyond3) < near);
   const int whole = int{beyond1 > 0} + int{beyond2 > 0} + int{beyond3 > 0};
-  return a < 0 ? -whole : whole;
+  return {a < 0 ? -whole : whole, doubt};
+}
+// Then that of the C library is asked. (A call: in every loop of integers it would be 20 kB.)
+[[gnu::noinline]] inline int whole_arc_tangent(double a, double b) {
+  const WholeAngle angle = whole_angle(a, b);
+  return angle.doubt ? static_cast<int>(std::atan2(a, b)) : angle.whole;
 }
 template <class T>
 [[gnu::always_inline]] inline T arc_tangent(T a, T b) {

@@ -3,11 +3,18 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/dtype.h"
 #include "base/error.h"
 
 namespace mxnet {
+
+// The unsigned integer of as many bytes, 1, 2, 4 or 8.
+template <std::size_t bytes>
+using UnsignedOf = std::conditional_t<
+    bytes == 1, uint8_t,
+    std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
 
 // fn(a value of the unsigned type of this size).
 template <class F>

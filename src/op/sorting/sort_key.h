@@ -10,6 +10,7 @@
 
 #include "base/half.h"
 #include "base/host_device.h"
+#include "op/run/element_size.h"
 
 // X(T) for each type whose rows are sorted.
 #define MX_EACH_SORTED_TYPE(X) \
@@ -19,10 +20,7 @@
 namespace mxnet {
 
 template <class T>
-using SortKey =
-    std::conditional_t<sizeof(T) == 1, uint8_t,
-                       std::conditional_t<sizeof(T) == 2, uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+using SortKey = UnsignedOf<sizeof(T)>;
 
 template <class T>
 inline constexpr bool kSortsAsReal =

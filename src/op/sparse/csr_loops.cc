@@ -2,7 +2,10 @@
 // Compiles the loops for each instruction set.
 #include "op/sparse/csr_loops.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "base/simd.h"

@@ -39,6 +39,10 @@ struct CsrLoops {
   // sums[columns[k]] += values[k] * x[i] for each entry k of row i, one of [begins[i], ends[i]).
   void (*sum_columns)(int64_t rows, const int64_t* begins, const int64_t* ends,
                       const int64_t* columns, const T* values, const T* x, T* sums);
+  // The smallest magnitude; NaN is greater than all.
+  T (*least)(const T* values, int64_t count);
+  // marks[i] = whether values[i] is not -0; returns how many are not.
+  int64_t (*mark_others)(const T* values, int64_t count, char* marks);
   void (*scatter_rows)(const Scattered<T>& entries, const MatrixRows<T>& rows, T* out);
 };
 template <class T>

@@ -26,25 +26,16 @@ constexpr int64_t kPieceElements = 512;
 // Elementary operations of merging an element, for the decision about threads.
 constexpr double kMergeCost = 8.0;
 
-// Whether columns ascend strictly from 0 on to below `limit`.
-bool ascend(const int64_t* columns, int64_t count, int64_t limit) {
-  bool ascending = true;
-  for (int64_t k = 1; k < count; ++k) ascending &= columns[k - 1] < columns[k];
-  return count == 0 || (ascending && columns[0] >= 0 && columns[count - 1] < limit);
+Lines lines_of(const CsrView& csr, int64_t row) {
+  return {csr.indptr + row, csr.indices, csr.values.as<char>()};
 }
 
-// Rows of one operand as they are, or sorted into memory of its own, where elements of one column
-// are added.
-class Lines {
+// A row of one operand, sorted into memory of its own, where elements of one column are added.
+class SortedLine {
  public:
-  explicit Lines(const CsrView& csr) : csr_(csr), item_(dtype_size(csr.values.dtype)) {}
+  explicit SortedLine(const CsrView& csr) : csr_(csr), item_(dtype_size(csr.values.dtype)) {}
 
-  Line line(int64_t row) const {
-    const int64_t begin = csr_.begin(row);
-    return {csr_.indices + begin, csr_.values.as<char>() + static_cast<std::size_t>(begin) * item_,
-            csr_.end(row) - begin};
-  }
-  Line sorted(int64_t row) {
+  Lines of(int64_t row) {
     const int64_t begin = csr_.begin(row), count = csr_.end(row) - begin;
     const int64_t* columns = csr_.indices + begin;
     positions_.resize(static_cast<std::size_t>(count));
@@ -59,7 +50,8 @@ class Lines {
     }
     values_.resize(positions_.size() * item_);
     gather_elements(csr_.values, positions_, values_.data());
-    return {columns_.data(), values_.data(), add_twins()};
+    ends_[1] = add_twins();
+    return {ends_, columns_.data(), values_.data()};
   }
 
  private:
@@ -83,6 +75,7 @@ class Lines {
 
   const CsrView& csr_;
   const std::size_t item_;
+  int64_t ends_[2] = {};
   std::vector<int64_t> positions_, columns_;
   std::vector<char> values_;
 };
@@ -96,11 +89,12 @@ class Merge {
         left_(context.csr(0)),
         right_(context.csr(1)),
         fewer_(left_.stored < right_.stored ? left_ : right_),
-        item_(dtype_size(left_.values.dtype)) {}
+        item_(dtype_size(left_.values.dtype)),
+        merge_lines_(merge_of(item_, align, left_.columns)) {}
 
   void run() {
     if (have_one_pattern()) {
-      out_ = context_.make_csr_like(0, left_);
+      out_.values = context_.make_like(0, 0);
       return compute(left_.values.as<char>(), right_.values.as<char>(), 0, left_.stored);
     }
     out_ = context_.make_csr(0, most_before(left_.rows));
@@ -126,15 +120,11 @@ class Merge {
   // Both store the same elements, by ascending columns, as gradients of one loss or an array and
   // itself do.
   bool have_one_pattern() const {
-    if (left_.stored != right_.stored ||
-        !std::equal(left_.indptr, left_.indptr + left_.rows + 1, right_.indptr) ||
-        !std::equal(left_.indices, left_.indices + left_.stored, right_.indices))
-      return false;
-    for (int64_t row = 0; row < left_.rows; ++row)
-      if (!ascend(left_.indices + left_.begin(row), left_.end(row) - left_.begin(row),
-                  left_.columns))
-        return false;
-    return true;
+    const auto equal = [](const int64_t* a, const int64_t* b, int64_t count) {
+      return a == b || std::equal(a, a + count, b);
+    };
+    return left_.stored == right_.stored && equal(left_.indptr, right_.indptr, left_.rows + 1) &&
+           equal(left_.indices, right_.indices, left_.stored) && is_ascending(left_, 0, left_.rows);
   }
   // The most elements that the result can store in the rows before this one.
   int64_t most_before(int64_t row) const {
@@ -156,32 +146,43 @@ class Merge {
   // Writes their elements from most_before(first) on, and their ends as if there were no gaps
   // before.
   void merge_rows(int64_t first, int64_t last) const {
-    Lines left(left_), right(right_);
+    SortedLine left(left_), right(right_);
     std::vector<char> values;
-    const MergeLines merge_lines = merge_of(item_, align_);
     bool checked = false;
     int64_t at = most_before(first);
     for (int64_t row = first; row < last;) {
       int64_t end = row + 1;
       while (end < last && most_before(end + 1) - most_before(row) <= kPieceElements) ++end;
-      const auto most = static_cast<std::size_t>(most_before(end) - most_before(row)) * item_;
+      const std::size_t most =
+          static_cast<std::size_t>(most_before(end) - most_before(row)) * item_ + kMergeSlack;
       if (values.size() < 2 * most) values.resize(2 * most);
+      const Merged to{out_.indices + at, most_before(last) - at, values.data(),
+                      values.data() + most};
       int64_t count = 0;
+      if (is_ascending(row, end)) {
+        count = merge_lines_(lines_of(left_, row), lines_of(right_, row), end - row, to,
+                             out_.indptr + row, at);
+        row = end;
+      }
       for (; row < end; ++row) {
         const auto done = static_cast<std::size_t>(count) * item_;
-        const Merged to{out_.indices + at + count, values.data() + done,
-                        values.data() + most + done};
-        int64_t merged = merge_lines(left.line(row), right.line(row), to, left_.columns);
-        if (merged < 0) {
-          if (!std::exchange(checked, true)) check_columns(context_);
-          merged = merge_lines(left.sorted(row), right.sorted(row), to, left_.columns);
-        }
-        count += merged;
-        out_.indptr[row + 1] = at + count;
+        const Merged behind{to.columns + count, to.room - count, to.left + done, to.right + done};
+        const bool sorted = is_ascending(row, row + 1);
+        if (!sorted && !std::exchange(checked, true)) check_columns(context_);
+        count += merge_lines_(sorted ? lines_of(left_, row) : left.of(row),
+                              sorted ? lines_of(right_, row) : right.of(row), 1, behind,
+                              out_.indptr + row, at + count);
       }
       compute(values.data(), values.data() + most, at, count);
       at += count;
     }
+  }
+  // Seen by the way, where nobody has looked before: these columns are about to be read.
+  static bool is_ascending(const CsrView& csr, int64_t row, int64_t end) {
+    return csr.known_ascending || ascend(lines_of(csr, row), end - row, csr.columns);
+  }
+  bool is_ascending(int64_t row, int64_t end) const {
+    return is_ascending(left_, row, end) && is_ascending(right_, row, end);
   }
 
   void compute(char* left, char* right, int64_t at, int64_t count) const {
@@ -207,7 +208,7 @@ class Merge {
       }
       count += stored;
     }
-    context_.keep_csr(0, count);
+    context_.keep(0, count);
   }
   static void move(void* data, int64_t to, int64_t from, int64_t count, std::size_t item) {
     auto* bytes = static_cast<char*>(data);
@@ -221,6 +222,7 @@ class Merge {
   const CsrView left_, right_;
   const CsrView& fewer_;
   const std::size_t item_;
+  const MergeLines merge_lines_;
   CsrView out_{};
 };
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -109,11 +108,15 @@ void transposed_by_vector(SparseContext& context, const CsrView& csr, int rhs) {
   const A* x = operand<T>(context, context.dense(rhs));
   A* const sums = context.workspace_of<A>(csr.columns);
   transposed_times_vector(context, csr, values, x, sums);
-  // Only a column with such a sum may be one without entries, and mostly none has.
-  const bool all = !packed || std::none_of(sums, sums + csr.columns,
-                                           [](A sum) { return sum == A{0} && std::signbit(sum); });
-  const std::vector<char> used = all ? std::vector<char>() : used_columns(csr);
-  const int64_t count = all ? csr.columns : std::count(used.begin(), used.end(), char{1});
+  // A column without entries has the sum -0; others have it only where products are zero.
+  const CsrLoops<A> loops = csr_loops<A>();
+  std::vector<char> used(static_cast<std::size_t>(packed ? csr.columns : 0));
+  int64_t count = packed ? loops.mark_others(sums, csr.columns, used.data()) : csr.columns;
+  const bool all = count == csr.columns;
+  if (!all && loops.least(values, csr.stored) * loops.least(x, csr.rows) == A{0}) {
+    used = used_columns(csr);
+    count = std::count(used.begin(), used.end(), char{1});
+  }
   int64_t* index = nullptr;
   Tensor tensor;
   if (packed) {

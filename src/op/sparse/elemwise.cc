@@ -3,6 +3,7 @@
 // functions: which rows or elements are computed is decided here, how by the dense kernel.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "op/run/element_size.h"
 #include "op/run/parallel.h"
 #include "op/sparse/align.h"
+#include "op/sparse/csr_merge.h"
 #include "op/sparse/csr_pairs.h"
 #include "op/sparse_op.h"
 
@@ -50,15 +52,18 @@ Tensor unpacked(SparseContext& context, int i) {
 
 using Sources = std::vector<RowSource>;
 
-// Each operand as the rows in question have it.
+// Operand i as the rows in question have it.
+RowSource source_of(SparseContext& context, int i, std::span<const int64_t> rows) {
+  if (context.in(i).storage_type() != kRowSparse) return RowSource::dense(unpacked(context, i));
+  const RowsView view = context.rows(i);
+  return std::equal(rows.begin(), rows.end(), view.index, view.index + view.stored)
+             ? RowSource::packed(view.values)
+             : RowSource::stored(view, rows);
+}
 Sources sources_of(SparseContext& context, std::span<const int64_t> rows) {
   Sources sources;
   sources.reserve(static_cast<std::size_t>(context.num_in()));
-  for (int i = 0; i < context.num_in(); ++i) {
-    sources.push_back(context.in(i).storage_type() == kRowSparse
-                          ? RowSource::stored(context.rows(i), rows)
-                          : RowSource::dense(unpacked(context, i)));
-  }
+  for (int i = 0; i < context.num_in(); ++i) sources.push_back(source_of(context, i, rows));
   return sources;
 }
 
@@ -78,7 +83,47 @@ void compute_rows(SparseContext& context, std::span<const int64_t> rows) {
   compute_rows(context, rows, sources_of(context, rows));
 }
 
-Rows stored_rows(const RowsView& view) { return Rows(view.index, view.index + view.stored); }
+bool same_rows(const RowsView& a, const RowsView& b) {
+  return a.stored == b.stored && std::equal(a.index, a.index + a.stored, b.index);
+}
+
+// The rows that row_sparse operand i stores, into a row_sparse result.
+void compute_rows_of(SparseContext& context, int i) {
+  const RowsView view = context.rows(i);
+  const RowSource out = RowSource::packed(context.make_like(0, i));
+  if (view.width == 0) return;
+  const std::span<const int64_t> rows(view.index, static_cast<std::size_t>(view.stored));
+  run_rows(context, rows, sources_of(context, rows), {&out, 1});
+}
+
+// Two row_sparse operands whose rows are of a few bytes: these are merged with their numbers, as
+// the elements of one row of csr.
+bool merge_narrow_rows(SparseContext& context, const RowsView& left, const RowsView& right,
+                       Align align) {
+  const std::size_t item = left.row_bytes();
+  if (item > 8 || !std::has_single_bit(item) || right.row_bytes() != item) return false;
+  const int64_t most =
+      align == Align::kAny ? left.stored + right.stored : std::min(left.stored, right.stored);
+  const RowsView out = context.make_rows(0, most);
+  const std::size_t room = static_cast<std::size_t>(most) * item + kMergeSlack;
+  const Merged merged{out.index, most, static_cast<char*>(context.workspace(room)),
+                      static_cast<char*>(context.workspace(room))};
+  const auto line = [](const RowsView& view, int64_t(&ends)[2]) {
+    ends[1] = view.stored;
+    return Lines{ends, view.index, view.values.as<char>()};
+  };
+  int64_t left_ends[2] = {}, right_ends[2] = {}, ends[2] = {};
+  const int64_t count = merge_of(item, align, left.rows)(
+      line(left, left_ends), line(right, right_ends), 1, merged, ends, 0);
+  Shape shape = left.values.shape();
+  shape[0] = count;
+  const std::array<Tensor, 2> in{Tensor{merged.left, &shape, left.values.dtype},
+                                 Tensor{merged.right, &shape, right.values.dtype}};
+  const Tensor result{out.values.data, &shape, out.values.dtype};
+  if (count > 0) context.run_dense(in, {&result, 1});
+  context.keep(0, count);
+  return true;
+}
 
 // All of a dense result as if no sparse operand stored a row.
 void compute_of_zeros(SparseContext& context) {
@@ -113,7 +158,12 @@ void union_rows(SparseContext& context) {
   std::vector<RowsView> views;
   for (int i = 0; i < context.num_in(); ++i)
     if (context.in(i).storage_type() == kRowSparse) views.push_back(context.rows(i));
+  if (context.out(0).is_sparse() &&
+      std::all_of(views.begin(), views.end(),
+                  [&](const RowsView& view) { return same_rows(view, views[0]); }))
+    return compute_rows_of(context, 0);
   if (views.size() == 2 && context.num_in() == 2 && context.out(0).is_sparse()) {
+    if (merge_narrow_rows(context, views[0], views[1], Align::kAny)) return;
     UnionOfTwo both = union_of(views[0], views[1]);
     return compute_rows(context, both.rows,
                         {RowSource::stored(views[0], std::move(both.left)),
@@ -134,9 +184,12 @@ void union_rows(SparseContext& context) {
 
 // f(0, x) = f(x, 0) = 0: rows that all sparse operands store.
 void common_rows(SparseContext& context) {
-  if (!context.in(0).is_sparse()) return compute_rows(context, stored_rows(context.rows(1)));
-  if (!context.in(1).is_sparse()) return compute_rows(context, stored_rows(context.rows(0)));
-  compute_rows(context, rows_of_both(context.rows(0), context.rows(1)));
+  if (!context.in(0).is_sparse()) return compute_rows_of(context, 1);
+  if (!context.in(1).is_sparse()) return compute_rows_of(context, 0);
+  const RowsView left = context.rows(0), right = context.rows(1);
+  if (same_rows(left, right)) return compute_rows_of(context, 0);
+  if (!merge_narrow_rows(context, left, right, Align::kBoth))
+    compute_rows(context, rows_of_both(left, right));
 }
 
 // --- csr -----------------------------------------------------------------------------------------
@@ -207,11 +260,10 @@ CsrView repeated(SparseContext& context, const CsrView& from, const Shape& shape
 }
 
 // f(0, x) = 0: the pattern of the csr operand `at`; the other is dense.
-void csr_pattern(SparseContext& context, const CsrView& pattern, int at) {
-  const CsrView out = context.make_csr_like(0, pattern);
+void csr_pattern(SparseContext& context, const CsrView& pattern, const Tensor& out, int at) {
   const Tensor other = picked(context, pattern, context.dense(1 - at));
-  if (at == 0) return run_flat(context, pattern.values, other, out.values, pattern.stored);
-  run_flat(context, other, pattern.values, out.values, pattern.stored);
+  if (at == 0) return run_flat(context, pattern.values, other, out, pattern.stored);
+  run_flat(context, other, pattern.values, out, pattern.stored);
 }
 
 void through_dense(SparseContext& context) {
@@ -257,16 +309,14 @@ void product(const AnyParams&, SparseContext& context) {
     return combine_csr(context, Align::kBoth);
   check_columns(context);
   const int at = context.in(0).is_sparse() ? 0 : 1;
-  csr_pattern(context, context.csr(at), at);
+  csr_pattern(context, context.csr(at), context.make_like(0, at), at);
 }
 
 // _scatter_elemwise_div: a quotient where the dividend is stored.
 bool dividend_layout(const AnyParams&, const StorageTypes& types) {
   return types.in[0] == kRowSparse && types.give(kRowSparse);
 }
-void dividend_rows(const AnyParams&, SparseContext& context) {
-  compute_rows(context, stored_rows(context.rows(0)));
-}
+void dividend_rows(const AnyParams&, SparseContext& context) { compute_rows_of(context, 0); }
 
 // A csr matrix times or by a dense row, column or matrix. By zero, or times infinity, what is not
 // stored stays zero.
@@ -276,8 +326,12 @@ bool csr_scaled_layout(const AnyParams&, const StorageTypes& types) {
 void csr_scaled(const AnyParams&, SparseContext& context) {
   const Shape& in = context.in(0).shape();
   const Shape& out = context.out(0).shape();
-  if (in == out) return csr_pattern(context, context.csr(0), 0);
-  csr_pattern(context, repeated(context, context.csr(0), out), 0);
+  if (in == out) return csr_pattern(context, context.csr(0), context.make_like(0, 0), 0);
+  const CsrView pattern = repeated(context, context.csr(0), out);
+  const CsrView to = context.make_csr(0, pattern.stored);
+  std::copy_n(pattern.indptr, pattern.rows + 1, to.indptr);
+  std::copy_n(pattern.indices, pattern.stored, to.indices);
+  csr_pattern(context, pattern, to.values, 0);
 }
 bool csr_shifted_layout(const AnyParams&, const StorageTypes& types) {
   return (types.in_are({kCSR, kDense}) || types.in_are({kDense, kCSR})) && types.give(kDense);
@@ -298,8 +352,8 @@ bool slope_layout(const AnyParams&, const StorageTypes& types) {
   return types.out[0] == kRowSparse || types.give(kDense);
 }
 void slope_rows(const AnyParams&, SparseContext& context) {
-  compute_rows(context, context.in(0).is_sparse() ? stored_rows(context.rows(0))
-                                                  : all_rows(context.out(0).shape()[0]));
+  if (context.in(0).is_sparse()) return compute_rows_of(context, 0);
+  compute_rows(context, all_rows(context.out(0).shape()[0]));
 }
 
 [[maybe_unused]] const bool defined = [] {

@@ -95,8 +95,8 @@ MX_OP(_contrib_dgl_adjacency, NoParams)
     .makes_sparse(always);
 
 void adjacency(const AnyParams&, SparseContext& context) {
-  const CsrView out = context.make_csr_like(0, context.csr(0));
-  std::fill_n(out.values.as<float>(), out.stored, 1.0f);
+  const Tensor out = context.make_like(0, 0);
+  std::fill_n(out.as<float>(), out.size(), 1.0f);
 }
 
 [[maybe_unused]] const bool defined = [] {

@@ -183,9 +183,8 @@ bool square_sum_gradient_layout(const SpreadParams&, const StorageTypes& types) 
 // the stored rows.
 void square_sum_gradient(const SpreadParams& params, SparseContext& context) {
   const RowsView x = context.rows(2);
-  const RowsView to = context.make_rows(0, x.stored);
-  std::copy_n(x.index, x.stored, to.index);
-  if (to.values.size() == 0) return;
+  const Tensor to = context.make_like(0, 2);
+  if (to.size() == 0) return;
   const std::span<const int64_t> rows(x.index, static_cast<std::size_t>(x.stored));
   const bool sparse = context.in(0).storage_type() == kRowSparse;
   if ((params.axes(x.values.ndim(), "_backward_square_sum") & 1) != 0) {  // one for all rows
@@ -196,12 +195,12 @@ void square_sum_gradient(const SpreadParams& params, SparseContext& context) {
     }
     const Tensor head{whole.data(), &whole.shape(), whole.dtype()};
     const Tensor in[] = {head, head, x.values};
-    return context.run_dense(in, {&to.values, 1});
+    return context.run_dense(in, {&to, 1});
   }
   const RowSource in[] = {
       sparse ? RowSource::stored(context.rows(0), rows) : RowSource::dense(context.dense(0)),
       RowSource::packed(x.values), RowSource::packed(x.values)};
-  run_rows(context, rows, in, std::array{RowSource::packed(to.values)});
+  run_rows(context, rows, in, std::array{RowSource::packed(to)});
 }
 
 bool norm_layout(const NormParams& params, const StorageTypes& types) {

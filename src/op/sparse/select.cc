@@ -44,6 +44,36 @@ int64_t first_of(const SliceParams& params, std::size_t axis, int64_t extent) {
   return std::clamp(begin < 0 ? begin + extent : begin, int64_t{0}, extent);
 }
 
+// Entries a row from which on it is quicker to look for the first and last one that are wanted.
+constexpr int64_t kLongRow = 32;
+
+// Rows from `row` on and columns from `column` on, as many as the output has. Columns ascend.
+void slice_long_rows(SparseContext& context, const CsrView& from, int64_t row, int64_t column) {
+  const Shape& shape = context.out(0).shape();
+  const auto place = [&](int64_t first, int64_t r, int64_t wanted) {
+    const int64_t* const indices = from.indices;
+    return std::lower_bound(indices + first, indices + from.end(row + r), wanted) - indices;
+  };
+  const auto rows = static_cast<std::size_t>(shape[0]);
+  std::vector<int64_t> begins(rows), ends(rows);
+  int64_t count = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto r = static_cast<int64_t>(i);
+    begins[i] = place(from.begin(row + r), r, column);
+    ends[i] = place(begins[i], r, column + shape[1]);
+    count += ends[i] - begins[i];
+  }
+  const CsrView to = context.make_csr(0, count);
+  to.indptr[0] = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const int64_t at = to.indptr[i], size = ends[i] - begins[i];
+    copy_entries(from, begins[i], size, to, at);
+    std::for_each(to.indices + at, to.indices + at + size,
+                  [=](int64_t& index) { index -= column; });
+    to.indptr[i + 1] = at + size;
+  }
+}
+
 void slice(const SliceParams& params, SparseContext& context) {
   const CsrView from = context.csr(0);
   const Shape& shape = context.out(0).shape();
@@ -55,11 +85,13 @@ void slice(const SliceParams& params, SparseContext& context) {
     for (int64_t r = 0; r <= shape[0]; ++r) to.indptr[r] = from.begin(row + r) - begin;
     return;
   }
-  const auto wanted = [&](int64_t k) {
-    return from.indices[k] >= column && from.indices[k] < column + shape[1];
+  const auto is_wanted = [indices = from.indices, column, width = shape[1]](int64_t k) {
+    return static_cast<uint64_t>(indices[k] - column) < static_cast<uint64_t>(width);
   };
+  if (from.known_ascending && end - begin >= kLongRow * shape[0])
+    return slice_long_rows(context, from, row, column);
   int64_t count = 0;
-  for (int64_t k = begin; k < end; ++k) count += wanted(k);
+  for (int64_t k = begin; k < end; ++k) count += is_wanted(k);
   const CsrView to = context.make_csr(0, count);
   dispatch_size(from.values.dtype, [&]<class Item>(Item) {
     const auto* values = from.values.as<const Item>();
@@ -67,10 +99,11 @@ void slice(const SliceParams& params, SparseContext& context) {
     int64_t at = 0;
     to.indptr[0] = 0;
     for (int64_t r = 0; r < shape[0]; ++r) {
-      for (int64_t k = from.begin(row + r); k < from.end(row + r); ++k) {
-        if (!wanted(k)) continue;
+      // Without a branch an element: what is not wanted is written over.
+      for (int64_t k = from.begin(row + r), last = from.end(row + r); k < last && at < count; ++k) {
         result[at] = values[k];
-        to.indices[at++] = from.indices[k] - column;
+        to.indices[at] = from.indices[k] - column;
+        at += is_wanted(k);
       }
       to.indptr[r + 1] = at;
     }

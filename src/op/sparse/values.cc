@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that map zero to zero, or touch only what is stored: the dense kernel runs on the
 // stored values, the indices stay.
-#include <algorithm>
 #include <numeric>
 
+#include "ndarray/sparse_store.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/sparse_op.h"
 
@@ -14,18 +14,9 @@ using enum StorageType;
 
 template <class P>
 void on_values(const P&, SparseContext& context) {
-  Tensor in, out;
-  if (context.in(0).storage_type() == kCSR) {
-    const CsrView from = context.csr(0);
-    in = from.values;
-    out = context.make_csr_like(0, from).values;
-  } else {
-    const RowsView from = context.rows(0);
-    const RowsView to = context.make_rows(0, from.stored);
-    std::copy_n(from.index, from.stored, to.index);
-    in = from.values;
-    out = to.values;
-  }
+  const SparseStore& store = context.in(0).sparse();
+  const Tensor in{store.values(), &store.values_shape(), store.dtype()};
+  const Tensor out = context.make_like(0, 0);
   if (in.size() > 0) context.run_dense({&in, 1}, {&out, 1});
 }
 

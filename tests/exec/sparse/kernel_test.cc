@@ -9,6 +9,7 @@
 #include "exec/sparse/sparse_arrays.h"
 #include "ndarray/copy_into.h"
 #include "ndarray/sparse_check.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {

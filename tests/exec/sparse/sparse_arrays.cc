@@ -6,6 +6,7 @@
 
 #include "ndarray/copy_into.h"
 #include "ndarray/sparse_convert.h"
+#include "ndarray/sparse_store.h"
 
 namespace mxnet {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "op/generators/random_draws.h"
+#include "op/random/poisson.h"
 
 namespace mxnet {
 namespace {
@@ -46,6 +47,52 @@ TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
   expect_same(
       [](Mt19937& stream, float* out, int64_t n) { fill_exponential(stream, out, n, 0.7f); },
       [](Draws& draws) { return static_cast<float>(draws.exponential<float>() / 0.7f); });
+}
+
+// The same numbers to the last bit, whose means fill the table of likelihoods, leave it at its ends
+// and are beyond it.
+TEST(BulkDraws, PoissonNumbersAreThoseDrawnOneByOne) {
+  for (const float mean : {12.0f, 12.5f, 50.0f, 300.25f, 1e5f, 3e8f, 1e20f, 1e30f}) {
+    for (const int64_t n : {0, 1, 2, 63, 64, 65, 700, 30000}) {
+      Mt19937 bulk(kSeed), single(kSeed);
+      std::vector<float> got(static_cast<std::size_t>(n));
+      ASSERT_TRUE(fill_poisson(bulk, got.data(), n, mean));
+      {
+        Draws draws(single);
+        for (std::size_t i = 0; i < got.size(); ++i)
+          ASSERT_EQ(got[i], draws.poisson(mean)) << i << " of " << n << ", mean " << mean;
+      }
+      uint32_t after_bulk, after_single;
+      bulk.fill(&after_bulk, 1);
+      single.fill(&after_single, 1);
+      EXPECT_EQ(after_bulk, after_single) << n << " numbers, mean " << mean;
+    }
+  }
+}
+
+TEST(BulkDraws, PoissonNumbersOfOtherMeansAreLeftAlone) {
+  Mt19937 stream(kSeed), untouched(kSeed);
+  float number;
+  for (const float mean : {0.0f, 11.99f, 2e30f, -1.0f, INFINITY, NAN})
+    EXPECT_FALSE(fill_poisson(stream, &number, 1, mean)) << mean;
+  uint32_t after, expected;
+  stream.fill(&after, 1);
+  untouched.fill(&expected, 1);
+  EXPECT_EQ(after, expected);
+}
+
+// The ends of the words, those about a quarter of a turn, and some of all others; any number of
+// them.
+TEST(BulkDraws, TangentsOfHalfTurnsAreThoseOfTheCLibrary) {
+  std::vector<uint32_t> words;
+  for (const uint32_t middle : {0u, 0x40000000u, 0x80000000u, 0xc0000000u})
+    for (uint32_t i = 0; i < 5000; ++i) words.push_back(middle - 2500 + i);
+  for (uint32_t i = 0; i < 1000003; ++i) words.push_back(i * 4294u + i);
+  std::vector<float> got(words.size());
+  const auto count = static_cast<int64_t>(words.size());
+  if (!half_turn_tangents(words.data(), count, got.data())) GTEST_SKIP() << "none on this CPU";
+  for (std::size_t i = 0; i < words.size(); ++i)
+    ASSERT_EQ(got[i], half_turn_tangent(words[i])) << words[i];
 }
 
 // From shapes whose tries often end early to those whose never do.

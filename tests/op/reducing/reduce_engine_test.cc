@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace mxnet {
@@ -268,6 +271,83 @@ TEST(Reduce, NarrowColumnsMissNoRow) {
           << rows << " x " << width;
     }
   }
+}
+
+// Rows that one call takes together, and columns whose last vector lies over others: every width
+// about those of vectors, alone, a few and more than a call takes. NaN and both zeros are among the
+// numbers.
+template <class T, class A>
+void expect_reductions_of_any_width() {
+  std::mt19937 random(14);
+  std::uniform_int_distribution<int> number(0, 100);
+  const auto chosen = [](Reduction r, A a, A b) {
+    if (r == Reduction::sum) return static_cast<A>(a + b);
+    return (r == Reduction::max ? b > a : b < a) || b != b ? b : a;
+  };
+  constexpr bool kSigned = std::is_same_v<A, float>;
+  for (int64_t width = 1; width <= 70; ++width) {
+    for (const auto& [blocks, rows] :
+         {std::pair<int64_t, int64_t>{1, 1}, {1, 9}, {3, 7}, {40, 17}}) {
+      const Shape shape{blocks, rows, width};
+      std::vector<T> x(static_cast<std::size_t>(shape.size()));
+      for (T& value : x) value = static_cast<T>(number(random));
+      for (const Reduction r : {Reduction::sum, Reduction::max, Reduction::min}) {
+        if (kSigned && r != Reduction::sum) {
+          x[x.size() / 2] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+          for (std::size_t i = 0; i < x.size(); i += 3) x[i] = static_cast<T>(-0.0f);
+        }
+        const A first = r == Reduction::sum   ? A(0)
+                        : kSigned             ? (r == Reduction::max ? A(-INFINITY) : A(INFINITY))
+                        : r == Reduction::max ? std::numeric_limits<A>::lowest()
+                                              : std::numeric_limits<A>::max();
+        std::vector<A> along_rows(static_cast<std::size_t>(blocks * rows), first);
+        std::vector<A> along_columns(static_cast<std::size_t>(blocks * width), first);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const auto at = static_cast<int64_t>(i);
+          const A value = static_cast<A>(x[i]);
+          A& row = along_rows[static_cast<std::size_t>(at / width)];
+          A& column =
+              along_columns[static_cast<std::size_t>(at / (rows * width) * width + at % width)];
+          row = chosen(r, row, value);
+          column = chosen(r, column, value);
+        }
+        const auto expect = [&](AxisSet set, const std::vector<A>& expected) {
+          const auto got = run<T, A>(r, x, shape, set);
+          for (std::size_t i = 0; i < expected.size(); ++i) {
+            ASSERT_TRUE(got[i] == expected[i] || (got[i] != got[i] && expected[i] != expected[i]))
+                << i << " of " << to_string(shape) << " axes " << set << ": " << got[i] << ", not "
+                << expected[i];
+          }
+        };
+        expect(axes({2}), along_rows);
+        expect(axes({1}), along_columns);
+      }
+    }
+  }
+}
+TEST(Reduce, RowsAndColumnsOfAnyWidth) {
+  expect_reductions_of_any_width<float, float>();
+  expect_reductions_of_any_width<float, double>();
+  expect_reductions_of_any_width<double, double>();
+  expect_reductions_of_any_width<float16, float>();
+  expect_reductions_of_any_width<int8_t, int64_t>();
+  expect_reductions_of_any_width<uint8_t, int64_t>();
+  expect_reductions_of_any_width<int32_t, int64_t>();
+  expect_reductions_of_any_width<int64_t, int64_t>();
+}
+
+TEST(Reduce, ManyRowsHaveParametersOfTheirOwn) {
+  constexpr std::size_t kRows = 3000, kLength = 33;
+  std::vector<double> x(kRows * kLength), about(kRows), expected(kRows, 0.0);
+  for (std::size_t i = 0; i < kRows; ++i) about[i] = static_cast<double>(i % 7);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<double>(i % 19);
+    const double apart = x[i] - about[i / kLength];
+    expected[i / kLength] += apart * apart;
+  }
+  EXPECT_EQ((run<double, double>(Reduction::sum_squares_about, x, Shape{kRows, kLength}, axes({1}),
+                                 about.data())),
+            expected);
 }
 
 TEST(Reduce, EachOutputHasItsOwnParameter) {

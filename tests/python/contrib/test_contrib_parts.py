@@ -103,6 +103,29 @@ def test_gradients_by_the_old_interface():
     assert (first.asscalar(), second.asscalar(), value.asscalar()) == (3.0, 2.0, 6.0)
 
 
+def test_sections_record_for_training_or_nothing():
+    old, new = mx.contrib.autograd, mx.autograd
+    with old.train_section():
+        assert new.is_recording() and new.is_training()
+        with old.test_section():
+            assert not new.is_recording() and not new.is_training()
+        assert new.is_recording() and new.is_training()
+    assert not new.is_recording() and not new.is_training()
+    assert old.set_is_training(True) is False and old.set_is_training(False) is True
+
+
+def test_gradients_go_to_marked_arrays():
+    old = mx.contrib.autograd
+    x, slope = mx.nd.array([1.0, 2.0]), mx.nd.zeros(2)
+    old.mark_variables([x], [slope])
+    with old.train_section():
+        y = x * x
+    old.compute_gradient([y])
+    assert slope.asnumpy().tolist() == [2, 4]
+    with pytest.raises(TypeError, match="expected a list of arrays"):
+        old.compute_gradient(y)
+
+
 def test_operators_of_contrib():
     assert mx.contrib.nd.div_sqrt_dim(mx.nd.ones((1, 4))).asnumpy().tolist() == [[0.5] * 4]
     assert mx.contrib.sym.div_sqrt_dim(mx.sym.Variable("x")).list_arguments() == ["x"]

@@ -95,6 +95,21 @@ def test_a_mean_image_is_subtracted(files, images, tmp_path):
         make(files, mean_img=str(tmp_path / "wrong"))
 
 
+@pytest.mark.parametrize("options", [{}, {"mean_r": 9, "scale": 3, "round_batch": True}, {"num_parts": 3, "part_index": 1}, {"shuffle": True}])
+def test_a_mean_image_that_is_not_there_is_made(files, images, tmp_path, options):
+    path = str(tmp_path / "mean.nd")
+    batch = next(make(files, mean_img=path, **options))
+    (name, mean), = mx.nd.load(path).items()
+    numbers = range(8, 16) if "num_parts" in options else range(len(images))
+    expected = np.mean([middle(images[i]).astype(np.float64) for i in numbers], axis=0)
+    assert name == "mean_img" and mean.dtype == np.float32
+    np.testing.assert_allclose(mean.asnumpy(), expected, rtol=1e-6)
+    found = batch.data[0].asnumpy()[0] / options.get("scale", 1)
+    np.testing.assert_allclose(found, middle(images[int(batch.label[0].asnumpy()[0])]) - mean.asnumpy(), rtol=1e-5, atol=1e-4)
+    again = next(make(files, mean_img=path, **options))
+    assert (again.data[0].asnumpy() == batch.data[0].asnumpy()).all()
+
+
 def test_images_come_in_the_type_that_is_asked_for(files, images):
     assert next(make(files, "ImageRecordUInt8Iter")).data[0].dtype == np.uint8
     small = next(make(files, "ImageRecordInt8Iter")).data[0]

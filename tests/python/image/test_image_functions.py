@@ -116,6 +116,17 @@ def test_of_an_image_of_one_pixel_width_a_quarter_turn_leaves_the_middle(shape):
     np.testing.assert_allclose(image.imrotate(array(line), 0).asnumpy(), line, atol=1e-5)
 
 
+def test_drawn_angles_are_those_of_numpy():
+    """One for an image, one for each image of a batch, between the limits."""
+    squares = np.random.RandomState(SEED).rand(2, 3, 9, 9).astype(np.float32)
+    np.random.seed(SEED)
+    found = image.random_rotate(array(squares[0]), (10, 30)), image.random_rotate(array(squares), (-20, 5))
+    np.random.seed(SEED)
+    one, each = np.random.uniform(10, 30), np.random.uniform(-20, 5, size=2).astype(np.float32)
+    np.testing.assert_array_equal(found[0].asnumpy(), image.imrotate(array(squares[0]), one).asnumpy())
+    np.testing.assert_array_equal(found[1].asnumpy(), image.imrotate(array(squares), each).asnumpy())
+
+
 def test_turning_with_zoom():
     ones = mx.nd.ones((2, 1, 15, 21))
     assert (image.imrotate(ones, 30).asnumpy()[:, 0, 0, 0] == 0).all()

@@ -93,6 +93,24 @@ def test_several_weights_at_once_equal_each_alone():
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("mixed", [False, True])
+def test_lamb_of_several_weights_equals_its_phases_on_each(mixed):
+    random = np.random.RandomState(3)
+    weights, grads, means, variances = ([nd.array(random.rand(n), dtype="float32") for n in (2, 3)] for _ in range(4))
+    expected = []
+    for weight, grad, mean, var, step in zip(weights, grads, means, variances, (1, 4)):
+        change = nd.lamb_update_phase1(weight, grad.copy(), mean.copy(), var.copy(), wd=0.01, t=step)
+        expected.append(nd.lamb_update_phase2(weight, change, weight.norm(), change.norm(), lr=0.1).asnumpy())
+    given = [weights, grads, means, variances]
+    if mixed:
+        given = [[array.astype("float16") for array in weights], [array.astype("float16") for array in grads], means, variances, weights]
+    update = nd.contrib.multi_mp_lamb_update if mixed else nd.contrib.multi_lamb_update
+    update(*given, [1, 4], [0.1] * 2, [0.01] * 2, out=given[0])
+    for found, kept, values in zip(given[0], weights, expected):
+        np.testing.assert_allclose(found.asnumpy(), values, rtol=2e-3 if mixed else 1e-6)
+        np.testing.assert_allclose(kept.asnumpy(), values, rtol=1e-3 if mixed else 1e-6)  # halves of gradients
+
+
 def test_sparse_arithmetic_stays_sparse():
     csr = nd.array([[1, 0], [0, 2]]).tostype("csr")
     rows = nd.array([[1, 0], [0, 0]]).tostype("row_sparse")

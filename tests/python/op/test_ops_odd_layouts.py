@@ -118,8 +118,58 @@ def test_cubes_of_bfloat16_are_those_of_exact_numbers(mx, rng):
     assert np.isnan(mx.run_in_bfloat16("_npi_power_scalar", np.full(9, np.nan, "float32"), scalar=3.0, is_int=False)).all()
 
 
+@pytest.mark.parametrize("exponent", [2.0, 3.0, -1.0, 0.5])
+def test_short_powers_of_every_bfloat16(mx, exponent):
+    x = (np.arange(1 << 16, dtype="uint32") << 16).view("float32")
+    x = x[~np.isnan(x)]
+    with np.errstate(all="ignore"):
+        want = in_bfloat16(np.power(x.astype("float64"), exponent).astype("float32"))
+    if exponent == 0.5:
+        want[x == 0], want[np.isneginf(x)] = 0, np.inf  # as C has it, NumPy takes the root
+    got = mx.run_in_bfloat16("_npi_power_scalar", x, scalar=exponent, is_int=False)
+    np.testing.assert_array_equal(got, want)
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[numbers]), np.signbit(want[numbers]))
+    assert np.isnan(mx.run_in_bfloat16("_npi_power_scalar", np.full(9, np.nan, "float32"), scalar=exponent, is_int=False)).all()
+
+
 @pytest.mark.parametrize("shape, axis", [((600, 3), 1), ((600, 3), 0), ((50, 3, 3), 1), ((90, 17), 1), ((3, 700), 0), ((5, 2, 40), 1)])
 def test_positions_of_extremes_of_bfloat16(mx, rng, shape, axis):
     x = rng.integers(-9, 9, shape).astype("float32")
     for name in ("argmax", "argmin"):
         np.testing.assert_array_equal(mx.run_in_bfloat16("_npi_" + name, x, axis=axis), getattr(np, name)(x, axis=axis))
+
+
+# Rows are counted in lanes as wide as the elements, those of bytes 255 at a time; the last one of a count, the first of the
+# next, equal ones in both and numbers that are better late.
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("rows", [1, 2, 254, 255, 256, 509, 510, 511, 1100])
+@pytest.mark.parametrize("width", [1, 5, 31, 32, 33, 300])
+def test_positions_of_extremes_in_columns(mx, rng, rows, width, dtype):
+    x = np.zeros((2, rows, width), dtype)
+    best = 1 if dtype == "bool" else 100
+    for column in range(width):
+        for block in range(2):
+            at = rng.choice([0, rows - 1, min(254, rows - 1), min(255, rows - 1), rng.integers(rows)], 2)
+            x[block, at, column] = best
+    np.testing.assert_array_equal(mx.run("_npi_argmax", x, axis=1)[0], np.argmax(x, axis=1))
+    if dtype != "uint8":
+        low = ~x if dtype == "bool" else -x
+        np.testing.assert_array_equal(mx.run("_npi_argmin", low, axis=1)[0], np.argmin(low, axis=1))
+    if dtype.startswith("float"):
+        x[0, rng.integers(rows, size=width), np.arange(width)] = np.nan
+        np.testing.assert_array_equal(mx.run("_npi_argmax", x, axis=1)[0], np.argmax(x, axis=1))
+
+
+def test_inverses_of_erf_do_not_depend_on_their_neighbours(mx, rng):
+    """Blocks of numbers that are not close to 1 go without what those that are need."""
+    x = rng.uniform(-0.99, 0.99, 1000).astype("float32")
+    x[:8] = 0.0, -0.0, 0.999, -0.999, 1e-30, -1e-45, 0.5, np.float32(0.99900001)
+    got = mx.run("erfinv", x)[0]
+    with_others = np.repeat(x, 2)
+    with_others[1::2] = np.tile(np.array([1, -1, 0.9995, np.nan, 2, -0.99999994, np.inf, 0], "float32"), 125)
+    mixed = mx.run("erfinv", with_others)[0]
+    np.testing.assert_array_equal(mixed[::2].view("uint32"), got.view("uint32"))
+    assert np.isinf(mixed[1::16]).all() and np.isnan(mixed[7::16]).all() and np.isnan(mixed[9::16]).all()
+    for n in (1, 15, 16, 17, 63, 64, 65):
+        np.testing.assert_array_equal(mx.run("erfinv", x[:n])[0].view("uint32"), got[:n].view("uint32"))

@@ -110,6 +110,23 @@ def test_an_executor_of_groups_on_the_processor_takes_other_shapes(group):
     assert executor.reshape(data=(3, 2)).forward()[0].shape == (3, 3)
 
 
+def test_what_lies_where_with_groups_on_several_processors():
+    """Device numbers of processors change nothing but what arrays say, and programs ask them."""
+    with mx.AttrScope(ctx_group="first"):
+        doubled = mx.sym.var("a") * 2
+    with mx.AttrScope(ctx_group="second"):
+        total = doubled + mx.sym.var("b")
+    groups, outputs = {"first": mx.cpu(1), "second": mx.cpu(2)}, mx.sym.Group([total, doubled, doubled.exp()])
+    executor = outputs.simple_bind(mx.cpu(), group2ctx=groups, a=(2,), b=(2,))
+    executor.copy_params_from({"a": mx.nd.array([1, 2]), "b": mx.nd.array([3, 4])})
+    results = executor.forward(is_train=True)
+    assert [result.context for result in results] == [mx.cpu(2), mx.cpu(1), mx.cpu(0)]
+    assert results[0].asnumpy().tolist() == [5, 8]
+    executor.backward([mx.nd.ones(2, ctx=result.context) for result in results[:2]] + [mx.nd.zeros(2)])
+    assert executor.grad_dict["a"].context == mx.cpu(1) and executor.grad_dict["a"].asnumpy().tolist() == [4, 4]
+    assert executor.grad_dict["b"].context == mx.cpu(2)
+
+
 def test_simple_bind_makes_arrays_of_given_types():
     executor = network().simple_bind(mx.cpu(), grad_req="null", type_dict={"data": "float64"}, data=(4, 2))
     assert [array.shape for array in executor.arg_arrays] == [(4, 2), (3, 2), (3,)]

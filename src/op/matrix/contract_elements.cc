@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies are those of transposing, sums those of reductions, products those of broadcasting.
+#include "op/matrix/contract_elements.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "op/moving/strided_copy.h"
+#include "op/reducing/reduce_engine.h"
+#include "op/rows/binary_kernel.h"
+#include "op/run/dispatch.h"
+
+namespace mxnet::contraction {
+namespace {
+
+bool has(const Strides& strides, std::size_t label) { return strides[label] != 0; }
+
+// Labels that count, of the array that is dense.
+Labels order_of(Dims dims, const Strides& strides) {
+  Labels labels;
+  for (std::size_t l = 0; l < dims.size(); ++l)
+    if (dims[l] != 1 && has(strides, l)) labels.push_back(l);
+  sort_by(strides, &labels);
+  return labels;
+}
+
+// Whether labels of `array` are all among those of `out`.
+bool is_within(Dims dims, const Strides& array, const Strides& out) {
+  for (std::size_t l = 0; l < dims.size(); ++l)
+    if (dims[l] != 1 && has(array, l) && !has(out, l)) return false;
+  return true;
+}
+
+bool has_all(const Labels& labels, const Strides& array) {
+  return std::all_of(labels.begin(), labels.end(), [&](std::size_t l) { return has(array, l); });
+}
+
+// What elements of a type are multiplied as: bool is stored as 0 or 1.
+DType type_of_products(DType type) { return type == DType::kBool ? DType::kUInt8 : type; }
+
+// An operand with its labels in the order of the result, one where it lacks them.
+Tensor in_order(Dims dims, const Labels& order, const Labelled& operand, Shape* shape,
+                KernelContext& context) {
+  Labels own;
+  *shape = Shape::scalar();
+  for (std::size_t l : order) {
+    if (has(operand.strides, l)) own.push_back(l);
+    shape->push_back(has(operand.strides, l) ? dims[l] : 1);
+  }
+  Tensor tensor{operand.tensor.data, shape, type_of_products(operand.tensor.dtype)};
+  const Strides packed = packed_strides(dims, {&own});
+  const bool lies_so = std::all_of(own.begin(), own.end(),
+                                   [&](std::size_t l) { return packed[l] == operand.strides[l]; });
+  if (lies_so) return tensor;
+  const std::size_t bytes = dtype_size(tensor.dtype);
+  tensor.data = context.workspace(static_cast<std::size_t>(shape->size()) * bytes);
+  copy_labels(dims, operand.strides, packed, operand.tensor.data, tensor.data, bytes);
+  return tensor;
+}
+
+// Signs do not matter for the low bits.
+bool sum_bytes(Dims dims, const Labelled& in, const Labelled& out, KernelContext& context) {
+  if (in.tensor.dtype != DType::kInt8 && in.tensor.dtype != DType::kUInt8) return false;
+  const Labels labels = order_of(dims, in.strides);
+  const void* bytes = in.tensor.data;
+  if (joined_stride(dims, labels, in.strides, 0) != 1) {
+    void* const copy = context.workspace(static_cast<std::size_t>(product(dims, labels)));
+    copy_labels(dims, in.strides, packed_strides(dims, {&labels}), bytes, copy, 1);
+    bytes = copy;
+  }
+  Labels kept;
+  std::copy_if(labels.begin(), labels.end(), std::back_inserter(kept),
+               [&](std::size_t l) { return has(out.strides, l); });
+  void* const sums = context.workspace(static_cast<std::size_t>(product(dims, kept)));
+  sum_dense(dims, labels, kept, DType::kUInt8, bytes, sums);
+  copy_labels(dims, packed_strides(dims, {&kept}), out.strides, sums, out.tensor.data, 1);
+  return true;
+}
+
+}  // namespace
+
+void copy_labels(Dims dims, const Strides& from, const Strides& to, const void* in, void* out,
+                 std::size_t element_bytes) {
+  StridedPlan plan;
+  for (std::size_t l = 0; l < dims.size(); ++l)
+    if (dims[l] != 1 && has(to, l)) plan.add(dims[l], from[l], to[l]);
+  copy_strided(plan, in, out, element_bytes);
+}
+
+Labels labels_of_dense(Dims dims, const Strides& strides) {
+  const Labels labels = order_of(dims, strides);
+  return joined_stride(dims, labels, strides, 0) == 1 ? labels : Labels{};
+}
+
+// Not a template, for it is long.
+void sum_dense(Dims dims, const Labels& labels, const Labels& kept, DType type, const void* data,
+               void* sums) {
+  std::vector<int64_t> sizes;
+  AxisSet summed = 0;
+  for (std::size_t l : labels) {
+    if (std::find(kept.begin(), kept.end(), l) == kept.end()) summed |= AxisSet{1} << sizes.size();
+    sizes.push_back(dims[l]);
+  }
+  const Shape shape(sizes);
+  const ReducePlan plan(shape, summed);
+  const Tensor tensor{const_cast<void*>(data), &shape, type};
+  const auto add = [&]<class Sum, class Stored>(TypeTag<Sum>, TypeTag<Stored>) {
+    const ReduceStore<Sum> store = [&](int64_t first, const Sum* values, int64_t n) {
+      auto* const to = static_cast<Stored*>(sums) + first;
+      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Stored>(values[i]);
+    };
+    reduce<Sum>(Reduction::sum, tensor, plan, store);
+  };
+  switch (type) {
+    case DType::kFloat32:
+      return add(TypeTag<float>{}, TypeTag<float>{});
+    case DType::kFloat64:
+      return add(TypeTag<double>{}, TypeTag<double>{});
+    case DType::kUInt8:
+      return add(TypeTag<int64_t>{}, TypeTag<uint8_t>{});
+    case DType::kInt32:
+      return add(TypeTag<int64_t>{}, TypeTag<uint32_t>{});
+    default:
+      return add(TypeTag<int64_t>{}, TypeTag<uint64_t>{});
+  }
+}
+
+bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& out,
+                       KernelContext& context) {
+  const Tensor& result = out.tensor;
+  if (in.size() > 2 || reached(dims, out.strides) != result.size()) return false;
+  for (std::size_t l = 0; l < dims.size(); ++l) {
+    const bool is_met = std::any_of(
+        in.begin(), in.end(), [&](const Labelled& operand) { return has(operand.strides, l); });
+    if (dims[l] != 1 && !is_met) return false;  // counted
+  }
+  const bool summed = !std::all_of(in.begin(), in.end(), [&](const Labelled& operand) {
+    return is_within(dims, operand.strides, out.strides);
+  });
+  if (in.size() == 1) {
+    if (summed) return sum_bytes(dims, in[0], out, context);
+    copy_labels(dims, in[0].strides, out.strides, in[0].tensor.data, result.data,
+                dtype_size(result.dtype));
+    return true;
+  }
+  // A floating zero to which a product is added has another sign than the product may have.
+  const bool exact = is_integer(result.dtype) || result.dtype == DType::kBool;
+  if (summed) return false;
+  const Labels order = order_of(dims, out.strides);
+  if (!(exact || (has_all(order, in[0].strides) && has_all(order, in[1].strides)))) return false;
+  Shape shapes[3];
+  const Tensor a = in_order(dims, order, in[0], &shapes[0], context);
+  const Tensor b = in_order(dims, order, in[1], &shapes[1], context);
+  shapes[2] = Shape::scalar();
+  for (std::size_t l : order) shapes[2].push_back(dims[l]);
+  run_binary(BinaryRow::multiply, a, b, {result.data, &shapes[2], type_of_products(result.dtype)},
+             context);
+  return true;
+}
+
+}  // namespace mxnet::contraction

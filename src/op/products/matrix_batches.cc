@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the loops of small matrices for each instruction set, and calls LAPACK for the others.
+#include "op/products/matrix_batches.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/simd.h"
+#include "op/moving/strided_kernels.h"
+#include "op/products/blas.h"
+
+namespace mxnet::matrix_batches {
+namespace {
+
+// Rows of the largest matrices that are worked on in lanes, and the most right sides.
+constexpr int kMostRows = 8;
+
+// Integers of a mask that selects among lanes of T.
+template <class T>
+using Whole = std::conditional_t<sizeof(T) == sizeof(int32_t), int32_t, int64_t>;
+
+template <class T>
+void turn(const T* from, T* to, const StridedLoop& outer, const StridedLoop& inner) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  tile_kernel(kBytes)(reinterpret_cast<const char*>(from), reinterpret_cast<char*>(to), outer,
+                      inner, kBytes, false);
+}
+
+#define MX_SIMD_FILE "op/products/matrix_batches.inc"
+#include "base/simd_wide_targets.h"
+
+// A function of Batch, for matrices of so many rows (or right sides); null where LAPACK is for
+// them.
+#define MX_IN_LANES(rows, ...) \
+  ((rows) <= kMostRows ? MX_SIMD_WIDE_AT(simd_level(), __VA_ARGS__) : nullptr)
+
+// fn(i) for each matrix; the info of one that failed.
+template <class F>
+int each(int64_t count, const F& fn) {
+  int worst = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (const int info = fn(i); info != 0) worst = info;
+  }
+  return worst;
+}
+
+}  // namespace
+
+template <class T>
+void factorise(int64_t n, int64_t count, T* a, int32_t* pivots) {
+  if (n == 0) return;
+  if (const auto in_lanes = MX_IN_LANES(n, Batch<T>::factorise))
+    return in_lanes(static_cast<int>(n), count, a, pivots);
+  each(count, [=](int64_t i) { return blas::getrf(n, a + i * n * n, pivots + i * n); });
+}
+
+template <class T>
+int invert(int64_t n, int64_t count, T* a, int32_t* pivots) {
+  if (const auto in_lanes = MX_IN_LANES(n, Batch<T>::invert))
+    return in_lanes(static_cast<int>(n), count, a);
+  return each(count, [=](int64_t i) {
+    const int info = blas::getrf(n, a + i * n * n, pivots + i * n);
+    return info != 0 ? info : blas::getri(n, a + i * n * n, pivots + i * n);
+  });
+}
+
+template <class T>
+int solve(int64_t n, int64_t sides, int64_t count, T* a, int32_t* pivots, T* x) {
+  if (const auto in_lanes = MX_IN_LANES(std::max(n, sides), Batch<T>::solve))
+    return in_lanes(static_cast<int>(n), static_cast<int>(sides), count, a, x);
+  return each(count, [=](int64_t i) {
+    return blas::gesv(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
+  });
+}
+
+template <class T>
+int cholesky(bool lower, int64_t n, int64_t count, T* a) {
+  if (const auto in_lanes = MX_IN_LANES(n, Batch<T>::cholesky))
+    return in_lanes(lower, static_cast<int>(n), count, a);
+  return each(count, [=](int64_t i) {
+    T* const matrix = a + i * n * n;
+    const int info = blas::potrf(lower, n, matrix);
+    for (int64_t r = 0; r < n; ++r) {
+      T* const row = matrix + r * n;
+      lower ? std::fill(row + r + 1, row + n, T{0}) : std::fill(row, row + r, T{0});
+    }
+    return info;
+  });
+}
+
+#define MX_INSTANTIATE(T)                                          \
+  template void factorise(int64_t, int64_t, T*, int32_t*);         \
+  template int invert(int64_t, int64_t, T*, int32_t*);             \
+  template int solve(int64_t, int64_t, int64_t, T*, int32_t*, T*); \
+  template int cholesky(bool, int64_t, int64_t, T*);
+MX_INSTANTIATE(float)
+MX_INSTANTIATE(double)
+#undef MX_INSTANTIATE
+
+}  // namespace mxnet::matrix_batches

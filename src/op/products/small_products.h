@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of floating numbers so small that a call of BLAS for each takes longer than they do: a
+// row of the right factor, and of the result, is a vector.
+#pragma once
+#include <cstdint>
+
+namespace mxnet {
+
+// Columns, and the depth, of the largest.
+inline constexpr int64_t kSmallSide = 8;
+
+// Products one after the other, whose matrices are `step_a`, `step_b` and `step_c` >= 0 apart:
+// c = alpha * a b. Element (i, j) of a is a[i * row_a + j * column_a], of b likewise; rows of c are
+// `ldc` apart. n and k are at most kSmallSide.
+template <class T>
+struct SmallProducts {
+  int64_t m, n, k;
+  const T* a;
+  int64_t row_a, column_a, step_a;
+  const T* b;
+  int64_t row_b, column_b, step_b;
+  T* c;
+  int64_t ldc, step_c;
+  T alpha;
+};
+
+// Makes products [first, last) of the `count` that there are, on the calling thread. The digits are
+// the same however they are split.
+template <class T>
+using SmallProductLoop = void (*)(const SmallProducts<T>& p, int64_t count, int64_t first,
+                                  int64_t last);
+// Null where the processor has no vectors for it.
+template <class T>
+SmallProductLoop<T> small_product_loop();
+
+}  // namespace mxnet

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of matrices on both sides of the size from which on LAPACK factorises them: results are
+// what their matrices ask for, pivots and singular matrices LAPACK's, and none depends on its
+// neighbours.
+#include "op/products/matrix_batches.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "op/products/blas.h"
+
+namespace mxnet {
+namespace {
+
+constexpr uint64_t kSeed = 20261127;
+constexpr int64_t kLargest = 10;
+// Around the lanes of vectors of all widths.
+constexpr int64_t kCounts[] = {1, 2, 5, 16, 19, 33};
+
+template <class T>
+std::vector<T> numbers(int64_t count, std::mt19937_64& random) {
+  std::uniform_real_distribution<T> number(-1, 1);
+  std::vector<T> all(static_cast<std::size_t>(count));
+  for (T& x : all) x = number(random);
+  return all;
+}
+
+// a b of matrix i, of n x n and n x sides, at (r, c).
+template <class T>
+double product_at(int64_t n, int64_t sides, const std::vector<T>& a, const std::vector<T>& b,
+                  int64_t i, int64_t r, int64_t c) {
+  double sum = 0;
+  for (int64_t l = 0; l < n; ++l)
+    sum += double{a[static_cast<std::size_t>((i * n + r) * n + l)]} *
+           double{b[static_cast<std::size_t>((i * n + l) * sides + c)]};
+  return sum;
+}
+
+// Matrices that are far from singular.
+template <class T>
+std::vector<T> regular(int64_t n, int64_t count, std::mt19937_64& random) {
+  std::vector<T> a = numbers<T>(count * n * n, random);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t r = 0; r < n; ++r)
+      a[static_cast<std::size_t>((i * n + r) * n + (r + 1) % n)] += static_cast<T>(n);
+  return a;
+}
+
+template <class T>
+constexpr double kError = sizeof(T) == sizeof(float) ? 1e-5 : 1e-13;
+
+template <class T>
+void expect_inverses_and_solutions(int64_t n, int64_t count) {
+  std::mt19937_64 random(kSeed);
+  const std::vector<T> a = regular<T>(n, count, random);
+  std::vector<int32_t> pivots(static_cast<std::size_t>(count * n));
+  std::vector<T> inverse = a;
+  ASSERT_EQ(matrix_batches::invert(n, count, inverse.data(), pivots.data()), 0);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t r = 0; r < n; ++r)
+      for (int64_t c = 0; c < n; ++c)
+        ASSERT_NEAR(product_at(n, n, a, inverse, i, r, c), r == c ? 1 : 0, kError<T>)
+            << n << ", " << i << " of " << count;
+  for (const int64_t sides : {1, 3, 8, 9}) {
+    const std::vector<T> b = numbers<T>(count * n * sides, random);
+    std::vector<T> spent = a, x = b;
+    ASSERT_EQ(matrix_batches::solve(n, sides, count, spent.data(), pivots.data(), x.data()), 0);
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t r = 0; r < n; ++r)
+        for (int64_t c = 0; c < sides; ++c)
+          ASSERT_NEAR(product_at(n, sides, a, x, i, r, c),
+                      b[static_cast<std::size_t>((i * n + r) * sides + c)], kError<T>)
+              << n << ", " << i << " of " << count;
+  }
+}
+
+TEST(MatrixBatches, InversesAndSolutionsSolve) {
+  for (const int64_t count : kCounts) {
+    for (int64_t n = 1; n <= kLargest; ++n) {
+      expect_inverses_and_solutions<float>(n, count);
+      expect_inverses_and_solutions<double>(n, count);
+    }
+  }
+}
+
+template <class T>
+void expect_lapacks_factors(int64_t n, int64_t count) {
+  std::mt19937_64 random(kSeed);
+  std::vector<T> mine = numbers<T>(count * n * n, random), lapacks = mine;
+  std::vector<int32_t> pivots(static_cast<std::size_t>(count * n)), expected(pivots.size());
+  matrix_batches::factorise(n, count, mine.data(), pivots.data());
+  for (int64_t i = 0; i < count; ++i)
+    blas::getrf(n, lapacks.data() + i * n * n, expected.data() + i * n);
+  EXPECT_EQ(pivots, expected) << n;
+  for (std::size_t e = 0; e < mine.size(); ++e)
+    ASSERT_NEAR(mine[e], lapacks[e], 100 * kError<T> * (1 + std::abs(lapacks[e]))) << n;
+}
+
+TEST(MatrixBatches, FactorsAndPivotsAreLapacks) {
+  for (const int64_t count : kCounts) {
+    for (int64_t n = 1; n <= kLargest; ++n) {
+      expect_lapacks_factors<float>(n, count);
+      expect_lapacks_factors<double>(n, count);
+    }
+  }
+}
+
+// Of equal candidates the first is the pivot; rows of powers of two have exact factors.
+TEST(MatrixBatches, EqualPivotsAndSingularMatricesAreLapacks) {
+  std::mt19937_64 random(kSeed);
+  int singular = 0;
+  for (int64_t n = 1; n <= kLargest; ++n) {
+    for (int trial = 0; trial < 200; ++trial) {
+      std::vector<double> a(static_cast<std::size_t>(n * n));
+      for (double& x : a) x = static_cast<double>(random() % 3) - 1;
+      std::vector<double> mine = a, lapacks = a;
+      std::vector<int32_t> pivots(static_cast<std::size_t>(n)), expected(pivots.size());
+      const int info = blas::getrf(n, lapacks.data(), expected.data());
+      matrix_batches::factorise(n, 1, mine.data(), pivots.data());
+      if (n <= 3) {  // multipliers are 0, 1 and 1/2: nothing is rounded
+        EXPECT_EQ(mine, lapacks);
+        EXPECT_EQ(pivots, expected);
+        EXPECT_EQ(matrix_batches::invert(n, 1, a.data(), pivots.data()), info);
+        singular += info != 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(singular, 100);
+}
+
+template <class T>
+void expect_cholesky_factors(int64_t n, int64_t count, bool lower) {
+  std::mt19937_64 random(kSeed);
+  const std::vector<T> half = numbers<T>(count * n * n, random);
+  std::vector<T> a(half.size());
+  const auto at = [&](std::vector<T>& of, int64_t i, int64_t r, int64_t c) -> T& {
+    return of[static_cast<std::size_t>((i * n + (lower ? r : c)) * n + (lower ? c : r))];
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t r = 0; r < n; ++r) {
+      for (int64_t c = 0; c <= r; ++c) {
+        double sum = r == c ? 1 : 0;
+        for (int64_t l = 0; l < n; ++l)
+          sum += double{half[static_cast<std::size_t>((i * n + r) * n + l)]} *
+                 half[static_cast<std::size_t>((i * n + c) * n + l)];
+        at(a, i, r, c) = static_cast<T>(sum);
+        if (c < r) at(a, i, c, r) = std::numeric_limits<T>::quiet_NaN();  // is not looked at
+      }
+    }
+  }
+  std::vector<T> factor = a;
+  ASSERT_EQ(matrix_batches::cholesky(lower, n, count, factor.data()), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t r = 0; r < n; ++r) {
+      for (int64_t c = 0; c < n; ++c) {
+        if (c > r) {
+          ASSERT_EQ(at(factor, i, r, c), T{0});
+          continue;
+        }
+        double sum = 0;
+        for (int64_t l = 0; l <= c; ++l)
+          sum += double{at(factor, i, r, l)} * double{at(factor, i, c, l)};
+        ASSERT_NEAR(sum, at(a, i, r, c), 10 * kError<T>) << n << ", " << i << " of " << count;
+      }
+    }
+  }
+}
+
+TEST(MatrixBatches, CholeskyFactorsAreOfOneTriangle) {
+  for (const int64_t count : kCounts) {
+    for (int64_t n = 1; n <= kLargest; ++n) {
+      for (const bool lower : {false, true}) {
+        expect_cholesky_factors<float>(n, count, lower);
+        expect_cholesky_factors<double>(n, count, lower);
+      }
+    }
+  }
+}
+
+// A matrix that is singular or not finite fails or spoils itself alone.
+TEST(MatrixBatches, DoNotDependOnTheirNeighbours) {
+  constexpr int64_t kCount = 37;
+  std::mt19937_64 random(kSeed);
+  for (int64_t n = 2; n <= kLargest; ++n) {
+    const auto size = static_cast<std::size_t>(n * n);
+    std::vector<float> a = regular<float>(n, kCount, random);
+    std::fill_n(a.begin() + 3 * n * n, n, std::numeric_limits<float>::quiet_NaN());
+    std::vector<int32_t> pivots(static_cast<std::size_t>(kCount * n));
+    std::vector<float> all = a;
+    EXPECT_EQ(matrix_batches::invert(n, kCount, all.data(), pivots.data()), 0);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      if (i == 3) continue;
+      std::vector<float> alone(a.begin() + static_cast<std::ptrdiff_t>(i * size),
+                               a.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
+      matrix_batches::invert(n, 1, alone.data(), pivots.data());
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
+                             all.begin() + static_cast<std::ptrdiff_t>(i * size)))
+          << n << ", " << i;
+    }
+    std::fill_n(a.begin() + 7 * n * n, n, 0.0f);
+    all = a;
+    EXPECT_GT(matrix_batches::invert(n, kCount, all.data(), pivots.data()), 0);
+    std::fill_n(a.begin() + 3 * n * n, n, 1.0f);
+    EXPECT_GT(matrix_batches::cholesky(true, n, kCount, a.data()), 0);
+  }
+}
+
+}  // namespace
+}  // namespace mxnet
