@@ -6,11 +6,12 @@ import index_cases
 import matrix_cases
 import numpy_cases
 import order_cases
+import piece_cases
 import reduce_cases
 import shape_cases
 
 
 def all_cases(torch):
     """`torch` is None where it is not installed; its functions are then never called."""
-    for module in (elemwise_cases, reduce_cases, order_cases, index_cases, shape_cases, creation_cases, matrix_cases, numpy_cases):
+    for module in (elemwise_cases, reduce_cases, order_cases, index_cases, shape_cases, creation_cases, matrix_cases, numpy_cases, piece_cases):
         yield from module.cases(torch)

@@ -14,6 +14,7 @@
 #include "check.h"
 #include "operator.h"
 #include "registrations.h"
+#include "taken_rows.h"
 
 namespace py = pybind11;
 
@@ -276,6 +277,7 @@ py::object slice_of(const ArrayObject* array, int64_t first, int64_t last) {
 py::object usual_index(PyObject* self, PyObject* key) {
   const ArrayObject* array = as_array(self);
   const bool integer = PyLong_CheckExact(key);
+  if (is_array(key)) return taken_rows(self, key);
   if (!integer && !PySlice_Check(key)) return basic_index(self, key);
   int ndim = 0;
   const int64_t* dims = nullptr;

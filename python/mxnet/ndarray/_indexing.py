@@ -182,7 +182,7 @@ def rows(array: Any, key: Any) -> Any:
         raise IndexError(f"index {outside} is out of bounds for axis 0 with size {size}")
     if low >= 0 and isinstance(key, NDArrayBase) and key._dtype_id in _TAKEN and key._device == array._device:
         return key
-    picked = picked.astype(np.int64)
+    picked = picked.astype(np.int64, copy=False)
     return array._index_array(picked if low >= 0 else np.where(picked < 0, picked + size, picked))
 
 

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "base/owned_lines.h"
 #include "op/moving/positions.h"
+#include "op/moving/short_block.h"
 #include "op/run/fill.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {
@@ -179,11 +182,41 @@ void choose_short_rows(const Operand& condition, const Operand& x, const Operand
                });
 }
 
+// Rows of `width` bytes, each all of x or all of y: which one is added to an address, for a branch
+// would be guessed wrongly every other time.
+void choose_whole_rows(const Tensor& condition, const Tensor& x, const Tensor& y, void* out,
+                       int64_t width) {
+  const auto on_false = reinterpret_cast<std::uintptr_t>(y.data),
+             apart = reinterpret_cast<std::uintptr_t>(x.data) - on_false;
+  const double cost = 2.0 + cost_of_moving(2.0 * static_cast<double>(width));
+  with_half(width, [&](auto half) {
+    parallel_for(condition.size(), cost, [&](int64_t first, int64_t last) {
+      std::array<bool, Positions::kBlock> buffer;
+      for (int64_t start = first; start < last; start += Positions::kBlock) {
+        const int64_t n = std::min(Positions::kBlock, last - start);
+        const auto* const holds =
+            reinterpret_cast<const uint8_t*>(truth_of(condition, start, n, buffer.data()));
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t at = (start + i) * width;
+          const std::uintptr_t chosen = on_false + (apart & (std::uintptr_t{0} - holds[i]));
+          move_halves<half>(reinterpret_cast<const char*>(chosen) + at,
+                            static_cast<char*>(out) + at, width);
+        }
+      }
+    });
+  });
+}
+
 // out = condition ? x : y over rows of the last dimension, a block at a time.
 template <class W>
 void choose_rows(const Operand& condition, const Operand& x, const Operand& y, const Shape& full,
                  W* out) {
   const int64_t length = full.back(), rows = full.size() / std::max<int64_t>(length, 1);
+  const int64_t width = length * static_cast<int64_t>(sizeof(W));
+  const bool of_rows = condition.tensor.size() == rows && condition.step(full) == 0 &&
+                       x.tensor.size() == full.size() && y.tensor.size() == full.size();
+  if (rows > 1 && of_rows && width <= kShortBlock)
+    return choose_whole_rows(condition.tensor, x.tensor, y.tensor, out, width);
   if (rows > 1 && length < kShortRow)
     return choose_short_rows(condition, x, y, full, out, sizeof(W), laid_out<W>, choose_some<W>);
   const int64_t condition_step = condition.step(full);

@@ -11,6 +11,7 @@
 #include "op/params/dense_and_sparse.h"
 #include "op/products/blas.h"
 #include "op/products/products.h"
+#include "op/rows/binary_kernel.h"
 
 namespace mxnet {
 namespace {
@@ -244,6 +245,16 @@ void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const T
   });
 }
 
+// Integers of which each of one array meets each of the other: no sum, and as exact in their own
+// type, which for most is narrower than what sums are made in.
+bool is_outer(const MaybeMatrices& p, DType type) { return is_integer(type) && p && p->k == 1; }
+void multiply_outer(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c,
+                    KernelContext& context) {
+  const Shape column{p.m, 1}, row{1, p.n}, all{p.m, p.n};
+  run_binary(BinaryRow::multiply, {a.data, &column, a.dtype}, {b.data, &row, b.dtype},
+             {c.data, &all, c.dtype}, context);
+}
+
 // What finds the matrices serves inference and kernels.
 template <class P, FindMatrices<P> kFind>
 struct Small {
@@ -254,6 +265,14 @@ struct Small {
   static void run(const P& params, KernelContext& context) {
     const Tensor &a = context.in(0), &b = context.in(1);
     multiply_small(*kFind(params, a.shape(), b.shape()), a, b, context.out(0));
+  }
+  static bool accepts_outer(const P& params, const Signature& signature) {
+    return is_outer(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
+                    signature.in[0].dtype);
+  }
+  static void run_outer(const P& params, KernelContext& context) {
+    const Tensor &a = context.in(0), &b = context.in(1);
+    multiply_outer(*kFind(params, a.shape(), b.shape()), a, b, context.out(0), context);
   }
   // Where it is false the general way says what is wrong, if anything is.
   static bool infer(const P& params, Infer& infer) {
@@ -266,6 +285,7 @@ struct Small {
   template <class Op>
   static void add_to(OpBuilder<P>& op) {
     op.cpu(run, accepts, "small matrices");
+    op.cpu(run_outer, accepts_outer, "outer products of integers");
     Op::infer_shortcut = infer;
   }
 };

@@ -15,8 +15,11 @@ namespace {
 
 }  // namespace
 
-void clip_positions(int64_t* positions, int64_t n, int64_t extent) {
-  MX_SIMD_CALL(clip)(positions, n, extent);
+void clip_positions(const int64_t* from, int64_t* to, int64_t n, int64_t extent) {
+  MX_SIMD_CALL(clip<int64_t>)(from, to, n, extent);
+}
+void clip_positions(const int32_t* from, int64_t* to, int64_t n, int64_t extent) {
+  MX_SIMD_CALL(clip<int32_t>)(from, to, n, extent);
 }
 
 bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high) {

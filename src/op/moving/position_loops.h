@@ -6,8 +6,9 @@
 
 namespace mxnet {
 
-// The nearest position in [0, extent).
-void clip_positions(int64_t* positions, int64_t n, int64_t extent);
+// The nearest positions in [0, extent), elsewhere or in the same place.
+void clip_positions(const int64_t* from, int64_t* to, int64_t n, int64_t extent);
+void clip_positions(const int32_t* from, int64_t* to, int64_t n, int64_t extent);
 
 // Whether all positions are in [low, high).
 bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high);

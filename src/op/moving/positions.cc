@@ -44,10 +44,15 @@ Positions::Positions(const Tensor& indices, int64_t extent, OutOfRange rule, con
 
 void Positions::read(int64_t first, int64_t n, int64_t* to) const {
   const std::size_t skipped = static_cast<std::size_t>(first) * dtype_size(indices_.dtype);
-  convert_(indices_.as<const char>() + skipped, to, n);
+  const char* const from = indices_.as<const char>() + skipped;
+  if (rule_ == OutOfRange::kClip && indices_.dtype == DType::kInt64)
+    return clip_positions(reinterpret_cast<const int64_t*>(from), to, n, extent_);
+  if (rule_ == OutOfRange::kClip && indices_.dtype == DType::kInt32)
+    return clip_positions(reinterpret_cast<const int32_t*>(from), to, n, extent_);
+  convert_(from, to, n);
   switch (rule_) {
     case OutOfRange::kClip:
-      clip_positions(to, n, extent_);
+      clip_positions(to, to, n, extent_);
       break;
     case OutOfRange::kWrap:
       if (all_within(to, n, 0, extent_)) break;
@@ -63,6 +68,7 @@ void Positions::read(int64_t first, int64_t n, int64_t* to) const {
         if (to[i] < 0 || to[i] >= extent_) fail(tag_, to[i], 0, extent_);
       break;
     case OutOfRange::kFromBack:
+      if (all_within(to, n, 0, extent_)) break;
       for (int64_t i = 0; i < n; ++i) {
         if (to[i] < -extent_ || to[i] >= extent_) fail(tag_, to[i], -extent_, extent_);
         if (to[i] < 0) to[i] += extent_;

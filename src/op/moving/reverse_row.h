@@ -5,12 +5,16 @@
 
 namespace mxnet {
 
-// n elements of kWidth bytes (1, 2, 4, 8 or 16): the first of `out` is the one at `last`, the next
-// one lies before it. Nothing need be aligned, nothing may overlap.
+// `rows` rows of n elements of kWidth bytes (1, 2, 4 or 8): the first of `out` is the one at
+// `last`, the next one lies before it. Steps between rows in bytes. Nothing need be aligned,
+// nothing may overlap. REQUIRES: n * kWidth >= kLeastReversed.
+inline constexpr int64_t kLeastReversed = 16;
 template <int kWidth>
-void reverse_row(const char* last, char* out, int64_t n);
+void reverse_rows(const char* last, int64_t in_step, char* out, int64_t out_step, int64_t n,
+                  int64_t rows);
 
-// n elements of kWidth bytes (4 or 8): the first is the one at `in`, one is left out after each.
+// n elements of kWidth bytes (1, 2, 4 or 8): the first is the one at `in`, one is left out after
+// each.
 template <int kWidth>
 void alternate_row(const char* in, char* out, int64_t n);
 

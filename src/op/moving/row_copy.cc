@@ -2,6 +2,7 @@
 // Compiles the loops of row_copy.h for each instruction set.
 #include "op/moving/row_copy.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -9,6 +10,37 @@
 
 namespace mxnet {
 namespace {
+
+// Each piece is moved as so many bytes, the first of which are its own: what is too much is written
+// over by what comes next, and of the last rows, behind which nothing comes, exactly.
+template <bool kJoins, int64_t kBytes>
+void move_pieces(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
+  int64_t least = kBytes;
+  for (const PieceOfRows& piece : pieces) least = std::min(least, piece.width);
+  const int64_t exact = std::max<int64_t>(0, rows - (kBytes + least - 1) / least);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (const PieceOfRows& piece : pieces) {
+      char* const there = piece.at + row * piece.width;
+      char* const to = kJoins ? whole : there;
+      const char* const from = kJoins ? there : whole;
+      if (row < exact) {
+        std::memcpy(to, from, static_cast<std::size_t>(kBytes));
+      } else {
+        std::memcpy(to, from, static_cast<std::size_t>(piece.width));
+      }
+      whole += piece.width;
+    }
+  }
+}
+
+template <bool kJoins>
+void move_rows_of_pieces(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
+  int64_t most = 0;
+  for (const PieceOfRows& piece : pieces) most = std::max(most, piece.width);
+  (most <= 16   ? move_pieces<kJoins, 16>
+   : most <= 32 ? move_pieces<kJoins, 32>
+                : move_pieces<kJoins, kWidestPiece>)(pieces, whole, rows);
+}
 
 #define MX_SIMD_FILE "op/moving/row_copy.inc"
 #include "base/simd_targets.h"
@@ -18,6 +50,13 @@ namespace {
 void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
                int64_t rows) {
   MX_SIMD_CALL(copy_rows)(in, in_step, out, out_step, width, rows);
+}
+
+void join_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
+  move_rows_of_pieces<true>(pieces, whole, rows);
+}
+void split_rows(std::span<const PieceOfRows> pieces, const char* whole, int64_t rows) {
+  move_rows_of_pieces<false>(pieces, const_cast<char*>(whole), rows);  // which is only read
 }
 
 void pack_pieces(const char* in, int64_t step, char* out, int64_t width, int64_t blocks,

@@ -2,6 +2,7 @@
 // Rows of bytes moved from one place to another.
 #pragma once
 #include <cstdint>
+#include <span>
 
 namespace mxnet {
 
@@ -15,6 +16,17 @@ void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int
 // all, then the second ones and so on, one behind the other.
 void pack_pieces(const char* in, int64_t step, char* out, int64_t width, int64_t blocks,
                  int64_t parts);
+
+// Pieces that stand side by side in each row of a whole: `width` bytes at `at` for the first row,
+// those of the next row behind them. 0 < width <= kWidestPiece.
+struct PieceOfRows {
+  char* at;
+  int64_t width;
+};
+inline constexpr int64_t kWidestPiece = 64;
+// Joins `rows` rows of the whole out of pieces, or splits them.
+void join_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows);
+void split_rows(std::span<const PieceOfRows> pieces, const char* whole, int64_t rows);
 
 // Rows that lie together in the input, `gap` bytes apart in the result, between which goes what
 // `pattern` repeats every kGapPattern bytes. width >= 16.

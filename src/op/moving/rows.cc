@@ -10,6 +10,7 @@
 #include "op/loops/convert.h"
 #include "op/moving/position_loops.h"
 #include "op/moving/row_copy.h"
+#include "op/moving/short_block.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -30,6 +31,13 @@ void gather_fixed(const char* in, char* out, const int64_t* positions, int64_t n
     std::memcpy(out + i * static_cast<int64_t>(kWidth),
                 in + positions[i] * static_cast<int64_t>(kWidth), kWidth);
   }
+}
+
+// The same of rows of up to twice as many bytes.
+template <int64_t kHalf>
+void gather_halves(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
+  for (int64_t i = 0; i < n; ++i)
+    move_halves<kHalf>(in + positions[i] * width, out + i * width, width);
 }
 
 // Rows of one element of 4 or 8 bytes.
@@ -86,15 +94,35 @@ GatherBlock gather_block(int64_t width) {
       return gather_element<uint64_t>;
     case 16:
       return gather_fixed<16>;
-    case 32:
-      return gather_fixed<32>;
-    case 64:
-      return gather_fixed<64>;
     case 128:
       return gather_fixed<128>;
     default:
-      return gather_any;
+      if (width > kShortBlock) return gather_any;
+      return with_half(width, [](auto half) -> GatherBlock { return gather_halves<half>; });
   }
+}
+
+// The way back: row positions[i] of `out` becomes row i of `in`.
+using PutBlock = GatherBlock;
+
+template <int64_t kHalf>
+void put_halves(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
+  for (int64_t i = 0; i < n; ++i)
+    move_halves<kHalf>(in + i * width, out + positions[i] * width, width);
+}
+void put_any(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(out + positions[i] * width, in + i * width, static_cast<std::size_t>(width));
+}
+// Zeros instead.
+void clear_block(const char*, char* out, const int64_t* positions, int64_t n, int64_t width) {
+  for (int64_t i = 0; i < n; ++i)
+    std::memset(out + positions[i] * width, 0, static_cast<std::size_t>(width));
+}
+
+PutBlock put_block(int64_t width) {
+  if (width > kShortBlock) return put_any;
+  return with_half(width, [](auto half) -> PutBlock { return put_halves<half>; });
 }
 
 // Of `outer` blocks of rows, `in_step` bytes apart, the same positions. Neighbours that are taken
@@ -225,17 +253,9 @@ void put_rows(const void* in, int64_t width, const Positions& positions, void* o
   if (width == 0) return;
   if (const GpuTable* gpu = gpu_table(context))
     return put_rows_on_gpu(*gpu, in, width, positions, out, context);
-  const auto bytes = static_cast<std::size_t>(width);
+  const PutBlock put = in == nullptr ? clear_block : put_block(width);
   for_blocks(positions, 0, positions.count(), [&](int64_t start, const int64_t* at, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      char* const row = static_cast<char*>(out) + static_cast<std::size_t>(at[i]) * bytes;
-      const auto skipped = static_cast<std::size_t>(start + i) * bytes;
-      if (in == nullptr) {
-        std::memset(row, 0, bytes);
-      } else {
-        std::memcpy(row, static_cast<const char*>(in) + skipped, bytes);
-      }
-    }
+    put(static_cast<const char*>(in) + start * width, static_cast<char*>(out), at, n, width);
   });
 }
 

@@ -5,8 +5,10 @@
 
 #include "base/repeat_bytes.h"
 #include "base/stream_copy.h"
+#include "op/moving/repeat_elements.h"
 #include "op/moving/reverse_row.h"
 #include "op/moving/row_copy.h"
+#include "op/moving/short_block.h"
 #include "op/moving/spread_rows.h"
 #include "op/moving/strided_kernels.h"
 
@@ -48,6 +50,9 @@ void spread(const char* in, char* out, const StridedLoop& outer) {
 
 template <class T>
 void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t count) {
+  constexpr int64_t kWidth = sizeof(T);
+  if (outer.in == kWidth && outer.out == count * kWidth && outer.out < kLeastSpread)
+    return repeat_elements(in, out, outer.size, kWidth, count);
   switch (count) {
     case 2:
       return spread<T, 2>(in, out, outer);
@@ -57,8 +62,8 @@ void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t co
       return spread<T, 4>(in, out, outer);
     default:
       if constexpr (sizeof(T) <= 8) {
-        const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
-        if (bytes >= 16 && bytes < kLongPattern)
+        const int64_t bytes = count * kWidth;
+        if (bytes >= kLeastSpread && bytes < kLongPattern)
           return spread_short_rows<T>(in, outer.in, out, outer.out, count, outer.size);
       }
       for (int64_t o = 0; o < outer.size; ++o)
@@ -107,13 +112,14 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
                 int64_t, bool) {
   constexpr int64_t kWidth = sizeof(T);
   if (inner.out == kWidth && inner.in == 0) return spread_rows<T>(in, out, outer, inner.size);
+  if constexpr (kWidth <= 8) {
+    if (inner.out == kWidth && inner.in == -kWidth && inner.size * kWidth >= kLeastReversed)
+      return reverse_rows<kWidth>(in, outer.in, out, outer.out, inner.size, outer.size);
+  }
   const bool is_long = inner.size >= 12;  // worth a call of a loop of vectors
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
-    if (is_long && inner.out == kWidth && inner.in == -kWidth) {
-      reverse_row<kWidth>(in, out, inner.size);
-    } else if (is_long && (kWidth == 4 || kWidth == 8) && inner.out == kWidth &&
-               inner.in == 2 * kWidth) {
-      if constexpr (kWidth == 4 || kWidth == 8) alternate_row<kWidth>(in, out, inner.size);
+    if (is_long && kWidth <= 8 && inner.out == kWidth && inner.in == 2 * kWidth) {
+      if constexpr (kWidth <= 8) alternate_row<kWidth>(in, out, inner.size);
     } else if (inner.out == kWidth) {
       gather_row<T>(in, inner.in, out, inner.size);
     } else {
@@ -122,28 +128,13 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
   }
 }
 
-// Up to 16 bytes of any number, as two moves that overlap.
-void move_few(const char* in, char* out, int64_t width) {
-  if (width >= 8) {
-    const auto first = load<uint64_t>(in), last = load<uint64_t>(in + width - 8);
-    store(out, first);
-    store(out + width - 8, last);
-  } else if (width >= 4) {
-    const auto first = load<uint32_t>(in), last = load<uint32_t>(in + width - 4);
-    store(out, first);
-    store(out + width - 4, last);
-  } else {  // 3
-    const auto first = load<uint16_t>(in);
-    out[width - 1] = in[width - 1];
-    store(out, first);
-  }
-}
-
-void few_byte_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
-                   int64_t width, bool) {
+// Fewer than 16 bytes, as many as no type has.
+template <int64_t kHalf>
+void short_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                int64_t width, bool) {
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out)
     for (int64_t i = 0; i < inner.size; ++i)
-      move_few(in + i * inner.in, out + i * inner.out, width);
+      move_halves<kHalf>(in + i * inner.in, out + i * inner.out, width);
 }
 
 // More than 16 bytes.
@@ -190,7 +181,8 @@ StridedKernel rows_kernel(int64_t width) {
     case 16:
       return typed_rows<Block16>;
     default:
-      return width < 16 ? few_byte_rows : long_rows;
+      if (width > 16) return long_rows;
+      return with_half(width, [](auto half) -> StridedKernel { return short_rows<half>; });
   }
 }
 

@@ -80,23 +80,38 @@ GpuOrder on_gpu(const AxisRows& rows, const Tensor& in) {
   return {rows.outer, rows.n, rows.inner, rows.k, rows.ascending, in};
 }
 
-// fn(source, target, position) for the elements taken: where it is in the array and among those
-// that are taken. Shared among threads where a row is alone.
+// fn(source, target, position) for elements [first, last) of those taken: where each is in the
+// array and among those that are taken. Compiled once for all callers.
+template <class F>
+[[gnu::noinline]] void some_taken(const TakenPositions& taken, int64_t inner, int64_t first,
+                                  int64_t last, const F& fn) {
+  for (int64_t i = first; i < last; ++i) {
+    for (int64_t j = 0; j < taken.width; ++j) {
+      const int64_t at = taken.at[j * taken.pitch + i];
+      fn(taken.from + j + at * inner, taken.to + j + i * inner, at);
+    }
+  }
+}
+
+// The same for all that are taken. Shared among threads where a row is alone.
 template <class F>
 void each_taken(const AxisRows& rows, const TakenPositions& taken, const F& fn) {
   constexpr double kCost = 4.0;   // elementary operations: memory is met in no order
   constexpr int64_t kShort = 64;  // there may be many: asking for threads would take longer
-  const int64_t inner = rows.inner;
-  const auto some = [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      for (int64_t j = 0; j < taken.width; ++j) {
-        const int64_t at = taken.at[j * taken.pitch + i];
-        fn(taken.from + j + at * inner, taken.to + j + i * inner, at);
-      }
+  if (rows.inner == 1 && taken.width > 1) {  // in the order in which they lie
+    TakenPositions row = taken;
+    row.width = 1;
+    for (int64_t j = 0; j < taken.width; ++j, row.at += row.pitch) {
+      some_taken(row, 1, 0, rows.k, fn);
+      row.from += rows.n;
+      row.to += rows.k;
     }
-  };
-  if (rows.k <= kShort) return some(0, rows.k);
-  parallel_for(rows.k, kCost * static_cast<double>(taken.width), some);
+    return;
+  }
+  if (rows.k <= kShort) return some_taken(taken, rows.inner, 0, rows.k, fn);
+  parallel_for(rows.k, kCost * static_cast<double>(taken.width), [&](int64_t first, int64_t last) {
+    some_taken(taken, rows.inner, first, last, fn);
+  });
 }
 
 // Values, positions and mask; null where not wanted.

@@ -24,7 +24,8 @@ struct AxisRows {
 
 // The positions of the best elements of neighbouring rows, in order: those of row j at `at` + j *
 // pitch. The first row starts at element `from` of the array and the elements taken from it at
-// element `to`, the next row's one further; they step by rows.inner.
+// element `to`; they step by rows.inner. The next row starts one element further, or, without an
+// inner axis, n elements in the array and k where they are taken to.
 struct TakenPositions {
   int64_t from, to, width;
   const uint32_t* at;
@@ -42,13 +43,17 @@ class RowOrder {
       : rows_(rows),
         x_(x),
         context_(context),
-        together_(rows.inner == 1 ? 0 : std::min(rows.inner, kTogether)),
+        together_(rows.inner > 1        ? std::min(rows.inner, kTogether)
+                  : rows.n <= kShortRow ? std::min(rows.outer, kTogether)
+                                        : 1),
         flip_(rows.ascending ? K{0} : static_cast<K>(~K{0})) {}
 
   // Rows of an inner axis are visited together, so that what is written of them by position is a
-  // line of each at a time.
+  // line of each at a time; short ones, so that a visit is worth its call.
   void positions(const VisitPositions& visit) const {
-    const bool few = rows_.k <= rows_.n / 4;
+    // Short rows of short keys are sorted sooner than selected from.
+    const bool sorts = sizeof(T) <= 2 && rows_.k > 1 && rows_.n <= kShortRow;
+    const bool few = rows_.k <= rows_.n / 4 && !sorts;
     const int64_t room = few ? selection_room(rows_.k) : positions_room<K>(rows_.n);
     const auto order_row = [&](const T* row, Keyed<K>* keys) {
       if (!few) return sorted_positions(row, rows_.n, flip_, keys);
@@ -57,41 +62,37 @@ class RowOrder {
     };
     // A line more than a row: rows a power of two apart share few places in the first-level cache.
     const int64_t pitch = rows_.k + 16;
-    const int64_t kept = together_ * pitch;
+    const int64_t kept = together_ > 1 ? together_ * pitch : 0;
     constexpr auto kItem = static_cast<int64_t>(sizeof(Keyed<K>) / sizeof(uint32_t));
     const int64_t all = room + (kept + kItem - 1) / kItem;
     each_group<Keyed<K>>(all, [&](const T* rows, int64_t width, int64_t from, Keyed<K>* keys) {
       const int64_t o = from / (rows_.n * rows_.inner);
       const int64_t to = from - o * (rows_.n - rows_.k) * rows_.inner;
+      if (together_ == 1) return visit({from, to, 1, order_row(rows, keys), 0});
       auto* const several = reinterpret_cast<uint32_t*>(keys + room);
-      const uint32_t* at = several;
-      for (int64_t j = 0; j < width; ++j) {
-        const bool alone = rows_.inner == 1;
-        const uint32_t* best = order_row(alone ? x_ + from : rows + j * rows_.n, keys);
-        if (alone) {
-          at = best;
-        } else {
-          std::copy_n(best, rows_.k, several + j * pitch);
-        }
-      }
-      visit({from, to, width, at, pitch});
+      for (int64_t j = 0; j < width; ++j)
+        std::copy_n(order_row(rows + j * rows_.n, keys), rows_.k, several + j * pitch);
+      visit({from, to, width, several, pitch});
     });
   }
 
   // Writes all values in order; positions are not asked for.
   void values(T* out) const {
     const int64_t n = rows_.n, inner = rows_.inner;
-    each_group<K>(n, [&](T* rows, int64_t width, int64_t from, K* spare) {
-      if (inner == 1) return sort_values(x_ + from, out + from, spare, n, flip_);
-      for (int64_t j = 0; j < width; ++j) sort_values(rows + j * n, rows + j * n, spare, n, flip_);
-      spread(rows, out + from, width);
+    each_group<K>(n, [&](const T* rows, int64_t width, int64_t from, K* spare) {
+      T* const sorted = inner == 1 ? out + from : const_cast<T*>(rows);  // brought together
+      for (int64_t j = 0; j < width; ++j)
+        sort_values(rows + j * n, sorted + j * n, spare, n, flip_);
+      if (inner > 1) spread(rows, out + from, width);
     });
   }
 
  private:
   static constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
-  // Neighbouring rows of an inner axis that are fetched together: a cache line of float32.
+  // Neighbouring rows that are visited together: of an inner axis a cache line of float32.
   static constexpr int64_t kTogether = 16;
+  // Rows without an inner axis that are visited together have up to so many elements.
+  static constexpr int64_t kShortRow = 256;
   // Elementary operations that an element costs, for the decision about threads.
   static constexpr double kSortCost = 20.0;
 
@@ -123,30 +124,34 @@ class RowOrder {
     }
   }
 
-  // fn(rows, width, from, scratch of `room` items): neighbouring rows, the first of which begins at
-  // x_[from]. Those of an inner axis have been brought together in `rows`; others come alone.
+  // fn(rows, width, from, scratch of `room` items): neighbouring rows, one behind the other, the
+  // first of which begins at x_[from]. Those of an inner axis have been brought together in memory
+  // that is the caller's to write; others lie where they are.
   template <class Item, class F>
   void each_group(int64_t room, const F& fn) const {
     const AxisRows& r = rows_;
-    const int64_t groups = (r.inner + kTogether - 1) / kTogether;
-    const double cost = kSortCost * static_cast<double>(r.n * std::min(r.inner, kTogether));
-    const int64_t side_by_side = together_ * r.n;
-    const int64_t units = r.outer * groups;
+    const bool inner = r.inner > 1;
+    // Of the rows side by side, of which there are r.outer or, without an inner axis, one.
+    const int64_t side_by_side = inner ? r.inner : r.outer;
+    const int64_t groups = (side_by_side + together_ - 1) / together_;
+    const double cost = kSortCost * static_cast<double>(r.n * together_);
+    const int64_t gathered_size = inner ? together_ * r.n : 0;
+    const int64_t units = inner ? r.outer * groups : groups;
     const int64_t parts = std::min<int64_t>(threads_for(units, cost), units);
     Item* const scratches = context_.workspace_of<Item>(parts * room);
-    T* const gathereds = context_.workspace_of<T>(parts * side_by_side + 1);
+    T* const gathereds = context_.workspace_of<T>(parts * gathered_size + 1);
     std::atomic<int> started = 0;
     const auto run = [&](int64_t first, int64_t last) {
       // Each part has its own; which one does not matter.
       const int part = started.fetch_add(1, std::memory_order_relaxed);
       Item* const scratch = scratches + part * room;
-      T* const gathered = gathereds + part * side_by_side;
+      T* const gathered = gathereds + part * gathered_size;
       for (int64_t unit = first; unit < last; ++unit) {
-        const int64_t column = unit % groups * kTogether;
-        const int64_t from = unit / groups * r.n * r.inner + column;
-        const int64_t width = std::min(kTogether, r.inner - column);
-        if (r.inner > 1) gather(from, width, gathered);
-        fn(gathered, width, from, scratch);
+        const int64_t row = unit % groups * together_;
+        const int64_t width = std::min(together_, side_by_side - row);
+        const int64_t from = inner ? unit / groups * r.n * r.inner + row : row * r.n;
+        if (inner) gather(from, width, gathered);
+        fn(inner ? gathered : x_ + from, width, from, scratch);
       }
     };
     // A row alone is divided by its sort.
@@ -157,7 +162,7 @@ class RowOrder {
   const AxisRows rows_;
   const T* x_;
   const KernelContext& context_;
-  const int64_t together_;  // rows that are fetched together: none where each lies by itself
+  const int64_t together_;  // rows that are visited together
   const K flip_;
 };
 

@@ -11,6 +11,7 @@
 #include "op/moving/row_copy.h"
 #include "op/moving/strided_copy.h"
 #include "op/moving/strided_kernels.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 
@@ -95,12 +96,40 @@ void copy_by_plans(const Parted& p, int64_t first, int64_t last, bool streams,
   }
 }
 
-// Whether parts are columns that turning pays for.
+// The most parts of which each has a place of its own in the caches.
+constexpr std::size_t kMostParts = 64;
+
+// Whether rows of the parts have sizes as types do.
+bool is_type_wide(int64_t width) {
+  return width == 1 || width == 2 || width == 4 || width == 8 || width == 16;
+}
+
+// Whether parts are columns that turning pays for: of elements, or, where they are joined, of as
+// few of them as a larger type has bytes.
 bool are_columns(const Parted& p) {
-  constexpr std::size_t kFewestJoined = 2, kFewestSplit = 4, kMost = 64;
+  constexpr std::size_t kFewestJoined = 2, kFewestSplit = 4;
   const std::size_t fewest = p.joins() ? kFewestJoined : kFewestSplit;
-  return p.parts.size() >= fewest && p.parts.size() <= kMost &&
-         p.each_part([&](const Tensor& part) { return part.size() == p.rows; });
+  const int64_t width = p.row_bytes(p.parts.front());
+  const bool fits = p.joins() ? is_type_wide(width) && width < 16
+                              : width == static_cast<int64_t>(dtype_size(p.whole.dtype));
+  return fits && p.parts.size() >= fewest && p.parts.size() <= kMostParts &&
+         p.each_part([&](const Tensor& part) { return p.row_bytes(part) == width; });
+}
+
+// Whether parts are other pieces of a few bytes. Where they are split, and where two are joined,
+// moves of a size that is known are as fast, one part after the other.
+bool are_pieces(const Parted& p) {
+  const auto is_piece = [&](const Tensor& part) {
+    const int64_t width = p.row_bytes(part);
+    return width > 0 && width <= kWidestPiece;
+  };
+  const auto is_easy = [&](const Tensor& part) {
+    const int64_t width = p.row_bytes(part);
+    return is_type_wide(width) || (p.joins() && width >= kShortestRow && width < kWidestPiece / 2);
+  };
+  const bool one_by_one = !p.joins() || p.parts.size() <= 2;
+  return p.parts.size() <= kMostParts && p.each_part(is_piece) &&
+         !(one_by_one && p.each_part(is_easy));
 }
 
 // Whether all of it is larger than the caches, and each part worth streaming.
@@ -119,27 +148,28 @@ int64_t rows_of_a_block(const Parted& p, bool plain) {
   return std::max<int64_t>(1, close / bytes);
 }
 
-// Each part gives one element to each row of the whole.
-void join_columns(const Tensor& whole, std::span<const Tensor> parts, int64_t rows) {
-  const std::size_t element = dtype_size(whole.dtype);
-  const auto bytes = static_cast<int64_t>(parts.size() * element);
+// Each part gives as many bytes to each row of the whole.
+void join_columns(const Parted& p) {
+  const int64_t bytes = p.row_bytes(p.whole);
+  const auto element = static_cast<std::size_t>(p.row_bytes(p.parts.front()));
   InlineVector<const char*, 16> columns;
-  for (const Tensor& part : parts) columns.push_back(part.as<char>());
+  for (const Tensor& part : p.parts) columns.push_back(part.as<char>());
   parallel_for(
-      rows, static_cast<double>(parts.size()),
+      p.rows, static_cast<double>(p.parts.size()),
       [&](int64_t first, int64_t last) {
-        interleave(columns.span(), first, whole.as<char>() + first * bytes, last - first, element);
+        interleave(columns.span(), first, p.whole.as<char>() + first * bytes, last - first,
+                   element);
       },
       1024);
 }
 
 // The way back: blocks of rows are turned and then handed out.
-void split_columns(const Tensor& whole, std::span<const Tensor> parts, int64_t rows) {
-  const auto columns = static_cast<int64_t>(parts.size());
-  const auto element = static_cast<int64_t>(dtype_size(whole.dtype));
+void split_columns(const Parted& p) {
+  const auto columns = static_cast<int64_t>(p.parts.size());
+  const int64_t element = p.row_bytes(p.parts.front());
   const int64_t block = kCloseBytes / (columns * element);
   parallel_for(
-      rows, static_cast<double>(columns),
+      p.rows, static_cast<double>(columns),
       [&](int64_t first, int64_t last) {
         std::array<char, kCloseBytes> side_by_side;
         for (int64_t at = first; at < last; at += block) {
@@ -147,16 +177,32 @@ void split_columns(const Tensor& whole, std::span<const Tensor> parts, int64_t r
           StridedPlan turn;
           turn.add(n, columns, 1);
           turn.add(columns, 1, n);
-          copy_strided(turn, whole.as<char>() + at * columns * element, side_by_side.data(),
-                       dtype_size(whole.dtype));
+          copy_strided(turn, p.whole.as<char>() + at * columns * element, side_by_side.data(),
+                       static_cast<std::size_t>(element));
           for (int64_t i = 0; i < columns; ++i) {
-            std::memcpy(parts[static_cast<std::size_t>(i)].as<char>() + at * element,
+            std::memcpy(p.parts[static_cast<std::size_t>(i)].as<char>() + at * element,
                         side_by_side.data() + i * n * element,
                         static_cast<std::size_t>(n * element));
           }
         }
       },
       1024);
+}
+
+// Row by row: all parts of a row are met in the order in which they stand in it.
+void move_pieces(const Parted& p) {
+  const int64_t bytes = p.row_bytes(p.whole);
+  parallel_for(p.rows, cost_of_moving(2.0 * static_cast<double>(bytes)),
+               [&](int64_t first, int64_t last) {
+                 InlineVector<PieceOfRows, 16> pieces;
+                 for (const Tensor& part : p.parts) {
+                   const int64_t width = p.row_bytes(part);
+                   pieces.push_back({part.as<char>() + first * width, width});
+                 }
+                 char* const whole = p.whole.as<char>() + first * bytes;
+                 p.joins() ? join_rows(pieces.span(), whole, last - first)
+                           : split_rows(pieces.span(), whole, last - first);
+               });
 }
 
 }  // namespace
@@ -167,8 +213,8 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   const int64_t rows = whole.shape().size(0, axis);
   const Parted p{whole, parts, direction, rows};
   const bool on_gpu = gpu_table(context) != nullptr;
-  if (!on_gpu && are_columns(p))
-    return p.joins() ? join_columns(whole, parts, rows) : split_columns(whole, parts, rows);
+  if (!on_gpu && are_columns(p)) return p.joins() ? join_columns(p) : split_columns(p);
+  if (!on_gpu && are_pieces(p)) return move_pieces(p);
   const bool plain =
       p.each_part([&](const Tensor& part) { return is_plain_row(p.row_bytes(part)); });
   const int64_t block = rows_of_a_block(p, plain);

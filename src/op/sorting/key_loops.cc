@@ -83,11 +83,15 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
   values_of(keys, out, n, flip);
 }
 
+// Not of bool, most of which are equal, and half types, which are sorted fast enough.
+template <class T>
+constexpr bool kSelectsByLeast = !std::is_same_v<T, bool> && sizeof(T) != 2;
+
 // A key that at least k of values[0, n) are below, and few more; 0 where none is found at once.
 template <class T>
 SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
-  if constexpr (std::is_same_v<T, bool> || sizeof(T) == 2) {
-    return 0;  // most are equal; half types are sorted fast enough
+  if constexpr (!kSelectsByLeast<T>) {
+    return 0;
   } else {
     const int64_t rounds = std::min(n, kLookedAt) / kSets;
     if (k > kSets / 2 || rounds < 8) return 0;
@@ -99,6 +103,17 @@ SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip)
 
 template <class T>
 void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<SortKey<T>>* room) {
+  // One of a few is met twice, the first time by vectors, instead of sorted.
+  constexpr int64_t kFewToMeet = 1024;
+  if constexpr (kSelectsByLeast<T>) {
+    if (k == 1 && n <= kFewToMeet) {
+      const SortKey<T> least = MX_SIMD_CALL(least_of<T>)(values, n, flip);
+      uint32_t at = 0;
+      while (to_key(values[at], flip) != least) ++at;
+      room[0] = {least, at};
+      return;
+    }
+  }
   const int64_t size = selection_room(k) / 2;
   Keyed<SortKey<T>>* const spare = room + size;
   int64_t best = 0, i = 0;  // sorted at the front of `room`, and how many have been looked at

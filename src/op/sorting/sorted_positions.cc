@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
+#include "op/sorting/vector_sort.h"
 
 namespace mxnet {
 namespace {
@@ -47,6 +48,23 @@ const uint32_t* counted_positions(const T* values, int64_t n, SortKey<T> flip, u
   uint32_t before = 0;
   for (uint32_t& place : places) before += std::exchange(place, before);
   for (int64_t i = 0; i < n; ++i) to[places[to_key(values[i], flip)]++] = static_cast<uint32_t>(i);
+  return to;
+}
+
+// Keys of one or two bytes in front of their positions are numbers of 32 bits, which vectors sort
+// twice as fast as those of 64. Null where positions need more bits, or there are no such vectors.
+template <class T>
+const uint32_t* short_key_positions(const T* values, int64_t n, SortKey<T> flip, uint32_t* to) {
+  constexpr int kBits = 32 - 8 * static_cast<int>(sizeof(T));
+  if (n > int64_t{1} << kBits || !sorts_by_vectors()) return nullptr;
+  for (int64_t i = 0; i < n; ++i) {
+    asm("");  // vectors gain nothing beside the sort
+    const uint32_t key = to_key(values[i], flip);
+    to[i] = key << kBits | static_cast<uint32_t>(i);
+  }
+  sort_by_vectors<uint32_t>(to, n, 0);
+  constexpr uint32_t kPosition = (uint32_t{1} << kBits) - 1;
+  for (int64_t i = 0; i < n; ++i) to[i] &= kPosition;
   return to;
 }
 
@@ -149,6 +167,11 @@ const uint32_t* sorted_positions(const T* values, int64_t n, SortKey<T> flip,
     if constexpr (sizeof(T) == 1) {
       if (n >= kCountedFrom)
         return counted_positions(values, n, flip, reinterpret_cast<uint32_t*>(room));
+    }
+    if constexpr (sizeof(T) <= 2) {
+      const uint32_t* const sorted =
+          short_key_positions(values, n, flip, reinterpret_cast<uint32_t*>(room));
+      if (sorted != nullptr) return sorted;
     }
     keyed_of(values, room, n, flip);
     sort_keyed(room, room + n, n);

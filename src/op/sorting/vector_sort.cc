@@ -85,9 +85,11 @@ void sort_all(SortKey<T>* keys, int64_t n, SortKey<T> flip, int depth) {
 
 }  // namespace
 
+bool sorts_by_vectors() { return simd_level() > 0; }
+
 template <class T>
 bool sort_by_vectors(SortKey<T>* keys, int64_t n, SortKey<T> flip, int depth) {
-  if (simd_level() == 0) return false;
+  if (!sorts_by_vectors()) return false;
   if constexpr (kSortsAsReal<T>) {
     sort_all<T>(keys, n, flip, depth);
   } else {

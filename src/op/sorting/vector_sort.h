@@ -8,10 +8,13 @@
 
 namespace mxnet {
 
+// Whether the CPU has instructions that help.
+bool sorts_by_vectors();
+
 // Sorts keys[0, n) in place, turns each into the bits of the element that it is the key of
-// (from_key with `flip`), and returns true; false, with nothing done, where the CPU has no
-// instructions that help. A part that is still long after `depth` partitions, whose pivots must
-// have been bad, is sorted by a heap. Thread-safe. T has 32 or 64 bits.
+// (from_key with `flip`), and returns true; false, with nothing done, where none do. A part that is
+// still long after `depth` partitions, whose pivots must have been bad, is sorted by a heap.
+// Thread-safe. T has 32 or 64 bits.
 template <class T>
 bool sort_by_vectors(SortKey<T>* keys, int64_t n, SortKey<T> flip, int depth);
 

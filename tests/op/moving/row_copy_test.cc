@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 namespace mxnet {
@@ -51,6 +52,51 @@ TEST(PackPieces, PutsThePiecesOfAllBlocksTogetherAndWritesNothingElse) {
         pack_pieces(in.data(), parts * width, out.data() + kGuard, width, blocks, parts);
         EXPECT_EQ(out, expected) << blocks << " blocks of " << parts << " times " << width;
       }
+    }
+  }
+}
+
+// Rows of pieces, whole and taken apart, each in memory of its own with guards around it.
+void check_pieces(const std::vector<int64_t>& widths, int64_t rows) {
+  constexpr int64_t kGuard = 64;
+  const auto with_guards = [](int64_t bytes) {
+    return std::vector<char>(static_cast<std::size_t>(bytes + 2 * kGuard), 'x');
+  };
+  const int64_t row = std::accumulate(widths.begin(), widths.end(), int64_t{0});
+  std::vector<char> whole = with_guards(rows * row), joined = whole;
+  std::vector<std::vector<char>> parts, split;
+  std::vector<PieceOfRows> pieces, targets;
+  int64_t at = 0;
+  for (const int64_t width : widths) {
+    std::vector<char> part = with_guards(rows * width);
+    split.push_back(part);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t i = 0; i < width; ++i) {
+        const char value = static_cast<char>(r * 31 + at * 7 + i * 3);
+        part[static_cast<std::size_t>(kGuard + r * width + i)] = value;
+        whole[static_cast<std::size_t>(kGuard + r * row + at + i)] = value;
+      }
+    }
+    parts.push_back(part);
+    at += width;
+  }
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    pieces.push_back({parts[i].data() + kGuard, widths[i]});
+    targets.push_back({split[i].data() + kGuard, widths[i]});
+  }
+  join_rows(pieces, joined.data() + kGuard, rows);
+  EXPECT_EQ(joined, whole) << rows << " rows, " << widths.size() << " pieces";
+  split_rows(targets, whole.data() + kGuard, rows);
+  EXPECT_EQ(split, parts) << rows << " rows, " << widths.size() << " pieces";
+}
+
+TEST(PiecesOfRows, AreJoinedAndSplitAndNothingElseIsWritten) {
+  for (const int64_t rows : {1, 2, 3, 15, 16, 17, 33, 50}) {
+    for (int64_t width = 1; width <= kWidestPiece; ++width) {
+      check_pieces({width}, rows);
+      check_pieces({width, 1}, rows);
+      check_pieces({1, width, 5}, rows);
+      check_pieces({3, 16, width, width, kWidestPiece, 2}, rows);
     }
   }
 }

@@ -48,6 +48,37 @@ def test_what_is_read_and_assigned_by_an_index_is_numpys():
     check_cases(random_expression, check_an_expression, EXPRESSIONS)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32"])
+def test_rows_at_an_array_of_positions(dtype):
+    values = onp.arange(60).reshape(12, 5)
+    array = np.array(values)
+    for at in ([3], [0, 11, 3, 3], [[1, 2], [10, 0]], list(range(12)) * 50):
+        at = onp.array(at, dtype)
+        picked = array[np.array(at, dtype=dtype)]
+        assert isinstance(picked, np.ndarray) and (picked.asnumpy() == values[at.astype(int)]).all()
+    indices = np.array(onp.arange(12)[::-1].copy(), dtype="int64")
+    assert (array[indices[4:9]].asnumpy() == values[::-1][4:9]).all()  # a view of other positions
+    assert (array[1:][indices[1:]].asnumpy() == values[1:][::-1]).all()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_positions_count_from_the_end_or_are_errors_at_once(dtype):
+    array = np.arange(6)
+    assert array[np.array([-1, 0, -6], dtype=dtype)].tolist() == [5, 0, 0]
+    for wrong in (6, -7, 2**31 - 1, -(2**31)):
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 0 with size 6"):
+            array[np.array([0, wrong, 1], dtype=dtype)]
+
+
+def test_gradients_go_through_rows_at_an_array_of_positions():
+    array = np.array([1.0, 2.0, 3.0])
+    array.attach_grad()
+    with autograd.record():
+        picked = array[np.array([2, 0, 2], dtype="int64")]
+    picked.backward(np.array([1.0, 10.0, 100.0]))
+    assert array.grad.tolist() == [10, 0, 101]
+
+
 def test_one_element_has_no_dimensions():
     a = np.arange(6).reshape(2, 3)
     assert a[0, 0].shape == () and a[1, 2].item() == 5 and a[0][1].shape == ()

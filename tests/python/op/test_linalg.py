@@ -39,6 +39,18 @@ def test_matmul_is_numpys(mx, rng, a, b, dtype):
     close(mx.run("_npi_matmul", x, y)[0], want, 0.1 if dtype == "float16" else 2e-4)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+@pytest.mark.parametrize("a, b", [((7,), (5,)), ((3, 2), (4,)), ((1,), (300,)), ((600,), (1,)), ((0,), (3,)), ((), (4,)), ((130,), (257,))])
+def test_outer_products_of_integers_wrap_around(mx, rng, a, b, dtype):
+    info = np.iinfo(dtype)
+    x, y = (rng.integers(info.min, info.max, shape, dtype, endpoint=True) for shape in (a, b))
+    want = np.multiply.outer(x, y)
+    np.testing.assert_array_equal(mx.run("_npi_tensordot_int_axes", x, y, axes=0)[0], want)
+    if len(a) == len(b) == 1:
+        np.testing.assert_array_equal(mx.run("_npi_matmul", x[:, None], y[None])[0], want)
+        np.testing.assert_array_equal(mx.run("_npi_tensordot", x[:, None], y[:, None], a_axes_summed=(1,), b_axes_summed=(1,))[0], want)
+
+
 @pytest.mark.parametrize("a, b", [((), (3, 2)), ((4, 5), (3, 5, 2)), ((2, 4, 5), (5,)), ((5,), (3, 5, 2)), ((), ())])
 def test_dot_is_numpys(mx, rng, a, b):
     x, y = rng.standard_normal(a), rng.standard_normal(b)

@@ -51,6 +51,21 @@ def test_take_is_numpys(mx, seed, mode):
     equal(mx.run("take", data, indices, axis=axis, mode=mode)[0], want)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("width", [*range(1, 18), 20, 31, 32, 33, 63, 64, 65, 130])
+def test_rows_of_every_width_are_taken_and_put(mx, rng, width, dtype):
+    table = rng.integers(0, 200, (50, width)).astype(dtype)
+    for count in (1, 3, 700):
+        at = rng.integers(0, 50, count)
+        equal(mx.run("take", table, at)[0], table[at])
+        equal(mx.run("take", table, at.astype("float32"))[0], table[at])
+        equal(mx.run("gather_nd", table.reshape(5, 10, width), np.stack([at // 10, at % 10]))[0], table[at])
+        values = rng.integers(0, 200, (count, width)).astype(dtype)
+        want = np.zeros_like(table)
+        want[at] = values  # the last of several wins
+        equal(mx.run("scatter_nd", values, at[None], shape=table.shape)[0], want)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gradient_of_take_adds_up_at_repeated_positions(mx, seed):
     rng = np.random.default_rng(seed)

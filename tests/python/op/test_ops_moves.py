@@ -147,3 +147,40 @@ def test_slices_with_steps(mx, rng, step, dtype):
         a = rng.integers(0, 200, (3, columns)).astype(dtype)
         got = mx.run("slice", a, begin="(None, None)", end="(None, None)", step=f"(2, {step})")[0]
         np.testing.assert_array_equal(got, a[::2, ::step])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 17, 5003])
+@pytest.mark.parametrize("widths", [(2, 2), (3, 3, 3), (1, 3), (2, 3, 5), (4, 1, 4, 7), (8, 8), (2,) * 9, (1, 0, 3), (5, 33), (3,) * 65])
+def test_narrow_pieces_are_joined_and_come_apart_again(mx, rng, widths, rows, dtype):
+    parts = [rng.integers(0, 200, (rows, width)).astype(dtype) for width in widths]
+    whole = np.concatenate(parts, 1)
+    np.testing.assert_array_equal(mx.run("Concat", *parts, num_args=len(parts), dim=1)[0], whole)
+    ends = tuple(int(end) for end in np.cumsum(widths))
+    split = mx.run("_split_v2", whole, indices=(0, *ends[:-1]), axis=1)
+    for got, part in zip(split, parts):
+        np.testing.assert_array_equal(got, part)
+    for begin, end in zip((0, *ends), ends):
+        if begin < end:
+            np.testing.assert_array_equal(mx.run("slice_axis", whole, axis=1, begin=begin, end=end)[0], whole[:, begin:end])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("columns", [*range(1, 20), 31, 32, 33, 63, 64, 65, 127, 130, 1000])
+def test_flips_of_rows_of_every_length(mx, rng, columns, dtype):
+    a = rng.integers(0, 200, (5, columns, 3)).astype(dtype)
+    for axis in ((0,), (1,), (2,), (1, 2), (0, 1, 2)):
+        np.testing.assert_array_equal(mx.run("reverse", a, axis=axis)[0], np.flip(a, axis))
+    np.testing.assert_array_equal(mx.run("reverse", a[:, :, 0], axis=(1,))[0], a[:, ::-1, 0])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("count", [0, *range(1, 18), 33, 300])
+def test_elements_are_repeated(mx, rng, count, dtype):
+    for shape in ((1,), (7,), (3, 37), (2, 5, 3)):
+        a = rng.integers(0, 200, shape).astype(dtype)
+        for axis in range(len(shape)):
+            np.testing.assert_array_equal(mx.run("repeat", a, repeats=count, axis=axis)[0], np.repeat(a, count, axis))
+            reps = tuple(count if i == axis else 1 for i in range(len(shape)))
+            np.testing.assert_array_equal(mx.run("tile", a, reps=reps)[0], np.tile(a, reps))
+        np.testing.assert_array_equal(mx.run("repeat", a, repeats=count)[0], np.repeat(a, count))

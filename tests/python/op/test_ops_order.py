@@ -69,6 +69,24 @@ def test_many_short_rows(mx, rng, n, dtype, ascending):
         np.testing.assert_array_equal(values, np.take_along_axis(a, best, axis))
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("rows, n", [(1, 16), (2, 64), (15, 8), (16, 9), (17, 33), (33, 128), (50, 256), (50, 257)])
+def test_short_rows_are_ordered_each_by_itself(mx, rng, rows, n, dtype):
+    """However many of them come together."""
+    a = rng.choice(sample(rng, (20,), dtype), size=(rows, n))
+    for ascending in (True, False):
+        want, attrs = order_of(a, 1, ascending), {"axis": 1, "is_ascend": ascending}
+        np.testing.assert_array_equal(mx.run("argsort", a, dtype="int64", **attrs)[0], want)
+        np.testing.assert_array_equal(mx.run("sort", a, **attrs)[0], np.take_along_axis(a, want, 1))
+        for k in (1, 2, n // 4, n // 2):
+            values, places = mx.run("topk", a, k=k, ret_typ="both", dtype="int32", **attrs)
+            np.testing.assert_array_equal(places, want[:, :k])
+            np.testing.assert_array_equal(values, np.take_along_axis(a, want[:, :k], 1))
+            mask = np.zeros_like(a)
+            np.put_along_axis(mask, want[:, :k], 1, 1)
+            np.testing.assert_array_equal(mx.run("topk", a, k=k, ret_typ="mask", **attrs)[0], mask)
+
+
 @pytest.mark.parametrize("ascending", [True, False])
 @pytest.mark.parametrize("spread", [2**32 - 1, 2**32, 2**63 - 2])
 @pytest.mark.parametrize("least", [-2**62, -5, 0])
