@@ -160,11 +160,14 @@ int64_t bytes_read(const Nest& nest) {
 // `whole`: the bytes of the result that these are a part of.
 void copy_block(const char* from, char* to, int64_t bytes, int64_t whole) {
   constexpr double kCostOfByte = 0.125;
+  // What caches hold while several threads read and write it is no part of a larger whole.
+  const bool fits =
+      2 * whole < bytes_past_caches(threads_for(bytes, kCostOfByte)) && !owns_lines(whole);
   parallel_for(
       bytes, kCostOfByte,
       [&](int64_t first, int64_t last) {
         copy_part(to + first, from + first, static_cast<std::size_t>(last - first),
-                  static_cast<std::size_t>(whole));
+                  static_cast<std::size_t>(fits ? last - first : whole));
       },
       4096);
 }
