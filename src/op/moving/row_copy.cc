@@ -8,6 +8,9 @@
 
 #include "base/simd.h"
 
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 namespace mxnet {
 namespace {
 
