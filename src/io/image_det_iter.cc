@@ -12,6 +12,7 @@
 #include "io/image_param_list.h"
 #include "io/image_record_source.h"
 #include "io/iters.h"
+#include "io/mean_image.h"
 
 namespace mxnet::io {
 namespace {
@@ -93,6 +94,10 @@ class DetSource final : public ImageRecordSource {
 };
 
 std::unique_ptr<DataIter> make_det_iter(const DetParams& params) {
+  if (const auto plain = params_for_mean_image(params)) {
+    DetSource images(*plain);
+    write_mean_image(params.mean_img, params.data_shape, images);
+  }
   return std::make_unique<DataIter>(std::make_unique<DetSource>(params), params.prefetch_buffer);
 }
 

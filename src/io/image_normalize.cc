@@ -25,6 +25,11 @@ void copy_bytes(const Line& line, uint8_t most, uint8_t* out) {
 
 }  // namespace
 
+void set_no_normalization(ImageNormalizeParams* params) {
+  *params = {};
+  params->std_r = params->std_g = params->std_b = params->std_a = params->scale = 1;
+}
+
 ImageNormalizer::ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape,
                                  DType dtype)
     : params_(params), shape_(data_shape), dtype_(dtype) {

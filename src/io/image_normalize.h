@@ -10,6 +10,9 @@
 
 namespace mxnet::io {
 
+// Pixels stay what they are.
+void set_no_normalization(ImageNormalizeParams* params);
+
 // Immutable: any number of threads may use one.
 class ImageNormalizer {
  public:

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/error.h"
 #include "io/data_iter.h"
@@ -74,12 +73,6 @@ class ImageSource final : public ImageRecordSource {
   const Device device_;
 };
 
-// The variants on bytes have no parameters for it.
-void set_no_normalization(ImageNormalizeParams* params) {
-  *params = {};
-  params->std_r = params->std_g = params->std_b = params->std_a = params->scale = 1;
-}
-
 std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& params, DType dtype) {
   for (const float deviation : {params.std_r, params.std_g, params.std_b, params.std_a}) {
     if (deviation == 0)
@@ -89,20 +82,13 @@ std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& pa
                                     params.prefetch_buffer);
 }
 
-// A mean image that is not there yet is made of the images as they are without it.
-void provide_mean_image(const ImageRecordParams& params) {
-  if (params.mean_img.empty() || std::filesystem::exists(params.mean_img)) return;
-  ImageRecordParams plain = params;
-  set_no_normalization(&plain);
-  plain.round_batch = false;
-  ImageSource images("ImageRecordIter", plain, DType::kFloat32);
-  write_mean_image(params.mean_img, params.data_shape, images);
-}
-
 std::unique_ptr<DataIter> make_float(const ImageRecordParams& params) {
-  provide_mean_image(params);
-  return make_iter("ImageRecordIter", params,
-                   params.dtype == DType::kUnknown ? DType::kFloat32 : params.dtype);
+  const char* const tag = "ImageRecordIter";
+  if (const auto plain = params_for_mean_image(params)) {
+    ImageSource images(tag, *plain, plain->dtype);
+    write_mean_image(params.mean_img, params.data_shape, images);
+  }
+  return make_iter(tag, params, params.dtype == DType::kUnknown ? DType::kFloat32 : params.dtype);
 }
 
 template <DType kOwn>
@@ -114,7 +100,7 @@ std::unique_ptr<DataIter> make_bytes(const ImageRecordParams& params) {
         fmt::format("given dtype {}, expected {}", dtype_name(params.dtype), dtype_name(kOwn)));
   }
   ImageRecordParams whole = params;
-  set_no_normalization(&whole);
+  set_no_normalization(&whole);  // for which there are no parameters
   return make_iter(tag, whole, kOwn);
 }
 

@@ -293,6 +293,19 @@ def test_nothing_is_selected_of_arrays_of_numpy_whatever_shapes_mean():
         assert mx.np.array(3.0)[()].shape == () and array[1, 2].shape == (1,)  # as 1.9.1
 
 
+def test_a_squeezed_array_of_numpy_is_a_scalar_whatever_shapes_mean():
+    array = mx.np.ones((1, 1))
+    array.attach_grad()
+    with mx.util.np_shape(False):
+        with mx.autograd.record():
+            found = mx.np.squeeze(array) * 3
+        found.backward()
+        assert found.shape == array.squeeze().shape == array.squeeze((0, 1)).shape == mx.np.array(2.0).squeeze().shape == ()
+        assert array.squeeze(0).shape == array.as_nd_ndarray().squeeze().shape == (1,)
+        assert mx.sym.var("x").as_np_ndarray().squeeze().infer_shape(x=(1, 1))[1] == [()]
+    assert array.grad.asnumpy().tolist() == [[3.0]]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
 @pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
 @pytest.mark.parametrize("number", [2, -3.5, True, 2**40 + 1, float("inf")])

@@ -48,7 +48,8 @@ struct SqueezeParams {
   std::optional<Shape> axis;
 };
 
-void infer_squeeze(const SqueezeParams& params, Infer& infer) {
+// `scalars`: whether what has dimensions of one only becomes a scalar, or keeps one of them.
+void infer_squeeze(const SqueezeParams& params, Infer& infer, bool scalars) {
   InferArg in = infer.in(0);
   in.same_dtype(infer.out(0));
   if (!in.known()) return;
@@ -67,26 +68,32 @@ void infer_squeeze(const SqueezeParams& params, Infer& infer) {
     if (params.axis ? !removed[static_cast<std::size_t>(i)] : in.dim(i) != 1)
       result.push_back(in.dim(i));
   }
-  // Without NumPy shapes there are no scalars.
-  if (result.empty() && !is_numpy_shape()) result.push_back(1);
+  if (result.empty() && !scalars) result.push_back(1);
   infer.out(0).set_shape(result);
 }
 
-void define_squeeze(const char* name, const char* input) {
+// An mx.np array may be a scalar whatever shapes mean, as of its sums.
+void infer_legacy(const SqueezeParams& params, Infer& infer) {
+  infer_squeeze(params, infer, is_numpy_shape());
+}
+void infer_numpy(const SqueezeParams& params, Infer& infer) { infer_squeeze(params, infer, true); }
+
+void define_squeeze(const char* name, const char* input,
+                    void (*infer)(const SqueezeParams&, Infer&)) {
   OpBuilder<SqueezeParams>(name)
       .doc("The array without its dimensions of 1.")
       .input(input, "The array.")
       .param("axis", &SqueezeParams::axis, std::nullopt,
              "Dimensions to remove; all of size 1 if None.")
       .inplace(0, 0)
-      .infer(infer_squeeze)
+      .infer(infer)
       .cpu(reshape_cpu<SqueezeParams>)
       .grad(reshape_grad<SqueezeParams>);
 }
 
 [[maybe_unused]] const bool defined = [] {
-  define_squeeze("squeeze", "data");
-  define_squeeze("_np_squeeze", "a");
+  define_squeeze("squeeze", "data", infer_legacy);
+  define_squeeze("_np_squeeze", "a", infer_numpy);
   return true;
 }();
 

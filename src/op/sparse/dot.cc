@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "base/error.h"
@@ -108,12 +109,14 @@ void transposed_by_vector(SparseContext& context, const CsrView& csr, int rhs) {
   const A* x = operand<T>(context, context.dense(rhs));
   A* const sums = context.workspace_of<A>(csr.columns);
   transposed_times_vector(context, csr, values, x, sums);
-  // A column without entries has the sum -0; others have it only where products are zero.
+  // A column without entries has the sum -0; others have it only where products are zero, or so
+  // small that digits behind those of a sum, which takes them unrounded, are all that is left.
   const CsrLoops<A> loops = csr_loops<A>();
   std::vector<char> used(static_cast<std::size_t>(packed ? csr.columns : 0));
   int64_t count = packed ? loops.mark_others(sums, csr.columns, used.data()) : csr.columns;
   const bool all = count == csr.columns;
-  if (!all && loops.least(values, csr.stored) * loops.least(x, csr.rows) == A{0}) {
+  constexpr A kSmall = 4 * std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
+  if (!all && loops.least(values, csr.stored) * loops.least(x, csr.rows) < kSmall) {
     used = used_columns(csr);
     count = std::count(used.begin(), used.end(), char{1});
   }

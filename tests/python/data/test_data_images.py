@@ -228,6 +228,14 @@ def test_labels_of_objects(boxes):
         make(boxes, "ImageDetRecordIter", batch_size=2, label_pad_width=10)
 
 
+def test_a_mean_image_is_made_of_images_with_boxes_too(boxes, tmp_path):
+    path = str(tmp_path / "mean.nd")
+    pictures = next(make(boxes, "ImageDetRecordIter", batch_size=2)).data[0].asnumpy()
+    batch = next(make(boxes, "ImageDetRecordIter", batch_size=2, mean_img=path, std_r=2, std_g=2, std_b=2))
+    np.testing.assert_allclose(mx.nd.load(path)["mean_img"].asnumpy(), pictures.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(batch.data[0].asnumpy(), (pictures - pictures.mean(axis=0)) / 2, rtol=1e-6)
+
+
 def test_labels_of_a_file_that_has_changed_stay_in_their_room(tmp_path):
     """The room is that of the largest label when the file was opened."""
     rec = str(tmp_path / "a.rec")

@@ -197,6 +197,16 @@ def test_more_columns_than_caches_hold_are_summed_in_any_order(mx, ascending):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_columns_whose_products_are_lost_behind_a_sum_are_stored(mx, dtype):
+    one, small = np.ones((), dtype), np.ldexp(np.ones((), dtype), -70 if dtype == "float32" else -530)
+    values = np.array([small, -(one + np.ldexp(one, -20)) * small], dtype)
+    x = Sparse("csr", (2, 3), values, [np.arange(3), np.ones(2, "int64")])
+    product = mx.run("dot", x, np.full((2, 1), small), transpose_a=True)[0]
+    check(mx, product, np.zeros((3, 1), dtype), "row_sparse")
+    assert product.aux[0].tolist() == [1]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_of_each_length_times_a_vector(mx, dtype):
     rng = np.random.default_rng(6)
     dense = (np.tri(80, 79) * rng.integers(1, 9, (80, 79))).astype(dtype)  # the last ones are long
