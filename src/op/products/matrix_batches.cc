@@ -3,6 +3,7 @@
 #include "op/products/matrix_batches.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "base/simd.h"
@@ -18,6 +19,12 @@ constexpr int kMostRows = 8;
 // Integers of a mask that selects among lanes of T.
 template <class T>
 using Whole = std::conditional_t<sizeof(T) == sizeof(int32_t), int32_t, int64_t>;
+
+// The least number whose reciprocal is one, and what makes such numbers of all below it.
+template <class T>
+constexpr T kLeastNormal = std::numeric_limits<T>::min();
+template <class T>
+constexpr T kToNormal = static_cast<T>(int64_t{1} << std::numeric_limits<T>::digits);
 
 template <class T>
 void turn(const T* from, T* to, const StridedLoop& outer, const StridedLoop& inner) {

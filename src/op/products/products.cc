@@ -145,10 +145,11 @@ template <class T>
       p.beta != 0);
 }
 
-// Whether vectors of a row of the result are faster than a call for each product.
+// Whether vectors of a row of the result are faster than a call for each product. BLAS knows that
+// zero times a product is zero, whatever is in it.
 template <class T>
 bool is_by_rows(const Products<T>& p) {
-  return std::max({p.m, p.n, p.k}) <= kSmallSide && p.k > 0 && p.beta == 0 &&
+  return std::max({p.m, p.n, p.k}) <= kSmallSide && p.k > 0 && p.alpha != 0 && p.beta == 0 &&
          small_product_loop<T>() != nullptr;
 }
 

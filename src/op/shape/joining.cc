@@ -22,6 +22,7 @@ namespace {
 // on lines that are still in the second-level cache. What is wide enough not to be slowed down by
 // the calls stays in the first-level one.
 constexpr int64_t kBlockBytes = 256 << 10, kCloseBytes = 16 << 10, kWideRow = 2048;
+constexpr auto kLine = static_cast<int64_t>(kLineBytes);
 // Rows that are moved without a plan: from what copy_rows takes to where a thread's part of one may
 // be a string (copy_part).
 constexpr int64_t kShortestRow = 16, kLongestRow = 512 << 10;
@@ -116,20 +117,36 @@ bool are_columns(const Parted& p) {
          p.each_part([&](const Tensor& part) { return p.row_bytes(part) == width; });
 }
 
-// Whether parts are other pieces of a few bytes. Where they are split, and where two are joined,
-// moves of a size that is known are as fast, one part after the other.
+// What a piece of a row takes where parts are moved one after the other, in tenths of a nanosecond
+// (Zen 4): by a move of a size that is known, by two that overlap, or by a loop; and no less than
+// reaching its part of the row's line.
+int64_t cost_alone(int64_t width, int64_t row) {
+  const int64_t own = is_type_wide(width) ? 3 : width < 16 ? 10 : width < 32 ? 8 : 20;
+  return std::max(own, std::min(row, kLine) / 8);
+}
+// What it takes where all pieces of a row are moved before the next row's, as many bytes of each as
+// join_rows and split_rows move of the widest.
+int64_t cost_together(int64_t widest) { return widest <= 16 ? 7 : widest <= 32 ? 10 : 16; }
+
+// Whether parts are other pieces of a few bytes, which are moved sooner row by row. Types are split
+// one after the other anyway.
 bool are_pieces(const Parted& p) {
-  const auto is_piece = [&](const Tensor& part) {
+  if (p.parts.size() > kMostParts) return false;
+  const auto pieces = static_cast<int64_t>(p.parts.size());
+  const int64_t row = p.row_bytes(p.whole);
+  int64_t widest = 0, alone = 0;
+  bool types = true;
+  for (const Tensor& part : p.parts) {
     const int64_t width = p.row_bytes(part);
-    return width > 0 && width <= kWidestPiece;
-  };
-  const auto is_easy = [&](const Tensor& part) {
-    const int64_t width = p.row_bytes(part);
-    return is_type_wide(width) || (p.joins() && width >= kShortestRow && width < kWidestPiece / 2);
-  };
-  const bool one_by_one = !p.joins() || p.parts.size() <= 2;
-  return p.parts.size() <= kMostParts && p.each_part(is_piece) &&
-         !(one_by_one && p.each_part(is_easy));
+    if (width == 0 || width > kWidestPiece) return false;
+    widest = std::max(widest, width);
+    alone += cost_alone(width, row);
+    types = types && is_type_wide(width);
+  }
+  if (types && !p.joins()) return false;
+  // Of what is as large as the caches, parts and whole, each visit of a line would be waited for.
+  const bool far = row >= kLine && row * p.rows >= kPastCaches / 2;
+  return far || alone > pieces * cost_together(widest);
 }
 
 // Whether all of it is larger than the caches, and each part worth streaming.

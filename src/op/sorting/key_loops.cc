@@ -104,7 +104,7 @@ SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip)
 template <class T>
 void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<SortKey<T>>* room) {
   // One of a few is met twice, the first time by vectors, instead of sorted.
-  constexpr int64_t kFewToMeet = 1024;
+  constexpr int64_t kFewToMeet = 3072 / sizeof(T);
   if constexpr (kSelectsByLeast<T>) {
     if (k == 1 && n <= kFewToMeet) {
       const SortKey<T> least = MX_SIMD_CALL(least_of<T>)(values, n, flip);

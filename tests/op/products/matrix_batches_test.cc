@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "base/simd.h"
 #include "op/products/blas.h"
 
 namespace mxnet {
@@ -179,6 +180,38 @@ TEST(MatrixBatches, CholeskyFactorsAreOfOneTriangle) {
       }
     }
   }
+}
+
+// Pivots whose reciprocals are no numbers: subnormal ones.
+template <class T>
+void expect_solutions_of_subnormal_pivots(int64_t n) {
+  const T pivot = 1024 * std::numeric_limits<T>::denorm_min();
+  const auto rows = static_cast<std::size_t>(n);
+  std::vector<T> a(rows * rows, T{0}), x(rows, 3 * pivot);
+  for (std::size_t r = 0; r < rows; ++r) a[r * rows + (r + 1) % rows] = pivot;
+  std::vector<int32_t> pivots(rows);
+  std::vector<T> factors = a;
+  matrix_batches::factorise(n, 1, factors.data(), pivots.data());
+  for (const T factor : factors) EXPECT_TRUE(factor == 0 || factor == pivot) << n;
+  ASSERT_EQ(matrix_batches::solve(n, 1, 1, a.data(), pivots.data(), x.data()), 0);
+  EXPECT_EQ(x, std::vector<T>(rows, T{3})) << n;
+}
+
+TEST(MatrixBatches, ExtremePivotsDivide) {
+  // Larger ones, and all where there are no vectors, are LAPACK's, which is not exact here.
+  const int64_t most = simd_level() > 0 ? 8 : 0;
+  for (int64_t n = 1; n <= most; ++n) {
+    expect_solutions_of_subnormal_pivots<float>(n);
+    expect_solutions_of_subnormal_pivots<double>(n);
+  }
+  // Multipliers are zero where the pivot is infinite, as LAPACK's are.
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  std::vector<double> a{kInf, 1, kInf, 2}, b{1, 4}, spent = a, x = b;
+  std::vector<int32_t> pivots(2);
+  ASSERT_EQ(matrix_batches::solve(2, 1, 1, spent.data(), pivots.data(), x.data()), 0);
+  EXPECT_EQ(x, (std::vector<double>{0, 2}));
+  ASSERT_EQ(blas::gesv(2, 1, a.data(), pivots.data(), b.data()), 0);
+  EXPECT_EQ(x, b);
 }
 
 // A matrix that is singular or not finite fails or spoils itself alone.

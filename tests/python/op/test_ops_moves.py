@@ -151,7 +151,7 @@ def test_slices_with_steps(mx, rng, step, dtype):
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("rows", [1, 2, 17, 5003])
-@pytest.mark.parametrize("widths", [(2, 2), (3, 3, 3), (1, 3), (2, 3, 5), (4, 1, 4, 7), (8, 8), (2,) * 9, (1, 0, 3), (5, 33), (3,) * 65])
+@pytest.mark.parametrize("widths", [(2, 2), (3, 3, 3), (1, 3), (2, 3, 5), (4, 1, 4, 7), (8, 8), (2,) * 9, (1, 0, 3), (5, 33), (4, 40), (20, 33, 20), (1, 1, 8), (3,) * 65])
 def test_narrow_pieces_are_joined_and_come_apart_again(mx, rng, widths, rows, dtype):
     parts = [rng.integers(0, 200, (rows, width)).astype(dtype) for width in widths]
     whole = np.concatenate(parts, 1)

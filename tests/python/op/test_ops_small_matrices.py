@@ -92,6 +92,17 @@ def test_batch_dot_of_small_matrices(mx, rng, m, k, n, ta, tb):
     np.testing.assert_array_equal(mx.run("batch_dot", a, b, transpose_a=ta, transpose_b=tb)[0], want)
 
 
+@pytest.mark.parametrize("n", [3, 8, 9])
+def test_zero_times_a_product_is_zero_whatever_is_in_it(mx, rng, n):
+    a, b, c = (rng.standard_normal((20, n, n)).astype("float32") for _ in range(3))
+    a[5, 1, 1], b[7, 2, 0] = np.nan, np.inf
+    zeros = mx.run("_linalg_gemm2", a, b, alpha=0.0)[0]
+    np.testing.assert_array_equal(zeros, np.zeros_like(zeros))
+    np.testing.assert_array_equal(np.signbit(zeros), False)
+    np.testing.assert_array_equal(mx.run("_linalg_gemm", a, b, c, alpha=0.0, beta=0.0)[0], zeros)
+    np.testing.assert_array_equal(mx.run("_linalg_gemm", a, b, c, alpha=0.0, beta=1.0)[0], c)
+
+
 def test_what_is_not_finite_stays_in_its_product(mx, rng):
     a, b = (rng.standard_normal((20, 3, 3)).astype("float32") for _ in range(2))
     want = mx.run("batch_dot", a, b)[0]
