@@ -39,6 +39,8 @@ static_assert(kTile <= kMostByteColumns);
 // and one of each lane of the widest accumulators at least.
 inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow, kFewestRows = 8,
                          kFewWideRows = 4;
+// Eight rows of so many bytes, which one loop takes at once, are three quarters of a page.
+inline constexpr int64_t kNarrowBytes = 384;
 // Elements of a chunk, where a unit is divided at all. Along a row threads share half chunks, so
 // that their parts of two million elements differ by less than a fiftieth.
 inline constexpr int64_t kChunk = int64_t{1} << 16;
@@ -395,7 +397,8 @@ class Units {
       const int64_t quarter = follow && streams_ ? rows / 4 : 0;
       for (int64_t r = 0; r < quarter; ++r)
         loops_.columns(x + r * stride, 4, quarter * stride, acc, width, parameters);
-      const int64_t batch = follow ? 1 : rows;
+      // Eight narrow ones lie so close together that they are one stream, too.
+      const int64_t batch = follow && stride * int64_t{sizeof(L)} > kNarrowBytes ? 1 : rows;
       for (int64_t r = 4 * quarter; r < rows; r += batch)
         loops_.columns(x + r * stride, batch, stride, acc, width, parameters);
     } else {

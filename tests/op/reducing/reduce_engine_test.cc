@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/stream_copy.h"
+
 namespace mxnet {
 namespace {
 
@@ -334,6 +336,25 @@ TEST(Reduce, RowsAndColumnsOfAnyWidth) {
   expect_reductions_of_any_width<uint8_t, int64_t>();
   expect_reductions_of_any_width<int32_t, int64_t>();
   expect_reductions_of_any_width<int64_t, int64_t>();
+}
+
+// Out of memory rows are taken up one by one, or narrow ones together: no row is missed or taken
+// twice, nor a column behind whole vectors.
+TEST(Reduce, RowsOutOfMemoryMissNone) {
+  for (const int64_t width : {33, 95, 97, 191, 193, 385}) {
+    const Shape shape{kPastCaches / width + 3, width};
+    std::vector<int8_t> x(static_cast<std::size_t>(shape.size()), 1);
+    for (int64_t j = 0; j < width; ++j)
+      x[static_cast<std::size_t>((j * 7919 % shape[0]) * width + j)] =
+          static_cast<int8_t>(2 + j % 99);
+    const auto most = run<int8_t, int64_t>(Reduction::max, x, shape, axes({0}));
+    const auto sums = run<int8_t, int64_t>(Reduction::sum, x, shape, axes({0}));
+    for (int64_t j = 0; j < width; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      ASSERT_EQ(most[at], 2 + j % 99) << "column " << j << " of " << width;
+      ASSERT_EQ(sums[at], shape[0] + 1 + j % 99) << "column " << j << " of " << width;
+    }
+  }
 }
 
 TEST(Reduce, ManyRowsHaveParametersOfTheirOwn) {
