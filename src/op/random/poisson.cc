@@ -56,7 +56,7 @@ class Likelihoods {
   explicit Likelihoods(float mean)
       : log_mean_(std::log(mean)),
         offset_(mean * log_mean_ - log_gamma(mean + 1.0f)),
-        first_(std::max(0.0f, std::floor(mean) - kKept / 2)) {
+        first_(std::max(0.0f, std::floor(mean) - kBelow)) {
     kept_.fill(kUnknown);
   }
   float operator()(float candidate) {
@@ -68,7 +68,7 @@ class Likelihoods {
   }
 
  private:
-  static constexpr int kKept = 512;
+  static constexpr int kKept = 512, kBelow = kKept / 2;
   static constexpr float kUnknown = -1;
   float computed(float candidate) const {
     return std::exp(candidate * log_mean_ - log_gamma(candidate + 1.0f) - offset_);
