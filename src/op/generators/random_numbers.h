@@ -34,6 +34,16 @@ MX_HOST_DEVICE inline float half_turn_tangent(uint32_t word) {
 // the same float.
 inline constexpr float kSmallPoissonMean = 12.0f, kHugePoissonMean = 1e30f;
 
+// exp(candidate log(mean) - log(candidate!)) beside that of the mean, for whole candidates.
+struct PoissonLikelihood {
+  MX_HOST_DEVICE explicit PoissonLikelihood(float mean)
+      : log_mean(std::log(mean)), offset(mean * log_mean - log_gamma(mean + 1.0f)) {}
+  MX_HOST_DEVICE float operator()(float candidate) const {
+    return std::exp(candidate * log_mean - log_gamma(candidate + 1.0f) - offset);
+  }
+  float log_mean, offset;
+};
+
 // Words: has uint32_t word(), random bits.
 template <class Words>
 class RandomNumbers {
@@ -120,17 +130,23 @@ class RandomNumbers {
         ++count;
       return count;
     }
-    const float root = std::sqrt(2.0f * mean), log_mean = std::log(mean);
-    const float offset = mean * log_mean - log_gamma(mean + 1.0f);
+    return large_poisson(
+        mean, [this] { return half_turn_tangent(self().word()); }, PoissonLikelihood(mean));
+  }
+  // Of a mean between the two above. tangent(): half_turn_tangent() of the next word;
+  // likelihood(candidate): as PoissonLikelihood's.
+  template <class Tangent, class Likelihood>
+  MX_HOST_DEVICE float large_poisson(float mean, const Tangent& tangent,
+                                     const Likelihood& likelihood) {
+    const float root = std::sqrt(2.0f * mean);
     for (;;) {
       float y, candidate;
       do {
-        y = half_turn_tangent(self().word());
+        y = tangent();
         candidate = root * y + mean;
       } while (candidate < 0.0f);
       candidate = std::floor(candidate);
-      const float ratio = 0.9f * (1.0f + y * y) *
-                          std::exp(candidate * log_mean - log_gamma(candidate + 1.0f) - offset);
+      const float ratio = 0.9f * (1.0f + y * y) * likelihood(candidate);
       if (uniform<float>() <= ratio) return candidate;
     }
   }

@@ -50,31 +50,27 @@ class TangentDraws : public RandomNumbers<TangentDraws> {
   std::array<float, kBatch> tangents_;
 };
 
-// exp(candidate log(mean) - log(candidate!)) beside that of the mean, for whole candidates.
+// Those of one mean, kept for candidates about it.
 class Likelihoods {
  public:
   explicit Likelihoods(float mean)
-      : log_mean_(std::log(mean)),
-        offset_(mean * log_mean_ - log_gamma(mean + 1.0f)),
-        first_(std::max(0.0f, std::floor(mean) - kBelow)) {
+      : computed_(mean), first_(std::max(0.0f, std::floor(mean) - kBelow)) {
     kept_.fill(kUnknown);
   }
   float operator()(float candidate) {
     const float at = candidate - first_;
-    if (!(at >= 0 && at < kKept)) return computed(candidate);
+    if (!(at >= 0 && at < kKept)) return computed_(candidate);
     float& value = kept_[static_cast<std::size_t>(at)];
-    if (value == kUnknown) value = computed(candidate);
+    if (value == kUnknown) value = computed_(candidate);
     return value;
   }
 
  private:
   static constexpr int kKept = 512, kBelow = kKept / 2;
   static constexpr float kUnknown = -1;
-  float computed(float candidate) const {
-    return std::exp(candidate * log_mean_ - log_gamma(candidate + 1.0f) - offset_);
-  }
 
-  const float log_mean_, offset_, first_;
+  const PoissonLikelihood computed_;
+  const float first_;
   std::array<float, kKept> kept_;
 };
 
@@ -82,23 +78,12 @@ class Likelihoods {
 
 bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
   if (!(mean >= kSmallPoissonMean && mean <= kHugePoissonMean)) return false;
-  const float root = std::sqrt(2.0f * mean);
-  Likelihoods likelihood(mean);
+  Likelihoods likelihoods(mean);
   TangentDraws draws(stream);
   for (int64_t i = 0; i < n; ++i) {
-    for (;;) {
-      float y, candidate;
-      do {
-        y = draws.tangent();
-        candidate = root * y + mean;
-      } while (candidate < 0.0f);
-      candidate = std::floor(candidate);
-      const float ratio = 0.9f * (1.0f + y * y) * likelihood(candidate);
-      if (draws.uniform<float>() <= ratio) {
-        out[i] = candidate;
-        break;
-      }
-    }
+    out[i] = draws.large_poisson(
+        mean, [&] { return draws.tangent(); },
+        [&](float candidate) { return likelihoods(candidate); });
   }
   return true;
 }
