@@ -60,7 +60,7 @@ if(MXNET_LINKER AND NOT MXNET_SANITIZE)
   check_linker_flag(CXX "-fuse-ld=${_linker};LINKER:--icf=all" MXNET_LINKER_FOLDS)
 endif()
 function(mx_fold target)
-  if(MXNET_LINKER_FOLDS)
+  if(MXNET_LINKER_FOLDS AND NOT MXNET_SANITIZE)  # what was found without stays in the cache
     target_link_options(${target} PRIVATE LINKER:--icf=all)
   endif()
 endfunction()
