@@ -16,7 +16,7 @@ def names(package: str, **switches: str) -> set:
 
 
 def main(package: str, library: str) -> int:
-    os.environ["MXNET_LIBRARY_PATH"] = library
+    os.environ["MXNET_LIBRARY_PATH"] = os.path.abspath(library)
     native, ctypes = names(package, MXNET_ENFORCE_CYTHON="1"), names(package, MXNET_ENABLE_CYTHON="0")
     missing = sorted(native - ctypes)
     for name in missing:

@@ -2,6 +2,7 @@
 // Data iterators of the library: what there is, and the batches of one.
 #include <pybind11/stl.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,37 +16,41 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
-DataIterCreator creator_of(const std::string& wanted) {
+struct IterInfo {
+  const char *name = nullptr, *description = nullptr;
+  uint32_t num_args = 0;
+  const char **names = nullptr, **types = nullptr, **docs = nullptr;  // of the arguments
+};
+
+IterInfo info_of(DataIterCreator creator) {
+  IterInfo info;
+  check(MXDataIterGetIterInfo(creator, &info.name, &info.description, &info.num_args, &info.names,
+                              &info.types, &info.docs));
+  return info;
+}
+
+std::span<DataIterCreator> all_creators() {
   uint32_t count = 0;
   DataIterCreator* creators = nullptr;
   check(MXListDataIters(&count, &creators));
-  for (uint32_t i = 0; i < count; ++i) {
-    const char *name = nullptr, *description = nullptr;
-    uint32_t num_args = 0;
-    const char **names = nullptr, **types = nullptr, **docs = nullptr;
-    check(
-        MXDataIterGetIterInfo(creators[i], &name, &description, &num_args, &names, &types, &docs));
-    if (wanted == name) return creators[i];
-  }
+  return {creators, count};
+}
+
+DataIterCreator creator_of(const std::string& wanted) {
+  for (DataIterCreator creator : all_creators())
+    if (wanted == info_of(creator).name) return creator;
   throw py::key_error(wanted);
 }
 
 // Name, description, and (name, type, description) of each parameter.
 py::list data_iters() {
-  uint32_t count = 0;
-  DataIterCreator* creators = nullptr;
-  check(MXListDataIters(&count, &creators));
   py::list all;
-  for (uint32_t i = 0; i < count; ++i) {
-    const char *name = nullptr, *description = nullptr;
-    uint32_t num_args = 0;
-    const char **names = nullptr, **types = nullptr, **docs = nullptr;
-    check(
-        MXDataIterGetIterInfo(creators[i], &name, &description, &num_args, &names, &types, &docs));
+  for (DataIterCreator creator : all_creators()) {
+    const IterInfo info = info_of(creator);
     py::list params;
-    for (uint32_t k = 0; k < num_args; ++k)
-      params.append(py::make_tuple(names[k], types[k], docs[k]));
-    all.append(py::make_tuple(name, description, params));
+    for (uint32_t k = 0; k < info.num_args; ++k)
+      params.append(py::make_tuple(info.names[k], info.types[k], info.docs[k]));
+    all.append(py::make_tuple(info.name, info.description, params));
   }
   return all;
 }

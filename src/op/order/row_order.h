@@ -34,6 +34,7 @@ struct TakenPositions {
 // Called from several threads.
 using VisitPositions = std::function<void(const TakenPositions&)>;
 
+// For one call of a kernel, on whose thread it is made and asked; it shares its rows among threads.
 template <class T>
 class RowOrder {
   using K = SortKey<T>;

@@ -186,6 +186,7 @@ void DigitProducts::multiply(MultipliedBy by, int64_t m, int64_t n, int64_t k, c
   // turned order at every second tile more of it does; tiles of some columns in the second-level
   // one, until all rows have met them.
   constexpr int64_t kMostDepth = 8, kMostColumns = 8 * kTile;
+  static_assert(kMostDepth <= matrix_unit::kMostSteps);
   const int64_t tile = tile_bytes(k), steps = steps_of(k);
   std::optional<matrix_unit::Session> session;
   if (by == MultipliedBy::kUnit) session.emplace();

@@ -30,6 +30,8 @@ constexpr int64_t kInputRows = 128;
 // thread's part, or of all.
 constexpr int64_t kLeastWeights = 1 << 18;
 
+// One direction of a layer, for one call. Made and run by the thread of the kernel; within run()
+// each thread of a team has blocks of units of its own, and all meet after each step.
 class UnitsDirection {
  public:
   UnitsDirection(const RnnParams& params, const Extent& extent, const ForwardArrays<float>& arrays,
