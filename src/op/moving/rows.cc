@@ -130,9 +130,10 @@ PutBlock put_block(int64_t width) {
 constexpr int64_t kRun = 32;
 bool gather_runs(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t outer,
                  const int64_t* positions, int64_t n, int64_t width) {
+  if (outer < 2) return false;
   int64_t runs = 1;
   for (int64_t i = 1; i < n; ++i) runs += positions[i] != positions[i - 1] + 1;
-  if (outer < 2 || runs > n / 2 || runs * kRun > n * width) return false;
+  if (runs > n / 2 || runs * kRun > n * width) return false;
   for (int64_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && positions[end] == positions[end - 1] + 1;) ++end;
     const int64_t bytes = (end - i) * width;

@@ -12,6 +12,7 @@
 #include "op/run/element_size.h"
 #include "op/run/parallel.h"
 #include "op/sorting/key_loops.h"
+#include "op/sorting/side_by_side.h"
 #include "op/sorting/sorted_positions.h"
 
 namespace mxnet {
@@ -61,6 +62,9 @@ class RowOrder {
       select_keyed(row, rows_.n, rows_.k, flip_, keys);
       return packed_positions(keys);
     };
+    // The best one alone is found sooner, unless it is one of very few.
+    const bool side_by_side =
+        rows_.n <= (few && rows_.k == 1 && sizeof(T) == 8 ? kFewToRank : kSideBySide);
     // A line more than a row: rows a power of two apart share few places in the first-level cache.
     const int64_t pitch = rows_.k + 16;
     const int64_t kept = together_ > 1 ? together_ * pitch : 0;
@@ -71,8 +75,10 @@ class RowOrder {
       const int64_t to = from - o * (rows_.n - rows_.k) * rows_.inner;
       if (together_ == 1) return visit({from, to, 1, order_row(rows, keys), 0});
       auto* const several = reinterpret_cast<uint32_t*>(keys + room);
-      for (int64_t j = 0; j < width; ++j)
-        std::copy_n(order_row(rows + j * rows_.n, keys), rows_.k, several + j * pitch);
+      if (!side_by_side || !positions_side_by_side(rows, rows_.n, width, flip_, several, pitch)) {
+        for (int64_t j = 0; j < width; ++j)
+          std::copy_n(order_row(rows + j * rows_.n, keys), rows_.k, several + j * pitch);
+      }
       visit({from, to, width, several, pitch});
     });
   }
@@ -80,10 +86,14 @@ class RowOrder {
   // Writes all values in order; positions are not asked for.
   void values(T* out) const {
     const int64_t n = rows_.n, inner = rows_.inner;
+    // A vector of 16 numbers is sorted as soon by itself.
+    const bool side_by_side = together_ > 1 && n <= kSideBySide - (sizeof(T) == 4 ? 1 : 0);
     each_group<K>(n, [&](const T* rows, int64_t width, int64_t from, K* spare) {
       T* const sorted = inner == 1 ? out + from : const_cast<T*>(rows);  // brought together
-      for (int64_t j = 0; j < width; ++j)
-        sort_values(rows + j * n, sorted + j * n, spare, n, flip_);
+      if (!side_by_side || !sort_side_by_side(rows, n, width, flip_, sorted)) {
+        for (int64_t j = 0; j < width; ++j)
+          sort_values(rows + j * n, sorted + j * n, spare, n, flip_);
+      }
       if (inner > 1) spread(rows, out + from, width);
     });
   }
@@ -91,9 +101,10 @@ class RowOrder {
  private:
   static constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
   // Neighbouring rows that are visited together: of an inner axis a cache line of float32.
-  static constexpr int64_t kTogether = 16;
+  static constexpr int64_t kTogether = kSideBySide;
   // Rows without an inner axis that are visited together have up to so many elements.
   static constexpr int64_t kShortRow = 256;
+  static constexpr int64_t kFewToRank = 12;
   // Elementary operations that an element costs, for the decision about threads.
   static constexpr double kSortCost = 20.0;
 

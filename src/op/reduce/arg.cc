@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 #include "op/loops/convert.h"
 #include "op/moving/row_copy.h"
 #include "op/moving/strided_kernels.h"
@@ -17,6 +19,9 @@
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
+
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace mxnet {
 namespace {

@@ -87,6 +87,31 @@ def test_short_rows_are_ordered_each_by_itself(mx, rng, rows, n, dtype):
             np.testing.assert_array_equal(mx.run("topk", a, k=k, ret_typ="mask", **attrs)[0], mask)
 
 
+@pytest.mark.parametrize("dtype", [*TYPES, "bool"])
+@pytest.mark.parametrize("n", range(2, 18))
+def test_rows_side_by_side_are_ordered_as_each_alone(mx, rng, n, dtype):
+    """With NaN of either sign, infinities and both zeros; sixteen rows come together, and what is left."""
+    if dtype == "bool":
+        some = np.array([False, True])
+    elif dtype.startswith("float"):
+        some = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1.5, np.finfo(dtype).tiny]).astype(dtype)
+    else:
+        info = np.iinfo(dtype)
+        some = np.array([info.min, info.max, 0, 1, 2, 3, info.max - 1], dtype)
+    for rows in (2, 16, 35):
+        a = rng.choice(some, size=(rows, n))
+        for ascending in (True, False):
+            attrs = {"axis": -1, "is_ascend": ascending}
+            for x, axis in ((a, 1), (a.T.copy(), 0)):
+                calls = [("sort", {}), ("argsort", {"dtype": "int64"})]
+                if dtype != "bool":
+                    calls += [("topk", {"k": k, "dtype": "int32"}) for k in (1, (n + 1) // 2)]
+                for op, more in calls:
+                    got = np.moveaxis(mx.run(op, x, **(attrs | more | {"axis": axis}))[0], axis, 1)
+                    want = np.stack([mx.run(op, row, **attrs, **more)[0] for row in a])
+                    assert np.ascontiguousarray(got).tobytes() == want.tobytes(), (op, rows, ascending, axis)
+
+
 @pytest.mark.parametrize("ascending", [True, False])
 @pytest.mark.parametrize("spread", [2**32 - 1, 2**32, 2**63 - 2])
 @pytest.mark.parametrize("least", [-2**62, -5, 0])

@@ -147,7 +147,7 @@ def test_nan_is_the_extreme_and_where_it_is(mx, rng, name, shape, axis):
 
 
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
-@pytest.mark.parametrize("length", [*range(1, 20), 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257, 1000, 1024, 1025, 5000])
+@pytest.mark.parametrize("length", [*range(1, 20), 24, 25, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100, 127, 128, 129, 257, 1000, 1024, 1025, 5000])
 def test_extreme_elements_are_found_wherever_they_are(mx, rng, length, dtype):
     """Each row has its first one of several at a place of its own; a NaN, and of those the first, is before all."""
     places = sorted({0, 1, length // 2, length - 2, length - 1, *rng.integers(0, length, 20)} & set(range(length)))
@@ -160,6 +160,7 @@ def test_extreme_elements_are_found_wherever_they_are(mx, rng, length, dtype):
             b[row, place] = value
             b[row, rng.integers(place, length)] = value
         np.testing.assert_array_equal(mx.run(f"_npi_arg{name}", b, axis=1)[0], getattr(b, f"arg{name}")(axis=1))
+        np.testing.assert_array_equal(mx.run(f"_np_{name}", b, axis=1)[0], getattr(b, name)(axis=1))
         assert mx.run(f"_npi_arg{name}", b[-1])[0] == places[-1]
 
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a few elements, as many as a line has of 32 bits, ordered together: each lane of a vector
+// has a row of its own, so that none begins and ends by itself.
+#pragma once
+#include <cstdint>
+
+#include "op/sorting/sort_key.h"
+
+namespace mxnet {
+
+// The rows that come together, and the most elements that they have: a position is four bits, those
+// of a row a number of 64.
+inline constexpr int64_t kSideBySide = 16;
+
+// at[j * pitch], and what follows there: the positions of row j of `count` in the order of the keys
+// of its n elements, equal ones as they come. What is behind them up to kSideBySide, which pitch is
+// at least, is of no meaning. False, with nothing done, where the CPU has no instructions that
+// help. REQUIRES: n, count <= kSideBySide.
+template <class T>
+bool positions_side_by_side(const T* rows, int64_t n, int64_t count, SortKey<T> flip, uint32_t* at,
+                            int64_t pitch);
+
+// out[j * n, (j + 1) * n) = the elements of row j in order, as of sort_values(). `out` may be
+// `rows`. The rest as above.
+template <class T>
+bool sort_side_by_side(const T* rows, int64_t n, int64_t count, SortKey<T> flip, T* out);
+
+}  // namespace mxnet
