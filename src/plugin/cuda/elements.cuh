@@ -52,8 +52,8 @@ MX_DEVICE To narrow(From x) {
 #else
     return To(static_cast<float>(x));
 #endif
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4) {
-    return static_cast<To>(static_cast<int32_t>(x));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return row_words::truncated<To>(x);
   } else {
     return static_cast<To>(x);
   }

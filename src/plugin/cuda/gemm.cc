@@ -25,6 +25,9 @@ namespace {
 
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // what Hopper's kernels ask for
 constexpr std::size_t kMostPlans = 1024;                   // sequences of any length make new ones
+// Of int8: what cuBLASLt asks of sizes and addresses where arrays lie in the ordinary order
+// (cublasLtMatmul, "To use IMMA kernels"), and the longest row whose sum cannot leave int32.
+constexpr int64_t kByteUnit = 4, kMostBytes = (int64_t{1} << 31) / (128 * 128) - 1;
 // Of a batch, in one call: kernels count it by a grid's third coordinate, which ends at 65535, and
 // cuBLASLt does not say which of them split what is larger. A power of two, so that each piece
 // begins as aligned as the first.
@@ -59,6 +62,11 @@ class Products {
     }
     launch(plan_without_epilogue(key), call, nullptr, on);  // it was offered, and is refused
     return false;
+  }
+  // The product alone. Throws Error(kNotImplemented) where there is none of these sizes.
+  void run_alone(const GemmShape& shape, const GemmChoice& choice, const GemmCall& call,
+                 const Launch& on) {
+    launch(plan_for({shape, choice}, nullptr), call, nullptr, on);
   }
 
  private:
@@ -132,6 +140,22 @@ uint32_t alignment(const GemmCall& call, const ProductSteps& steps) {
   return static_cast<uint32_t>(bits & (~bits + 1));
 }
 
+GemmShape shape_of(const GemmCall& call, const ProductSteps& steps) {
+  return {.m = call.m,
+          .n = call.n,
+          .k = call.k,
+          .transpose_a = call.transpose_a,
+          .transpose_b = call.transpose_b,
+          .lda = call.lda,
+          .ldb = call.ldb,
+          .ldc = call.ldc,
+          .batch = call.batch,
+          .stride_a = call.step_a,
+          .stride_b = call.step_b,
+          .stride_c = call.step_c,
+          .alignment = alignment(call, steps)};
+}
+
 // Sums of nothing.
 void clear_results(const GemmCall& call, cudaStream_t stream) {
   const std::size_t element = dtype_size(call.dtype),
@@ -148,25 +172,13 @@ void multiply(NativeStream* stream, const GemmCall& call, const ProductSteps& st
               KernelContext& context, TrialMemory& memory) {
   if (call.m == 0 || call.n == 0 || call.batch == 0) return;
   const LaunchScope scope(stream);
-  if (call.k == 0) {
+  if (call.k == 0 || call.alpha == 0) {  // of NaN, too, as BLAS has it
     clear_results(call, scope.stream());
     finish_product(stream, call, steps, context);
     return;
   }
   const Launch on{context, scope.stream(), memory};
-  const GemmShape shape{.m = call.m,
-                        .n = call.n,
-                        .k = call.k,
-                        .transpose_a = call.transpose_a,
-                        .transpose_b = call.transpose_b,
-                        .lda = call.lda,
-                        .ldb = call.ldb,
-                        .ldc = call.ldc,
-                        .batch = call.batch,
-                        .stride_a = call.step_a,
-                        .stride_b = call.step_b,
-                        .stride_c = call.step_c,
-                        .alignment = alignment(call, steps)};
+  const GemmShape shape = shape_of(call, steps);
   const GemmRequest request{.dtype = call.dtype,
                             .bias = call.bias != nullptr,
                             .relu = steps.relu,
@@ -177,6 +189,27 @@ void multiply(NativeStream* stream, const GemmCall& call, const ProductSteps& st
 }
 
 }  // namespace
+
+bool are_bytes_for_tensor_cores(int64_t n, int64_t k) {
+  return config().cuda.allow_tensor_core && n > 0 && n % kByteUnit == 0 && k > 0 &&
+         k % kByteUnit == 0 && k <= kMostBytes;
+}
+
+bool multiply_bytes(NativeStream* stream, const GemmCall& call, KernelContext& context) {
+  if (call.m == 0 || call.n == 0) return true;
+  const GemmShape shape = shape_of(call, {});
+  if (shape.alignment < kByteUnit) return false;
+  const LaunchScope scope(stream);
+  TrialMemory memory;
+  try {
+    of_current_device<Products>().run_alone(shape, kBytesChoice, call,
+                                            {context, scope.stream(), memory});
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotImplemented) throw;
+    return false;
+  }
+}
 
 void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
                KernelContext& context) {

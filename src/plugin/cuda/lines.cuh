@@ -45,7 +45,7 @@ struct Numbers {
     switch (dtype) {
 #define MX_CASE(name, type, tag) \
   case DType::tag:               \
-    return static_cast<Number>(widen(static_cast<const type*>(data)[j]));
+    return narrow<Number>(widen(static_cast<const type*>(data)[j]));
       MX_DTYPES(MX_CASE)
 #undef MX_CASE
       case DType::kUnknown:

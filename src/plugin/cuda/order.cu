@@ -25,9 +25,11 @@ struct MakeKeys {
   uint32_t* places;
   Lines lines;
   SortKey<T> flip;
+  bool zeros_meet;  // else -0 comes before 0
   MX_DEVICE void operator()(int64_t i) const {
     const int64_t line = i / lines.length, k = i - line * lines.length;
-    keys[i] = to_key(x[lines.first(line) + k * lines.inner], flip);
+    const T value = x[lines.first(line) + k * lines.inner];
+    keys[i] = zeros_meet ? to_key(value, flip) : to_key<T, false>(value, flip);
     places[i] = static_cast<uint32_t>(k);
   }
 };
@@ -99,6 +101,9 @@ void move_places(NativeStream* stream, const Places& places, int64_t count, cons
 // The places of each line's elements in order.
 const uint32_t* sorted_places(NativeStream* stream, const GpuOrder& call, KernelContext& context) {
   const int64_t size = call.in.size();
+  // As on the CPU, where all values are asked for and no places.
+  const bool values_alone = call.positions == nullptr && call.mask == nullptr &&
+                            call.from == &call.in && call.k == call.n;
   auto* const places = context.workspace_of<uint32_t>(size);
   auto* const sorted = context.workspace_of<uint32_t>(size);
   for_dtype<kAllTypes.bits_>(call.in.dtype, "topk", [&](auto type) {
@@ -108,7 +113,7 @@ const uint32_t* sorted_places(NativeStream* stream, const GpuOrder& call, Kernel
     K* const sorted_keys = context.workspace_of<K>(size);
     const auto flip = static_cast<SortKey<T>>(call.ascending ? 0 : ~SortKey<T>{0});
     for_each(stream, "topk", size,
-             MakeKeys<T>{call.in.as<T>(), keys, places, {call.n, call.inner}, flip});
+             MakeKeys<T>{call.in.as<T>(), keys, places, {call.n, call.inner}, flip, !values_alone});
     sort_segments<K>(
         stream,
         {keys, places, sorted_keys, sorted, size / call.n, call.n, static_cast<int>(8 * sizeof(T))},

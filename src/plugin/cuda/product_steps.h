@@ -17,6 +17,13 @@ void gemm_with(NativeStream* stream, const GemmCall& call, const ProductSteps& s
                KernelContext& context);
 // The same without bias and steps, of integers.
 void multiply_integers(NativeStream* stream, const GemmCall& call);
+// Whether tensor cores may multiply rows of k numbers of int8 into rows of n sums: by variable, by
+// cuBLASLt's documentation, and so that no sum leaves int32.
+bool are_bytes_for_tensor_cores(int64_t n, int64_t k);
+// c[m, n] = a[m, k] b[n, k]^T of int8, as exact sums in int32, on tensor cores. False where arrays
+// lie so that cuBLASLt has no product, or the GPU has none: nothing is written then. REQUIRES: such
+// rows, one behind the other in each array; one product without bias.
+bool multiply_bytes(NativeStream* stream, const GemmCall& call, KernelContext& context);
 // The bias and the steps alone, once the product is there.
 void finish_product(NativeStream* stream, const GemmCall& call, const ProductSteps& steps,
                     KernelContext& context);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of integers (op/quantize/layers.h): exact sums in int32, which wrap around as on the CPU.
+#include <algorithm>
+
 #include "op/params/dense_and_sparse.h"
 #include "op/quantize/layers.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
 #include "plugin/cuda/lines.cuh"
+#include "plugin/cuda/product_steps.h"
 #include "plugin/cuda/quantized.cuh"
 
 namespace mxnet {
@@ -24,15 +27,38 @@ struct ProductEnds {
   }
 };
 
+// What is added to number i of a layer's results.
+struct DenseBias {
+  const int8_t* bias;  // null: nothing
+  RangeEnds data_ends, weight_ends, bias_ends;
+  DType data_type;
+  Divider columns;
+  MX_DEVICE uint32_t operator()(int64_t i) const {
+    if (bias == nullptr) return 0;
+    const double scale = steps_of_bias(data_ends.magnitude(), data_type, weight_ends.magnitude(),
+                                       bias_ends.magnitude());
+    const int64_t column = i - columns.quotient(i) * columns.by();
+    return static_cast<uint32_t>(bias_steps(bias[column], scale));
+  }
+};
+struct AddDenseBias {
+  DenseBias bias;
+  int32_t* out;
+  MX_DEVICE void operator()(int64_t i) const {
+    out[i] = static_cast<int32_t>(static_cast<uint32_t>(out[i]) + bias(i));
+  }
+};
+
 // A warp for each number of the result: rows of data times rows of the weight.
 struct ByteProducts {
   Numbers<int32_t> data;
-  const int8_t *weight, *bias;  // bias may be null
-  RangeEnds data_ends, weight_ends, bias_ends;
+  const int8_t* weight;
+  DenseBias bias;
   int32_t* out;
-  int64_t columns, depth;
+  int64_t depth;
   MX_DEVICE uint32_t part(int64_t i, int lane, int lanes) const {
-    const int64_t row = i / columns * depth, filter = i % columns * depth;
+    const int64_t at = bias.columns.quotient(i), row = at * depth,
+                  filter = (i - at * bias.columns.by()) * depth;
     uint32_t sum = 0;
     for (int64_t k = lane; k < depth; k += lanes)
       sum += static_cast<uint32_t>(data(row + k) * weight[filter + k]);
@@ -40,32 +66,51 @@ struct ByteProducts {
   }
   MX_DEVICE uint32_t merge(uint32_t a, uint32_t b) const { return a + b; }
   MX_DEVICE void finish(int64_t i, uint32_t sum) const {
-    if (bias != nullptr) {
-      const double scale = steps_of_bias(data_ends.magnitude(), data.dtype, weight_ends.magnitude(),
-                                         bias_ends.magnitude());
-      sum += static_cast<uint32_t>(bias_steps(bias[i % columns], scale));
-    }
-    out[i] = static_cast<int32_t>(sum);
+    out[i] = static_cast<int32_t>(sum + bias(i));
   }
 };
+
+// Rows of `data` times rows of the weight, on tensor cores; false where it is left to do.
+bool multiply_rows(NativeStream* stream, int64_t rows, const int8_t* data, const Tensor& weight,
+                   int32_t* out, KernelContext& context) {
+  const int64_t n = weight.dim(0), k = weight.size() / n;
+  return multiply_bytes(stream,
+                        {.dtype = DType::kInt8,
+                         .transpose_a = false,
+                         .transpose_b = true,
+                         .m = rows,
+                         .n = n,
+                         .k = k,
+                         .a = data,
+                         .lda = k,
+                         .b = weight.data,
+                         .ldb = k,
+                         .c = out,
+                         .ldc = n},
+                        context);
+}
+
 void fully_connected(const FullyConnectedParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
   NativeStream* const stream = context.stream()->native();
   const int ends = params.arrays();
   const RangeEnds of_data = ends_in(context, ends), of_weight = ends_in(context, ends + 2);
   const bool adds = !params.no_bias;
-  for_each_group(stream, "_contrib_quantized_fully_connected", out.size(), false,
-                 ByteProducts{{data.data, data.dtype},
-                              weight.as<int8_t>(),
-                              adds ? context.in(2).as<int8_t>() : nullptr,
-                              of_data,
-                              of_weight,
-                              adds ? ends_in(context, ends + 4) : RangeEnds{},
-                              out.as<int32_t>(),
-                              weight.dim(0),
-                              weight.dim(1)});
-  for_each(stream, "_contrib_quantized_fully_connected", 1,
-           ProductEnds{of_data, of_weight, ends_out(context), limit(data.dtype)});
+  const int64_t columns = weight.dim(0), depth = weight.dim(1);
+  const DenseBias bias{
+      adds ? context.in(2).as<int8_t>() : nullptr,     of_data,    of_weight,
+      adds ? ends_in(context, ends + 4) : RangeEnds{}, data.dtype, Divider(columns)};
+  constexpr const char* kName = "_contrib_quantized_fully_connected";
+  if (data.dtype == DType::kInt8 && are_bytes_for_tensor_cores(columns, depth) &&
+      multiply_rows(stream, out.size() / columns, data.as<int8_t>(), weight, out.as<int32_t>(),
+                    context)) {
+    if (adds) for_each(stream, kName, out.size(), AddDenseBias{bias, out.as<int32_t>()});
+  } else {
+    for_each_group(
+        stream, kName, out.size(), false,
+        ByteProducts{{data.data, data.dtype}, weight.as<int8_t>(), bias, out.as<int32_t>(), depth});
+  }
+  for_each(stream, kName, 1, ProductEnds{of_data, of_weight, ends_out(context), limit(data.dtype)});
 }
 
 // A number of the map: image, filter, place.
@@ -90,20 +135,85 @@ struct ByteConvolve {
     map[i] = static_cast<int32_t>(sum);
   }
 };
+
+// What the filters see at each place of a map: number i is a channel of a place of an image.
+struct TakePatches {
+  Windows windows;
+  const int8_t* images;
+  int8_t* patches;
+  Divider channels, places;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t row = channels.quotient(i), image = places.quotient(row);
+    const int64_t plane = image * channels.by() + i - row * channels.by();
+    const int64_t kernel = windows.kernel_size();
+    int8_t* const patch = patches + i * kernel;
+    for (int64_t k = 0; k < kernel; ++k) patch[k] = 0;
+    windows.visit(row - image * places.by(), [&](int64_t k, int64_t at) {
+      patch[k] = images[plane * windows.image_size() + at];
+    });
+  }
+};
+// Products lie filter by filter at each place, maps place by place of each filter.
+struct PlaceProducts {
+  const int32_t* products;
+  const int8_t* bias;  // may be null, and is in steps of the products
+  int32_t* map;
+  Divider places, filters;
+  MX_DEVICE void operator()(int64_t i) const {
+    const int64_t plane = places.quotient(i), image = filters.quotient(plane);
+    const int64_t place = i - plane * places.by(), filter = plane - image * filters.by();
+    const int32_t product = products[(image * places.by() + place) * filters.by() + filter];
+    const int32_t added = bias == nullptr ? 0 : bias[filter];
+    map[i] = static_cast<int32_t>(static_cast<uint32_t>(product) + static_cast<uint32_t>(added));
+  }
+};
+
+// As products on tensor cores, some images at a time: false where it is left to do.
+bool convolve_as_products(const ByteConvolve& call, const Tensor& weight, KernelContext& context) {
+  constexpr int64_t kMostScratch = int64_t{64} << 20;  // bytes; one image takes what it takes
+  constexpr const char* kName = "_contrib_quantized_conv";
+  const Windows& windows = call.windows;
+  const int64_t filters = call.filters, places = windows.map_size();
+  const int64_t depth = windows.channels * windows.kernel_size();
+  if (call.data.dtype != DType::kInt8 || call.filters_of_group != filters ||
+      !are_bytes_for_tensor_cores(filters, depth))
+    return false;
+  NativeStream* const stream = context.stream()->native();
+  const int64_t for_one = places * (depth + filters * static_cast<int64_t>(sizeof(int32_t)));
+  const int64_t fitting = std::clamp<int64_t>(kMostScratch / std::max<int64_t>(for_one, 1), 1,
+                                              std::max<int64_t>(windows.batch, 1));
+  auto* const products = context.workspace_of<int32_t>(fitting * places * filters);
+  auto* const patches = context.workspace_of<int8_t>(fitting * places * depth);
+  const auto* images = static_cast<const int8_t*>(call.data.data);
+  int32_t* map = call.map;
+  for (int64_t first = 0; first < windows.batch; first += fitting) {
+    const int64_t count = std::min(fitting, windows.batch - first);
+    for_each(stream, kName, count * places * windows.channels,
+             TakePatches{windows, images, patches, Divider(windows.channels), Divider(places)});
+    if (!multiply_rows(stream, count * places, patches, weight, products, context)) return false;
+    for_each(stream, kName, count * places * filters,
+             PlaceProducts{products, call.bias, map, Divider(places), Divider(filters)});
+    images += count * windows.channels * windows.image_size();
+    map += count * filters * places;
+  }
+  return true;
+}
+
 void convolution(const quantize::ConvParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
   NativeStream* const stream = context.stream()->native();
   const Windows windows = windows_of(params, data.shape(), out.shape());
   const int64_t filters = weight.dim(0), groups = params.num_group;
-  for_each(stream, "_contrib_quantized_conv", out.size(),
-           ByteConvolve{windows,
-                        {data.data, data.dtype},
-                        weight.as<int8_t>(),
-                        params.no_bias ? nullptr : context.in(2).as<int8_t>(),
-                        out.as<int32_t>(),
-                        filters,
-                        filters / groups,
-                        windows.channels / groups});
+  const ByteConvolve call{windows,
+                          {data.data, data.dtype},
+                          weight.as<int8_t>(),
+                          params.no_bias ? nullptr : context.in(2).as<int8_t>(),
+                          out.as<int32_t>(),
+                          filters,
+                          filters / groups,
+                          windows.channels / groups};
+  if (!convolve_as_products(call, weight, context))
+    for_each(stream, "_contrib_quantized_conv", out.size(), call);
   const int ends = params.arrays();
   // A step of the data counts as one of int8 for uint8 too (op/quantize/convolution.cc).
   for_each(

@@ -26,6 +26,18 @@ struct Kind<double> {
   static constexpr bool kReal = true, kSigned = true;
 };
 
+// A real number as an integer, truncated, as op/loops/convert.h has it: what does not fit is the
+// least integer of 32 bits, or of 64, and types of fewer take its low bits. That is what
+// conversions on x86 do; a GPU's own give the nearest integer, and 0 for NaN.
+template <class T, class Real>
+MX_DEVICE T truncated(Real x) {
+  if constexpr (sizeof(T) == 8)
+    return x >= Real(-0x1p63) && x < Real(0x1p63) ? static_cast<T>(x) : static_cast<T>(1ull << 63);
+  else
+    return static_cast<T>(x >= Real(-0x1p31) && x < Real(0x1p31) ? static_cast<int>(x)
+                                                                 : static_cast<int>(1u << 31));
+}
+
 // Functions of the C library: float and double each have their own.
 // clang-format off
 #define MX_WORDS(WORD) \
@@ -126,12 +138,12 @@ MX_DEVICE T smaller(T a, T b) {
 }
 
 // Computed in floating point whatever the type is.
-#define MX_THROUGH_DOUBLE(name, function)                                              \
-  MX_DEVICE float name(float a, float b) { return ::function##f(a, b); }               \
-  MX_DEVICE double name(double a, double b) { return ::function(a, b); }               \
-  template <class T>                                                                   \
-  MX_DEVICE T name(T a, T b) {                                                         \
-    return static_cast<T>(::function(static_cast<double>(a), static_cast<double>(b))); \
+#define MX_THROUGH_DOUBLE(name, function)                                            \
+  MX_DEVICE float name(float a, float b) { return ::function##f(a, b); }             \
+  MX_DEVICE double name(double a, double b) { return ::function(a, b); }             \
+  template <class T>                                                                 \
+  MX_DEVICE T name(T a, T b) {                                                       \
+    return truncated<T>(::function(static_cast<double>(a), static_cast<double>(b))); \
   }
 MX_THROUGH_DOUBLE(hypotenuse, hypot)
 MX_THROUGH_DOUBLE(arc_tangent, atan2)
@@ -148,7 +160,7 @@ MX_DEVICE double scale_by_power(double a, double b) { return a * ::exp2(b); }
 template <class T>
 MX_DEVICE T scale_by_power(T a, T b) {
   return static_cast<T>(
-      static_cast<long long>(static_cast<double>(a) * ::exp2(static_cast<double>(b))));
+      truncated<long long>(static_cast<double>(a) * ::exp2(static_cast<double>(b))));
 }
 template <class T>
 MX_DEVICE T absolute(T x) {

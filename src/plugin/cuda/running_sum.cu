@@ -12,6 +12,10 @@ namespace mxnet {
 namespace cuda {
 namespace {
 
+// What leaves every number as it is, -0 too.
+template <class Sum>
+constexpr Sum kNothing = static_cast<Sum>(-0.0);
+
 // Lines in pieces of `piece` elements; the last one may be shorter. Neighbouring threads have
 // neighbouring lines where these are neighbours in memory.
 struct Pieces {
@@ -42,7 +46,7 @@ struct SumPieces {
   Pieces pieces;
   MX_DEVICE void operator()(int64_t i) const {
     const int64_t line = pieces.line(i), begin = pieces.begin(i), end = pieces.end(i);
-    Sum sum(0);
+    Sum sum = kNothing<Sum>;
     for (int64_t k = begin; k < end; ++k) sum += static_cast<Sum>(widen(x[pieces.at(line, k)]));
     sums[pieces.sum_at(line, begin)] = sum;
   }
@@ -54,7 +58,7 @@ struct SumBefore {
   Sum* sums;
   int64_t of_line;
   MX_DEVICE void operator()(int64_t line) const {
-    Sum before(0);
+    Sum before = kNothing<Sum>;
     for (int64_t p = line * of_line; p < (line + 1) * of_line; ++p) {
       const Sum piece = sums[p];
       sums[p] = before;
@@ -71,7 +75,7 @@ struct SumElements {
   Pieces pieces;
   MX_DEVICE void operator()(int64_t i) const {
     const int64_t line = pieces.line(i), begin = pieces.begin(i), end = pieces.end(i);
-    Sum sum = before == nullptr ? Sum(0) : before[pieces.sum_at(line, begin)];
+    Sum sum = before == nullptr ? kNothing<Sum> : before[pieces.sum_at(line, begin)];
     for (int64_t k = begin; k < end; ++k) {
       const int64_t at = pieces.at(line, k);
       sum += static_cast<Sum>(widen(x[at]));

@@ -47,34 +47,9 @@ struct Choose {
   }
 };
 
-// Elements of any type as places in a line. NaN is none: as an integer it is the least one on CPUs,
-// which lies in no line, and 0 on GPUs.
-struct Places {
-  const void* data;
-  DType dtype;
-  template <class T>
-  static MX_DEVICE int64_t place(T value) {
-    if constexpr (std::is_floating_point_v<T>)
-      if (!(value == value)) return -1;
-    return static_cast<int64_t>(value);
-  }
-  MX_DEVICE int64_t operator()(int64_t j) const {
-    switch (dtype) {
-#define MX_CASE(name, type, tag) \
-  case DType::tag:               \
-    return place(widen(static_cast<const type*>(data)[j]));
-      MX_DTYPES(MX_CASE)
-#undef MX_CASE
-      case DType::kUnknown:
-        break;
-    }
-    return -1;
-  }
-};
-
 template <class E>
 struct OneHot {
-  Places positions;
+  Integers positions;  // NaN is the least one, which lies in no line
   E on, off;
   E* out;
   int64_t depth;

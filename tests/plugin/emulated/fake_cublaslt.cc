@@ -39,6 +39,7 @@ struct Algorithm {
 constexpr uint64_t kMagic = 0x6d617463686564;  // an algorithm that a search has found
 constexpr uint32_t kWorkspace = 512;
 constexpr int32_t kMostInBatch = 65535;  // of a grid's third coordinate
+constexpr int64_t kByteUnit = 4;         // of sizes and addresses of products of int8
 
 struct State {
   std::mutex mutex;
@@ -46,6 +47,7 @@ struct State {
   cublasStatus_t failure = CUBLAS_STATUS_SUCCESS;
   int failures = 0;
   bool with_epilogue_alone = false, halves_on_tensor_cores_alone = false, no_epilogues = false;
+  bool no_bytes = false;
 };
 State& state() {
   static auto* const kept = new State;
@@ -82,6 +84,8 @@ bool go_together(const Operation& op, cudaDataType_t elements) {
       return op.scale == CUDA_R_16F && elements == CUDA_R_16F;
     case CUBLAS_COMPUTE_32F_FAST_16F:
       return op.scale == CUDA_R_32F && elements == CUDA_R_32F;
+    case CUBLAS_COMPUTE_32I:
+      return op.scale == CUDA_R_32I && elements == CUDA_R_8I;
     case CUBLAS_COMPUTE_32F:
     case CUBLAS_COMPUTE_32F_PEDANTIC:
       return op.scale == CUDA_R_32F && (elements == CUDA_R_32F || is_half(elements));
@@ -98,10 +102,35 @@ bool sizes_of(const Operation& op, const Layout& a, const Layout& b, const Layou
   const bool ta = op.transpose_a == CUBLAS_OP_T, tb = op.transpose_b == CUBLAS_OP_T;
   *out = {ta ? a.columns : a.rows, tb ? b.rows : b.columns, ta ? a.rows : a.columns};
   for (const Layout* each : {&a, &b, &d}) {
-    if (each->leading < each->rows || each->type != a.type || each->batch != d.batch) return false;
+    const bool sums_of_bytes = each == &d && a.type == CUDA_R_8I;
+    if (each->leading < each->rows || each->batch != d.batch) return false;
+    if (each->type != (sums_of_bytes ? CUDA_R_32I : a.type)) return false;
     if (each->rows <= 0 || each->columns <= 0) return false;
   }
   return (tb ? b.columns : b.rows) == out->k && d.rows == out->m && d.columns == out->n;
+}
+
+// Of int8 in the ordinary order of elements, on tensor cores.
+bool are_bytes_supported(const Operation& op, const Layout& a, const Layout& b, const Layout& d,
+                         const Sizes& sizes, uint32_t alignment) {
+  for (const int64_t each : {sizes.m, sizes.k, a.leading, b.leading, d.leading})
+    if (each % kByteUnit != 0) return false;
+  return op.transpose_a == CUBLAS_OP_T && op.transpose_b == CUBLAS_OP_N &&
+         op.epilogue == CUBLASLT_EPILOGUE_DEFAULT && alignment >= kByteUnit;
+}
+// What does not fit is the caller's fault: nobody says whether sums wrap around or stay at the end.
+cublasStatus_t multiply_bytes(const Layout& la, const Layout& lb, const Layout& ld,
+                              const Sizes& sizes, const int8_t* a, const int8_t* b, int32_t* d) {
+  for (int64_t j = 0; j < sizes.n; ++j) {
+    for (int64_t i = 0; i < sizes.m; ++i) {
+      int64_t sum = 0;
+      for (int64_t k = 0; k < sizes.k; ++k)
+        sum += int64_t{a[k + i * la.leading]} * b[k + j * lb.leading];
+      if (sum != static_cast<int32_t>(sum)) return CUBLAS_STATUS_INVALID_VALUE;
+      d[j * ld.leading + i] = static_cast<int32_t>(sum);
+    }
+  }
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 template <class T>
@@ -162,6 +191,10 @@ void refuse_epilogues(bool yes) {
 void have_halves_on_tensor_cores_alone(bool yes) {
   const std::lock_guard lock(state().mutex);
   state().halves_on_tensor_cores_alone = yes;
+}
+void lack_bytes(bool yes) {
+  const std::lock_guard lock(state().mutex);
+  state().no_bytes = yes;
 }
 Counts take_counts() {
   const std::lock_guard lock(state().mutex);
@@ -268,11 +301,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               int* count) {
   const Operation& op = operation(raw);
   const bool has_epilogue = op.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
-  bool halves_on_tensor_cores_alone;
+  bool halves_on_tensor_cores_alone, no_bytes;
   {
     const std::lock_guard lock(state().mutex);
     ++state().counts.searches;
     halves_on_tensor_cores_alone = state().halves_on_tensor_cores_alone;
+    no_bytes = state().no_bytes;
     if (state().failures > 0 && (has_epilogue || !state().with_epilogue_alone)) {
       --state().failures;
       return state().failure;
@@ -294,6 +328,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const auto& preference = *reinterpret_cast<const Preference*>(wanted);
   uint32_t alignment = preference.alignment[0];
   for (const uint32_t each : preference.alignment) alignment = each < alignment ? each : alignment;
+  if (elements.type == CUDA_R_8I &&
+      (no_bytes || !are_bytes_supported(op, elements, layout(b), layout(d), sizes, alignment)))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   const Algorithm algorithm{kMagic, alignment, sizes.k > 4 ? kWorkspace : 0};
   if (algorithm.workspace > preference.workspace) return CUBLAS_STATUS_NOT_SUPPORTED;
   *results = {};
@@ -342,6 +379,15 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t raw, const 
     return CUBLAS_STATUS_SUCCESS;
   };
   switch (layout(la).type) {
+    case CUDA_R_8I: {
+      int32_t by, over;
+      std::memcpy(&by, alpha, sizeof(by));
+      std::memcpy(&over, beta, sizeof(over));
+      if (by != 1 || over != 0 || layout(ld).batch != 1) return CUBLAS_STATUS_NOT_SUPPORTED;
+      return multiply_bytes(layout(la), layout(lb), layout(ld), sizes,
+                            static_cast<const int8_t*>(a), static_cast<const int8_t*>(b),
+                            static_cast<int32_t*>(d));
+    }
     case CUDA_R_64F:
       return run(double{}, double{});
     case CUDA_R_32F:

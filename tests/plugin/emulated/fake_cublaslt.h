@@ -12,6 +12,8 @@ void fail_searches(cublasStatus_t status, int times, bool with_epilogue_alone = 
 void refuse_epilogues(bool yes);
 // Products of half types exist on tensor cores alone, as on some GPUs.
 void have_halves_on_tensor_cores_alone(bool yes);
+// There are no products of int8, as on a GPU without tensor cores for them.
+void lack_bytes(bool yes);
 
 struct Counts {
   int searches = 0, products = 0;

@@ -55,6 +55,35 @@ TEST(GpuOrder, GradientsComeToWhereElementsWereTaken) {
   expect_same_outputs("_topk_take", {{random_values(36, -3, 3), Shape{4, 9}}, data}, attrs);
 }
 
+// Of values alone -0 comes before 0, where places are asked for they are equal.
+TEST(GpuOrder, ZerosOfBothSignsAreSortedAsOnTheCpu) {
+  for (const char* dtype : {"float32", "float16", "float64"}) {
+    const Input zeros{{0, -0.0f, 1, -1, -0.0f, 0}, Shape{3, 2}, dtype};
+    for (const char* axis : {"0", "1", "None"}) {
+      for (const char* ascending : {"True", "False"}) {
+        const Attrs attrs{{"axis", axis}, {"is_ascend", ascending}};
+        expect_same_outputs("sort", {zeros}, attrs);
+        expect_same_outputs("argsort", {zeros}, attrs);
+        Attrs both = attrs;
+        both.push_back({"ret_typ", "both"});
+        expect_same_outputs("topk", {zeros}, both);
+      }
+    }
+  }
+}
+
+// Short lines are summed by a thread, long ones in pieces.
+TEST(GpuOrder, RunningSumsKeepTheSignOfZero) {
+  for (const char* dtype : {"float32", "float16", "float64", "bfloat16"}) {
+    for (const int64_t length : {3, 200}) {
+      Values zeros(static_cast<std::size_t>(2 * length), -0.0f);
+      zeros[static_cast<std::size_t>(length) + 1] = 0;
+      expect_same_outputs("cumsum", {{zeros, Shape{2, length}, dtype}}, {{"axis", "1"}});
+      expect_same_outputs("cumsum", {{zeros, Shape{length, 2}, dtype}}, {{"axis", "0"}});
+    }
+  }
+}
+
 TEST(GpuOrder, RunningSumsAreTheCpus) {
   for (const char* dtype : {"float32", "float16", "float64", "int32", "int8", "int64"}) {
     // Eighths: all sums are exact but those of half numbers.

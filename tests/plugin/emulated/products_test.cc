@@ -124,6 +124,16 @@ TEST_F(GpuProducts, AnEpilogueThatIsOfferedAndRefusedIsOursFromThenOn) {
   fake_cublaslt::refuse_epilogues(false);
 }
 
+// As BLAS has it, and the CPU.
+TEST_F(GpuProducts, AnAlphaOfZeroMakesZerosOfWhateverThereIs) {
+  for (const char* dtype : {"float32", "float64"}) {
+    const Input odd{{NAN, INFINITY, 1, 2}, {2, 2}, dtype};
+    const Input plain{random_values(4, -1, 1), {2, 2}, dtype};
+    expect_same_outputs("_linalg_gemm2", {odd, plain}, {{"alpha", "0"}});
+    expect_same_outputs("_linalg_gemm", {odd, plain, plain}, {{"alpha", "0"}, {"beta", "2"}});
+  }
+}
+
 TEST_F(GpuProducts, SumsOfNothingAreZeroAndGetTheirBias) {
   expect_same_outputs("FullyConnected",
                       {{{}, {3, 0}}, {{}, {4, 0}}, {random_values(4, -1, 1), {4}}},

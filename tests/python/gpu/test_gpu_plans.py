@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What plans for a GPU do with convolutions (what follows is taken over, channels come last in half types) and attention
-changes results by no more than rounding: on a simulated GPU, which runs them as they are written, or with --on-real-gpu on
-one of this machine."""
+changes results by no more than rounding, and layers of int8 are exact on tensor cores: on a simulated GPU, which runs them
+as they are written, or with --on-real-gpu on one of this machine."""
 
 import pytest
 
@@ -107,4 +107,42 @@ ATTENTION = """if True:
 def test_attention_computes_what_it_does_on_the_cpu(request, run_python, dtype, tolerance, variables):
     env = {} if request.config.getoption("--on-real-gpu") else {"MXNET_SIM_GPUS": "1"}
     child = run_python(ATTENTION, dtype, tolerance, env={**env, **variables})
+    assert child.stdout.strip() == "agree", child.stderr
+
+
+BYTES = """if True:
+    import mxnet as mx
+    import numpy as np
+
+    rng = np.random.default_rng(20261128)
+    def bytes_of(*shape):
+        return rng.integers(-128, 128, shape)
+    images, rows, short = bytes_of(5, 64, 14, 13), bytes_of(33, 1024), bytes_of(7, 30)
+    filters, wide, odd = bytes_of(128, 64, 3, 3), bytes_of(256, 1024), bytes_of(5, 30)
+    biases = [bytes_of(len(weight)) for weight in (filters, wide, odd)]
+    ends = [-2, 3, -1, 1.5, -0.25, 0.5]
+
+    results = []
+    for ctx in mx.cpu(), mx.gpu(0):
+        def array(values, dtype="int8"):
+            return mx.nd.array(values, ctx=ctx, dtype=dtype)
+        ranges = [array([end], "float32") for end in ends]
+        found = mx.nd.contrib.quantized_conv(array(images), array(filters), array(biases[0]), *ranges, kernel=(3, 3),
+                                             pad=(1, 1), stride=(2, 1), num_filter=128)
+        for data, weight, bias in (rows, wide, biases[1]), (short, odd, biases[2]):
+            found += mx.nd.contrib.quantized_fully_connected(array(data), array(weight), array(bias), *ranges,
+                                                             num_hidden=len(weight))
+        results.append([output.asnumpy() for output in found])
+    want, got = results
+    assert len(want) == len(got) == 9
+    for number, (a, b) in enumerate(zip(want, got)):
+        assert a.dtype == b.dtype and np.array_equal(a, b), (number, np.abs(a.astype("float64") - b).max())
+    print("agree")
+"""
+
+
+@pytest.mark.parametrize("variables", [{}, {"MXNET_CUDA_ALLOW_TENSOR_CORE": "0"}], ids=str)
+def test_layers_of_int8_are_the_cpus_to_the_bit(request, run_python, variables):
+    env = {} if request.config.getoption("--on-real-gpu") else {"MXNET_SIM_GPUS": "1"}
+    child = run_python(BYTES, env={**env, **variables})
     assert child.stdout.strip() == "agree", child.stderr

@@ -42,12 +42,12 @@ void CublasLt::check(cublasStatus_t status, const char* call) const {
               fmt::format("{}: {}", call, status_string(status)));
 }
 
-GemmPlan::Owner<cublasLtMatrixLayout_t> GemmPlan::layout(const GemmChoice& choice, int64_t rows,
+GemmPlan::Owner<cublasLtMatrixLayout_t> GemmPlan::layout(cudaDataType_t elements, int64_t rows,
                                                          int64_t columns, int64_t leading,
                                                          int64_t batch, int64_t stride) {
   const CublasLt& blas = CublasLt::get();
   cublasLtMatrixLayout_t raw = nullptr;
-  blas.check(blas.create_layout(&raw, choice.elements, static_cast<uint64_t>(rows),
+  blas.check(blas.create_layout(&raw, elements, static_cast<uint64_t>(rows),
                                 static_cast<uint64_t>(columns), leading),
              "cublasLtMatrixLayoutCreate");
   Owner<cublasLtMatrixLayout_t> owner(raw);
@@ -79,14 +79,14 @@ GemmPlan::GemmPlan(cublasLtHandle_t handle, const GemmShape& shape, const GemmCh
   set(CUBLASLT_MATMUL_DESC_TRANSB, transposed(shape.transpose_a));
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, choice.epilogue);
   // Column-major views of the row-major arrays: rows and columns change places.
-  const auto view = [&](bool transpose, int64_t rows, int64_t columns, int64_t leading,
-                        int64_t stride) {
-    return layout(choice, transpose ? rows : columns, transpose ? columns : rows, leading,
+  const auto view = [&](cudaDataType_t elements, bool transpose, int64_t rows, int64_t columns,
+                        int64_t leading, int64_t stride) {
+    return layout(elements, transpose ? rows : columns, transpose ? columns : rows, leading,
                   shape.batch, stride);
   };
-  a_ = view(shape.transpose_a, shape.m, shape.k, shape.lda, shape.stride_a);
-  b_ = view(shape.transpose_b, shape.k, shape.n, shape.ldb, shape.stride_b);
-  c_ = view(false, shape.m, shape.n, shape.ldc, shape.stride_c);
+  a_ = view(choice.elements, shape.transpose_a, shape.m, shape.k, shape.lda, shape.stride_a);
+  b_ = view(choice.elements, shape.transpose_b, shape.k, shape.n, shape.ldb, shape.stride_b);
+  c_ = view(choice.results(), false, shape.m, shape.n, shape.ldc, shape.stride_c);
   if (vector != nullptr) set_vector(vector);
   pick(handle, shape.alignment, workspace);
 }
@@ -137,6 +137,8 @@ void GemmPlan::run(cublasLtHandle_t handle, double alpha, const void* a, const v
                "cublasLtMatmul");
   };
   if (choice_.scale == CUDA_R_64F) return launch(alpha, beta);
+  if (choice_.scale == CUDA_R_32I)
+    return launch(static_cast<int32_t>(alpha), static_cast<int32_t>(beta));
   if (choice_.scale == CUDA_R_16F)
     return launch(float16(static_cast<float>(alpha)), float16(static_cast<float>(beta)));
   launch(static_cast<float>(alpha), static_cast<float>(beta));

@@ -76,7 +76,7 @@ class GemmPlan {
   template <class Handle>
   using Owner = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy>;
 
-  static Owner<cublasLtMatrixLayout_t> layout(const GemmChoice& choice, int64_t rows,
+  static Owner<cublasLtMatrixLayout_t> layout(cudaDataType_t elements, int64_t rows,
                                               int64_t columns, int64_t leading, int64_t batch,
                                               int64_t stride);
   void set_vector(const void* vector);

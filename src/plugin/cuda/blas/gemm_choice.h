@@ -27,12 +27,17 @@ struct GemmChoice {
   cublasLtEpilogue_t epilogue;
 
   bool bare() const { return epilogue == CUBLASLT_EPILOGUE_DEFAULT; }
+  cudaDataType_t results() const { return elements == CUDA_R_8I ? CUDA_R_32I : elements; }
   auto operator<=>(const GemmChoice&) const = default;
 };
 
 // Without an epilogue where cuBLASLt has none of these for the type, or a worse one: then kernels
 // of ours do it. Throws Error(kType) for types without products.
 GemmChoice gemm_choice(const CudaConfig& config, const GemmRequest& request);
+
+// Products of int8 as exact sums in int32. cuBLASLt has them on tensor cores alone.
+inline constexpr GemmChoice kBytesChoice{CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I,
+                                         CUBLASLT_EPILOGUE_DEFAULT};
 
 // What is tried where cuBLASLt has no product of half types without tensor cores; their sums are
 // float as well. Nothing for other types, and where tensor cores are permitted anyway.

@@ -85,13 +85,13 @@ MX_DEVICE typename Compute<T>::type widen(T x) {
 MX_DEVICE float widen(float16 x) { return widen_half(x); }
 MX_DEVICE float widen(bfloat16 x) { return widen_half(x); }
 
-// A number in the stored type To. Floating to small integers goes through 32 bits.
+// A number in the stored type To.
 template <class To>
 struct Narrow {
   template <class From>
   MX_DEVICE static To from(From x) {
-    if constexpr (Kind<From>::kReal && !Kind<To>::kReal && sizeof(To) < 4)
-      return static_cast<To>(static_cast<int32_t>(x));
+    if constexpr (Kind<From>::kReal && !Kind<To>::kReal)
+      return truncated<To>(x);
     else
       return static_cast<To>(x);
   }
@@ -100,7 +100,7 @@ template <>
 struct Narrow<bool> {
   template <class From>
   MX_DEVICE static bool from(From x) {
-    return static_cast<float>(x) != 0.0f;
+    return x != From(0);
   }
 };
 template <>
