@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -178,8 +179,15 @@ class Trainer:
         return self._optimizer
 
     def set_learning_rate(self, lr: float) -> None:
-        """Sets the learning rate; an optimizer with a scheduler refuses."""
+        """Sets the learning rate; an optimizer with a scheduler refuses. Servers that update keep theirs."""
         self._optimizer.set_learning_rate(lr)
+        store = getattr(self._kvstore, "handle", None)  # of a class of the program's own, none
+        if self._update_on_kvstore and store is not None and store.num_servers > 0:
+            warnings.warn(
+                f"given learning rate {lr} when the servers have the optimizer already: they go on with theirs; expected a "
+                "lr_scheduler, or update_on_kvstore=False",
+                stacklevel=2,
+            )
 
     def _rescale(self, batch_size: float) -> None:
         if not batch_size:

@@ -28,7 +28,8 @@ def _plain(image: NDArray) -> NDArray:
 
 
 def _named(args: Tuple[Any, ...], kwargs: Dict[str, Any], names: Sequence[str]) -> Dict[str, Any]:
-    """Further arguments, given by position or by name."""
+    """Further arguments, given by position or by name; behind an operator's own are `out` and `name`, as of all."""
+    names = (*names, "out", "name")
     if len(args) > len(names):
         raise TypeError(f"given {len(args)} further arguments, expected at most {', '.join(names)}")
     return {**dict(zip(names, args)), **kwargs}

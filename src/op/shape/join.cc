@@ -64,6 +64,17 @@ int join_axis(const JoinParams& params, int ndim, const char* tag) {
   return 0;
 }
 
+// The release's stack takes arrays of the first one's length in whatever shape, in that of the
+// first: programs stack an index (n,) with a column (n, 1) of drawn categories. NumPy's does not.
+template <Join kind>
+constexpr bool stacks_by_length(std::string_view name) {
+  return kind == Join::kStack && name == "stack";
+}
+
+bool same_length(const InferArg& a, const InferArg& b) {
+  return a.known() && b.known() && a.shape().size() == b.shape().size();
+}
+
 template <Join kind>
 void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
   infer.one_dtype();
@@ -72,6 +83,10 @@ void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
   Shape out = part_shape<kind>(params, infer.in(0).shape(), tag);
   const int axis = join_axis<kind>(params, out.ndim(), tag);
   for (int i = 1; i < infer.num_in(); ++i) {
+    if (stacks_by_length<kind>(tag) && same_length(infer.in(0), infer.in(i))) {
+      ++out[axis];
+      continue;
+    }
     const Shape part = part_shape<kind>(params, infer.in(i).shape(), tag);
     bool fits = part.ndim() == out.ndim();
     for (int d = 0; fits && d < out.ndim(); ++d) fits = d == axis || part[d] == out[d];
@@ -119,7 +134,7 @@ void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag,
   for (int i : missing.span()) infer.in(i).set_dim(axis, (whole - total) / count);
 }
 
-// Arrays of one shape; the result's without the new dimension.
+// Arrays of one shape, or length; the result's without the new dimension.
 void infer_stack_parts(const JoinParams& params, Infer& infer, const char* tag) {
   InferArg first = infer.in(0);
   const Shape& out = infer.out(0).shape();
@@ -130,8 +145,10 @@ void infer_stack_parts(const JoinParams& params, Infer& infer, const char* tag) 
       if (i != axis) part.push_back(out[i]);
     first.set_shape(part);
   }
-  for (int i = 1; i < infer.num_in(); ++i) first.same_shape(infer.in(i));
-  for (int i = 1; i < infer.num_in(); ++i) first.same_shape(infer.in(i));
+  const bool by_length = stacks_by_length<Join::kStack>(tag);
+  for (int pass = 0; pass < 2; ++pass)
+    for (int i = 1; i < infer.num_in(); ++i)
+      if (!by_length || !same_length(first, infer.in(i))) first.same_shape(infer.in(i));
 }
 
 InlineVector<Tensor, 8>* list(InlineVector<Tensor, 8>* tensors, int first, int count,

@@ -50,6 +50,23 @@ def test_decoding_and_reading(folder):
         image.imread("nowhere.jpg")
 
 
+def test_out_and_name_follow_an_operators_own_arguments(folder):
+    # A model server's reader: read(buf, flag=1, to_rgb=True, out=None) that hands all of them on by position.
+    pixels = picture(seed=0)
+    path, coded = str(folder / "0.png"), png(pixels)
+    for given in ((1, True, None), (1, True, None, "picture")):
+        assert (image.imdecode(coded, *given).asnumpy() == pixels).all()
+        assert (image.imread(path, *given).asnumpy() == pixels).all()
+    out = mx.nd.zeros(pixels.shape, dtype="uint8")
+    assert image.imdecode(coded, 1, True, out) is out and (out.asnumpy() == pixels).all()
+    small = mx.nd.zeros((12, 16, 3), dtype="uint8")
+    assert image.imresize(out, 16, 12, 1, small) is small
+    assert (small.asnumpy() == image.imresize(out, 16, 12, 1, None).asnumpy()).all()
+    assert (image.copyMakeBorder(out, 0, 0, 0, 0, 0, 0.0, (), None).asnumpy() == pixels).all()
+    with pytest.raises(TypeError, match="flag, to_rgb, out, name"):
+        image.imdecode(coded, 1, True, None, "picture", 3)
+
+
 # Two colours of printing, eight columns each, as an Adobe program stores them.
 FOUR_COLOURS = base64.b64decode(
     "/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwAoHB4jHhkoIyEjLSsoMDxkQTw3Nzx7WF1JZJGAmZaPgIyKoLTmw6Cq2q2KjMj/y9ru9f///5vB////+v/m/f/4/8AAFAgA"

@@ -36,6 +36,36 @@ def test_the_optimizer_of_servers_gives_the_weights_of_one_process(servers, kind
 
 
 @needs_mpi
+@pytest.mark.parametrize("servers", [0, 1])
+def test_a_trainer_says_that_servers_keep_their_learning_rate(servers):
+    lines, done = run(
+        1,
+        """
+        import warnings
+
+        net = mx.gluon.nn.Dense(1, in_units=2, use_bias=False)
+        net.initialize(mx.init.One())
+        trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0}, kvstore=store, update_on_kvstore=True)
+        trainer.set_learning_rate(0.5)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for step in range(2):
+                with mx.autograd.record():
+                    loss = net(mx.nd.ones((1, 2))).sum()
+                loss.backward()
+                trainer.step(1)
+                trainer.set_learning_rate(0.25)
+        say(net.weight.data().asnumpy().tolist(), sum("servers" in str(one.message) for one in said))
+        """,
+        servers=servers,
+        STORE="dist_sync",
+    )
+    # Servers got the rate of before the first step; without them every worker has the optimizer.
+    assert lines == {0: ["[[0.0, 0.0]] 2" if servers else "[[0.25, 0.25]] 0"]}, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
 def test_workers_of_an_asynchronous_store_do_not_wait_for_each_other():
     lines, done = run(
         2,

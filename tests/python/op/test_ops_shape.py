@@ -83,6 +83,15 @@ def stack(d):
     return "stack", [shape] * count, {"num_args": count, "axis": axis}, lambda *x: np.stack(x, axis)
 
 
+def stack_by_length(d):
+    # stack(arange(n), column of n): the first array's shape counts, of the others their lengths do.
+    shape, count = d.shape(low=0), d.int(2, 5)
+    axis = d.axis(len(shape) + 1)
+    forms = [shape[::-1], (1, *shape), (*shape, 1), (int(np.prod(shape)),)]
+    shapes = [shape] + [forms[d.int(0, len(forms) - 1)] for _ in range(1, count)]
+    return "stack", shapes, {"num_args": count, "axis": axis}, lambda *x: np.stack([a.reshape(shape) for a in x], axis)
+
+
 def vstack(d):
     shape, count = d.shape(low=0), d.int(1, 4)
     return "_npi_vstack", [shape] * count, {"num_args": count}, lambda *x: np.vstack(x)
@@ -214,7 +223,7 @@ def depth_to_space(d):
     return "depth_to_space", [(n, b * b * c, h, w)], {"block_size": b}, expected
 
 
-LINEAR = [transpose, swap, move, flip, rot90, roll, broadcast, tile, repeat, concat, stack, vstack, hstack, dstack,
+LINEAR = [transpose, swap, move, flip, rot90, roll, broadcast, tile, repeat, concat, stack, stack_by_length, vstack, hstack, dstack,
           column_stack, split, sections, hsplit, dsplit, slice_channel, diagonal, trace, diag, diagflat, tril,
           pad("constant"), pad("edge"), pad("reflect"), pad("symmetric"), squeeze, expand, atleast, space_to_depth,
           depth_to_space]
