@@ -150,17 +150,14 @@ template <class T>
       p.beta != 0);
 }
 
-// Whether a column meets a row, which is longer than a vector: BLAS is made for more depth.
-bool is_outer(int64_t n, int64_t k, bool in_row) {
-  constexpr int64_t kFewColumns = 16;
-  return k == 1 && in_row && n >= kFewColumns;
-}
+// Whether a column meets a row, which is as long as a vector: BLAS is made for more depth.
+bool is_outer(int64_t n, int64_t k, bool in_row) { return k == 1 && in_row && n >= kOuterRow; }
 
 // A block of an outer product. Whether it was made.
 template <class T>
 bool made_of_rows(const Products<T>& p, int64_t rows, int64_t columns, const T* a, const T* b,
                   T* c) {
-  if (!is_outer(p.n, p.k, !p.transpose_b || p.ldb == 1) || p.alpha != 1 || p.beta != 0)
+  if (!is_outer(columns, p.k, !p.transpose_b || p.ldb == 1) || p.alpha != 1 || p.beta != 0)
     return false;
   const auto loop = outer_product_loop<T>();
   if (loop != nullptr) loop(rows, columns, a, p.transpose_a ? 1 : p.lda, b, c, p.ldc);
@@ -310,7 +307,7 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
                   const T* b, T* c) {
   const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
   const int64_t row_a = transpose_a ? 1 : lda, column_a = transpose_a ? lda : 1;
-  if (std::max({m, n, k}) <= kSmallSide) {
+  if (n > 1 && std::max({m, n, k}) <= kSmallSide) {
     if (const auto loop = small_product_loop<T>()) {
       return loop({m, n, k, a, row_a, column_a, 0, b, transpose_b ? 1 : ldb, transpose_b ? ldb : 1,
                    0, c, n, 0, T{1}},

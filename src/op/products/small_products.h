@@ -33,7 +33,9 @@ using SmallProductLoop = void (*)(const SmallProducts<T>& p, int64_t count, int6
 template <class T>
 SmallProductLoop<T> small_product_loop();
 
-// c = a b of a column of m numbers, `row_a` apart, and a row of n; null likewise.
+// Numbers of the shortest row of an outer product.
+inline constexpr int64_t kOuterRow = 16;
+// c = a b of a column of m numbers, `row_a` apart, and a row of n >= kOuterRow; null likewise.
 template <class T>
 using OuterProductLoop = void (*)(int64_t m, int64_t n, const T* a, int64_t row_a, const T* b, T* c,
                                   int64_t ldc);
