@@ -14,8 +14,11 @@
 namespace mxnet {
 namespace {
 
-// Right sides of a panel: what vectors of every width divide. Of a narrow one where there are few.
-constexpr int64_t kPanel = 64, kNarrowPanel = 16;
+// Right sides of a panel: what vectors of every width divide. Where there are few, of the widest
+// vector.
+constexpr int64_t kPanel = 64;
+template <class T>
+constexpr int64_t kNarrowPanel = 64 / sizeof(T);
 
 // Unknown j of a right side is x[j * step]; its equation has a[j * row + k * column] beside unknown
 // k <= j, and the right side is taken times the factor.
@@ -92,7 +95,7 @@ void solve_triangular(const TriangularFactor& as, int64_t m, int64_t n, T alpha,
   if (size == 0) return;
   // An equation is a row of op(a), or a column of it where that stands on the right.
   const bool rows = as.right == as.transpose;
-  const int64_t room = sides <= kNarrowPanel ? kNarrowPanel : kPanel;
+  const int64_t room = sides <= kNarrowPanel<T> ? kNarrowPanel<T> : kPanel;
   PanelSystem<T> system{size, a, rows ? lda : 1, rows ? 1 : lda, room, alpha};
   // The first unknown to be known is the last one where equations have those behind theirs.
   const bool from_end = as.lower != rows;
