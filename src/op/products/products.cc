@@ -310,7 +310,7 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
   if (n > 1 && std::max({m, n, k}) <= kSmallSide) {
     if (const auto loop = small_product_loop<T>()) {
       return loop({m, n, k, a, row_a, column_a, 0, b, transpose_b ? 1 : ldb, transpose_b ? ldb : 1,
-                   0, c, n, 0, T{1}},
+                   0, c, n, m * n, T{1}},
                   1, 0, 1);
     }
   }
