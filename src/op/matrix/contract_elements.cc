@@ -6,9 +6,12 @@
 #include <iterator>
 
 #include "op/moving/strided_copy.h"
+#include "op/products/integer_products.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/rows/binary_kernel.h"
 #include "op/run/dispatch.h"
+#include "op/run/moved_bytes.h"
+#include "op/run/parallel.h"
 
 namespace mxnet::contraction {
 namespace {
@@ -74,6 +77,31 @@ bool sum_bytes(Dims dims, const Labelled& in, const Labelled& out, KernelContext
   void* const sums = context.workspace(static_cast<std::size_t>(product(dims, kept)));
   sum_dense(dims, labels, kept, DType::kUInt8, bytes, sums);
   copy_labels(dims, packed_strides(dims, {&kept}), out.strides, sums, out.tensor.data, 1);
+  return true;
+}
+
+// Rows of bytes, which both operands have in the same places, each with its own.
+bool multiply_bytes(Dims dims, std::span<const Labelled> in, const Labelled& out) {
+  if (out.tensor.dtype != DType::kInt8 && out.tensor.dtype != DType::kUInt8) return false;
+  const Labels labels = order_of(dims, in[0].strides);
+  if (labels.empty() || joined_stride(dims, labels, in[0].strides, 0) != 1) return false;
+  Labels kept, summed;
+  for (std::size_t l : labels) {
+    if (in[0].strides[l] != in[1].strides[l]) return false;
+    if (has(out.strides, l) && !summed.empty()) return false;
+    (has(out.strides, l) ? kept : summed).push_back(l);
+  }
+  if (summed.empty() || order_of(dims, in[1].strides) != labels ||
+      order_of(dims, out.strides) != kept || joined_stride(dims, kept, out.strides, 1) != 1)
+    return false;
+  const auto *const a = in[0].tensor.as<uint8_t>(), *const b = in[1].tensor.as<uint8_t>();
+  auto* const sums = out.tensor.as<uint8_t>();
+  const int64_t depth = product(dims, summed);
+  parallel_for(product(dims, kept), cost_of_moving(2.0 * static_cast<double>(depth)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i)
+                   sums[i] = dot_bytes(a + i * depth, b + i * depth, depth);
+               });
   return true;
 }
 
@@ -145,7 +173,7 @@ bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& 
   }
   // A floating zero to which a product is added has another sign than the product may have.
   const bool exact = is_integer(result.dtype) || result.dtype == DType::kBool;
-  if (summed) return false;
+  if (summed) return multiply_bytes(dims, in, out);
   const Labels order = order_of(dims, out.strides);
   if (!(exact || (has_all(order, in[0].strides) && has_all(order, in[1].strides)))) return false;
   Shape shapes[3];

@@ -9,7 +9,6 @@
 #include "op/matrix/labels.h"
 #include "op/op_cost.h"
 #include "op/params/dense_and_sparse.h"
-#include "op/products/blas.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"
 
@@ -232,13 +231,11 @@ bool is_small(const MaybeMatrices& p, DType type) {
          std::max({p->m, p->n, p->k}) <= kSmallProduct && p->m * p->n <= kSmallProduct / p->k;
 }
 void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c) {
-  const int64_t lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n;
-  const int64_t start[] = {0};
   dispatch_product(a.dtype, [&]<class T>(T one) {
     if constexpr (std::is_floating_point_v<T>) {
-      blas::gemm(p.transpose_a, p.transpose_b, p.m, p.n, p.k, one, a.as<T>(), lda, b.as<T>(), ldb,
-                 T{0}, c.as<T>(), p.n);
+      multiply_few(p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), b.as<T>(), c.as<T>());
     } else {
+      const int64_t lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n, start[] = {0};
       multiply(Products<T>{p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), lda, b.as<T>(),
                            ldb, c.as<T>(), p.n, one, T{0}, start, start, start});
     }

@@ -17,6 +17,10 @@ IntegerProducts<T> integer_products() {
   return MX_SIMD_CALL(loops<T>)();
 }
 
+uint8_t dot_bytes(const uint8_t* a, const uint8_t* b, int64_t n) {
+  return MX_SIMD_CALL(dot_bytes)(a, b, n);
+}
+
 template IntegerProducts<uint32_t> integer_products();
 template IntegerProducts<uint64_t> integer_products();
 

@@ -13,8 +13,10 @@
 namespace mxnet::matrix_batches {
 namespace {
 
-// Rows of the largest matrices that are worked on in lanes, and the most right sides.
-constexpr int kMostRows = 8;
+// Rows of the largest matrices that are not LAPACK's, and the most right sides.
+constexpr int kMostRows = 32;
+// The same of those that are worked on in lanes, where at least one lane in so many has a matrix.
+constexpr int kMostRowsInLanes = 16, kLeastPart = 4;
 
 // Integers of a mask that selects among lanes of T.
 template <class T>
@@ -38,7 +40,7 @@ void turn(const T* from, T* to, const StridedLoop& outer, const StridedLoop& inn
 
 // A function of Batch, for matrices of so many rows (or right sides); null where LAPACK is for
 // them.
-#define MX_IN_LANES(rows, ...) \
+#define MX_IN_VECTORS(rows, ...) \
   ((rows) <= kMostRows ? MX_SIMD_WIDE_AT(simd_level(), __VA_ARGS__) : nullptr)
 
 // fn(i) for each matrix; the info of one that failed.
@@ -56,15 +58,15 @@ int each(int64_t count, const F& fn) {
 template <class T>
 void factorise(int64_t n, int64_t count, T* a, int32_t* pivots) {
   if (n == 0) return;
-  if (const auto in_lanes = MX_IN_LANES(n, Batch<T>::factorise))
-    return in_lanes(static_cast<int>(n), count, a, pivots);
+  if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::factorise))
+    return in_vectors(static_cast<int>(n), count, a, pivots);
   each(count, [=](int64_t i) { return blas::getrf(n, a + i * n * n, pivots + i * n); });
 }
 
 template <class T>
 int invert(int64_t n, int64_t count, T* a, int32_t* pivots) {
-  if (const auto in_lanes = MX_IN_LANES(n, Batch<T>::invert))
-    return in_lanes(static_cast<int>(n), count, a);
+  if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::invert))
+    return in_vectors(static_cast<int>(n), count, a);
   return each(count, [=](int64_t i) {
     const int info = blas::getrf(n, a + i * n * n, pivots + i * n);
     return info != 0 ? info : blas::getri(n, a + i * n * n, pivots + i * n);
@@ -73,8 +75,8 @@ int invert(int64_t n, int64_t count, T* a, int32_t* pivots) {
 
 template <class T>
 int solve(int64_t n, int64_t sides, int64_t count, T* a, int32_t* pivots, T* x) {
-  if (const auto in_lanes = MX_IN_LANES(std::max(n, sides), Batch<T>::solve))
-    return in_lanes(static_cast<int>(n), static_cast<int>(sides), count, a, x);
+  if (const auto in_vectors = MX_IN_VECTORS(std::max(n, sides), Batch<T>::solve))
+    return in_vectors(static_cast<int>(n), static_cast<int>(sides), count, a, x);
   return each(count, [=](int64_t i) {
     return blas::gesv(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
   });
@@ -82,8 +84,8 @@ int solve(int64_t n, int64_t sides, int64_t count, T* a, int32_t* pivots, T* x) 
 
 template <class T>
 int cholesky(bool lower, int64_t n, int64_t count, T* a) {
-  if (const auto in_lanes = MX_IN_LANES(n, Batch<T>::cholesky))
-    return in_lanes(lower, static_cast<int>(n), count, a);
+  if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::cholesky))
+    return in_vectors(lower, static_cast<int>(n), count, a);
   return each(count, [=](int64_t i) {
     T* const matrix = a + i * n * n;
     const int info = blas::potrf(lower, n, matrix);

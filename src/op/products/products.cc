@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "op/moving/strided_kernels.h"
 #include "op/products/blas.h"
 #include "op/products/integer_products.h"
 #include "op/products/matrix_vector.h"
@@ -33,35 +34,39 @@ const T* gathered(const T* from, int64_t step, int64_t count, std::vector<T>* co
   return copy->data();
 }
 
-// A block of a product of integers, row by row: products of a row with each column where these lie
-// as rows do, else multiples of the right factor's rows.
+// `columns` of k numbers each, `step` apart, become rows.
+template <class T>
+std::vector<T> turned(const T* from, int64_t step, int64_t columns, int64_t k) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  std::vector<T> rows(static_cast<std::size_t>(columns * k));
+  tile_kernel(kBytes)(reinterpret_cast<const char*>(from), reinterpret_cast<char*>(rows.data()),
+                      {k, kBytes, columns * kBytes}, {columns, step * kBytes, kBytes}, kBytes,
+                      false);
+  return rows;
+}
+
+// A block of a product of integers. Columns that lie as rows do are turned, for a few rows met as
+// they are.
 template <std::unsigned_integral T>
 void integer_block(const Products<T>& p, int64_t rows, int64_t columns, const T* a, const T* b,
                    T* c) {
+  constexpr int64_t kFewRows = 8;
   const IntegerProducts<T> loops = integer_products<T>();
+  const auto multiply = [&](const T* right, int64_t row) {
+    loops.multiply({rows, columns, p.k, a, p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1,
+                    right, row, c, p.ldc, p.alpha, p.beta});
+  };
+  if (!p.transpose_b && columns > 1) return multiply(b, p.ldb);
+  if (p.transpose_b && columns > 1 && rows >= kFewRows)
+    return multiply(turned(b, p.ldb, columns, p.k).data(), columns);
   std::vector<T> copied_row, copied_column;
-  const bool by_columns = p.transpose_b || columns == 1;
-  if (!p.transpose_b && columns == 1) b = gathered(b, p.ldb, p.k, &copied_column);
+  if (!p.transpose_b) b = gathered(b, p.ldb, p.k, &copied_column);
   for (int64_t r = 0; r < rows; ++r) {
     const T* x = p.transpose_a ? gathered(a + r, p.lda, p.k, &copied_row) : a + r * p.lda;
     T* y = c + r * p.ldc;
-    if (p.k == 1 && p.beta == 0 && !by_columns) {  // an outer product: each number is written once
-      const T factor = p.alpha * x[0];
-      for (int64_t j = 0; j < columns; ++j) y[j] = factor * b[j];
-      continue;
-    }
-    if (p.beta != 1)
-      for (int64_t j = 0; j < columns; ++j) y[j] = p.beta == 0 ? 0 : y[j] * p.beta;
-    if (by_columns) {
-      for (int64_t j = 0; j < columns; ++j) y[j] += p.alpha * loops.dot(x, b + j * p.ldb, p.k);
-    } else {
-      int64_t l = 0;
-      for (; l + 4 <= p.k; l += 4) {
-        const T factors[] = {p.alpha * x[l], p.alpha * x[l + 1], p.alpha * x[l + 2],
-                             p.alpha * x[l + 3]};
-        loops.add_four(factors, b + l * p.ldb, p.ldb, y, columns);
-      }
-      for (; l < p.k; ++l) loops.add_scaled(p.alpha * x[l], b + l * p.ldb, y, columns);
+    for (int64_t j = 0; j < columns; ++j) {
+      const T product = p.alpha * loops.dot(x, b + j * p.ldb, p.k);
+      y[j] = p.beta == 0 ? product : product + p.beta * y[j];
     }
   }
 }
@@ -80,7 +85,7 @@ bool is_packed(const Products<T>& p) {
   constexpr int64_t kFewRows = 32;
   // Vectors of doubles are half as many; 1 means none but a vector.
   constexpr int64_t kFewColumns = sizeof(T) == sizeof(float) ? 12 : 1, kLittleDepth = 128;
-  if (p.n == 1 || (p.n <= kFewColumns && p.k < kLittleDepth)) return false;
+  if (p.n == 1 || p.k == 1 || (p.n <= kFewColumns && p.k < kLittleDepth)) return false;
   return packed_gemm::has_tall_tiles() && p.alpha == 1 && (p.beta == 0 || p.beta == 1) &&
          p.m >= kFewRows && multiplications(p) > 1e6;
 }
@@ -145,6 +150,20 @@ template <class T>
       p.beta != 0);
 }
 
+// Whether a column meets a row, which is as long as a vector: BLAS is made for more depth.
+bool is_outer(int64_t n, int64_t k, bool in_row) { return k == 1 && in_row && n >= kOuterRow; }
+
+// A block of an outer product. Whether it was made.
+template <class T>
+bool made_of_rows(const Products<T>& p, int64_t rows, int64_t columns, const T* a, const T* b,
+                  T* c) {
+  if (!is_outer(columns, p.k, !p.transpose_b || p.ldb == 1) || p.alpha != 1 || p.beta != 0)
+    return false;
+  const auto loop = outer_product_loop<T>();
+  if (loop != nullptr) loop(rows, columns, a, p.transpose_a ? 1 : p.lda, b, c, p.ldc);
+  return loop != nullptr;
+}
+
 // Whether vectors of a row of the result are faster than a call for each product. BLAS knows that
 // zero times a product is zero, whatever is in it.
 template <class T>
@@ -187,7 +206,8 @@ void block(const Products<T>& p, int64_t i, int64_t row, int64_t rows, int64_t c
   T* c = p.c_of(i) + row * p.ldc + column;
   if constexpr (std::is_integral_v<T>) {
     integer_block(p, rows, columns, a, b, c);
-  } else if (!multiply_packed(p, rows, columns, a, b, c)) {
+  } else if (!made_of_rows(p, rows, columns, a, b, c) &&
+             !multiply_packed(p, rows, columns, a, b, c)) {
     if constexpr (std::is_same_v<T, float>) {
       const bool by_vector = (p.m == 1) != (p.n == 1);
       if (by_vector && made_by_vector(p, rows * columns, a, b, c)) return;
@@ -281,6 +301,28 @@ void multiply_all(const Products<T>& p) {
 }
 
 }  // namespace
+
+template <std::floating_point T>
+void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const T* a,
+                  const T* b, T* c) {
+  const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
+  const int64_t row_a = transpose_a ? 1 : lda, column_a = transpose_a ? lda : 1;
+  if (n > 1 && std::max({m, n, k}) <= kSmallSide) {
+    if (const auto loop = small_product_loop<T>()) {
+      return loop({m, n, k, a, row_a, column_a, 0, b, transpose_b ? 1 : ldb, transpose_b ? ldb : 1,
+                   0, c, n, m * n, T{1}},
+                  1, 0, 1);
+    }
+  }
+  if (is_outer(n, k, true)) {
+    if (const auto loop = outer_product_loop<T>()) return loop(m, n, a, row_a, b, c, n);
+  }
+  blas::gemm(transpose_a, transpose_b, m, n, k, T{1}, a, lda, b, ldb, T{0}, c, n);
+}
+template void multiply_few(bool, bool, int64_t, int64_t, int64_t, const float*, const float*,
+                           float*);
+template void multiply_few(bool, bool, int64_t, int64_t, int64_t, const double*, const double*,
+                           double*);
 
 void multiply(const Products<float>& products) { multiply_all(products); }
 void multiply(const Products<double>& products) { multiply_all(products); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many matrix products of one size, spread over threads.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <span>
 
@@ -40,5 +41,11 @@ void multiply(const Products<double>& products);
 // For integers: exact, modulo 2 to the bits of the type.
 void multiply(const Products<uint32_t>& products);
 void multiply(const Products<uint64_t>& products);
+
+// c = op(a) op(b), one product of few numbers, but of some, whose matrices are dense: on the
+// calling thread, without the questions that batches ask.
+template <std::floating_point T>
+void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const T* a,
+                  const T* b, T* c);
 
 }  // namespace mxnet

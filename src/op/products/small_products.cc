@@ -17,7 +17,14 @@ SmallProductLoop<T> small_product_loop() {
   return MX_SIMD_WIDE_AT(simd_level(), multiply_small<T>);
 }
 
+template <class T>
+OuterProductLoop<T> outer_product_loop() {
+  return MX_SIMD_WIDE_AT(simd_level(), multiply_outer<T>);
+}
+
 template SmallProductLoop<float> small_product_loop();
 template SmallProductLoop<double> small_product_loop();
+template OuterProductLoop<float> outer_product_loop();
+template OuterProductLoop<double> outer_product_loop();
 
 }  // namespace mxnet

@@ -18,7 +18,8 @@ namespace mxnet {
 namespace {
 
 constexpr uint64_t kSeed = 20261127;
-constexpr int64_t kLargest = 10;
+// Around the sizes up to which they are worked on in lanes, and by themselves.
+constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 16, 17, 31, 32, 33};
 // Around the lanes of vectors of all widths.
 constexpr int64_t kCounts[] = {1, 2, 5, 16, 19, 33};
 
@@ -66,7 +67,7 @@ void expect_inverses_and_solutions(int64_t n, int64_t count) {
       for (int64_t c = 0; c < n; ++c)
         ASSERT_NEAR(product_at(n, n, a, inverse, i, r, c), r == c ? 1 : 0, kError<T>)
             << n << ", " << i << " of " << count;
-  for (const int64_t sides : {1, 3, 8, 9}) {
+  for (const int64_t sides : {1, 3, 8, 9, 33}) {
     const std::vector<T> b = numbers<T>(count * n * sides, random);
     std::vector<T> spent = a, x = b;
     ASSERT_EQ(matrix_batches::solve(n, sides, count, spent.data(), pivots.data(), x.data()), 0);
@@ -81,7 +82,7 @@ void expect_inverses_and_solutions(int64_t n, int64_t count) {
 
 TEST(MatrixBatches, InversesAndSolutionsSolve) {
   for (const int64_t count : kCounts) {
-    for (int64_t n = 1; n <= kLargest; ++n) {
+    for (const int64_t n : kSizes) {
       expect_inverses_and_solutions<float>(n, count);
       expect_inverses_and_solutions<double>(n, count);
     }
@@ -103,7 +104,7 @@ void expect_lapacks_factors(int64_t n, int64_t count) {
 
 TEST(MatrixBatches, FactorsAndPivotsAreLapacks) {
   for (const int64_t count : kCounts) {
-    for (int64_t n = 1; n <= kLargest; ++n) {
+    for (const int64_t n : kSizes) {
       expect_lapacks_factors<float>(n, count);
       expect_lapacks_factors<double>(n, count);
     }
@@ -114,7 +115,7 @@ TEST(MatrixBatches, FactorsAndPivotsAreLapacks) {
 TEST(MatrixBatches, EqualPivotsAndSingularMatricesAreLapacks) {
   std::mt19937_64 random(kSeed);
   int singular = 0;
-  for (int64_t n = 1; n <= kLargest; ++n) {
+  for (const int64_t n : kSizes) {
     for (int trial = 0; trial < 200; ++trial) {
       std::vector<double> a(static_cast<std::size_t>(n * n));
       for (double& x : a) x = static_cast<double>(random() % 3) - 1;
@@ -173,7 +174,7 @@ void expect_cholesky_factors(int64_t n, int64_t count, bool lower) {
 
 TEST(MatrixBatches, CholeskyFactorsAreOfOneTriangle) {
   for (const int64_t count : kCounts) {
-    for (int64_t n = 1; n <= kLargest; ++n) {
+    for (const int64_t n : kSizes) {
       for (const bool lower : {false, true}) {
         expect_cholesky_factors<float>(n, count, lower);
         expect_cholesky_factors<double>(n, count, lower);
@@ -199,8 +200,9 @@ void expect_solutions_of_subnormal_pivots(int64_t n) {
 
 TEST(MatrixBatches, ExtremePivotsDivide) {
   // Larger ones, and all where there are no vectors, are LAPACK's, which is not exact here.
-  const int64_t most = simd_level() > 0 ? 8 : 0;
-  for (int64_t n = 1; n <= most; ++n) {
+  const int64_t most = simd_level() > 0 ? 32 : 0;
+  for (const int64_t n : kSizes) {
+    if (n > most) break;
     expect_solutions_of_subnormal_pivots<float>(n);
     expect_solutions_of_subnormal_pivots<double>(n);
   }
@@ -218,7 +220,8 @@ TEST(MatrixBatches, ExtremePivotsDivide) {
 TEST(MatrixBatches, DoNotDependOnTheirNeighbours) {
   constexpr int64_t kCount = 37;
   std::mt19937_64 random(kSeed);
-  for (int64_t n = 2; n <= kLargest; ++n) {
+  for (const int64_t n : kSizes) {
+    if (n == 1) continue;
     const auto size = static_cast<std::size_t>(n * n);
     std::vector<float> a = regular<float>(n, kCount, random);
     std::fill_n(a.begin() + 3 * n * n, n, std::numeric_limits<float>::quiet_NaN());

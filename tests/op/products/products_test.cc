@@ -99,6 +99,22 @@ TEST(IntegerProducts, AreSumsModuloTheType) {
   expect_products<uint64_t>();
 }
 
+// Around vectors, strips of some vectors and parts of the depth.
+template <class T>
+void expect_tiles() {
+  for (const int64_t m : {1, 3, 4, 9})
+    for (const int64_t n : {7, 8, 9, 15, 16, 17, 31, 33, 64, 79})
+      for (const int64_t k : {0, 255, 256, 257, 600}) {
+        expect_product<T>(m, n, k, 1, 0);
+        expect_product<T>(m, n, k, 5, static_cast<T>(-1));
+      }
+}
+
+TEST(IntegerProducts, AreMadeOfTiles) {
+  expect_tiles<uint32_t>();
+  expect_tiles<uint64_t>();
+}
+
 template <class T>
 void expect_large_products() {
   for (const auto& [m, n, k] : {std::array<int64_t, 3>{131, 77, 130},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series of products of up to eight rows and columns against sums written out: any side turned,
+// Series of products of few rows and columns against sums written out: any side turned,
 // factors that all products share, gaps between rows and between matrices, which stay as they are.
 // The arrays end with their last element, so that the address sanitizer sees who reads on.
 #include "op/products/small_products.h"
@@ -80,10 +80,14 @@ template <class T>
 void expect_all_sums() {
   for (int bits = 0; bits < 16; ++bits) {
     const Layout as{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
-    for (const int64_t count : {1, 2, 5})
-      for (int64_t m = 1; m <= kSmallSide; ++m)
-        for (int64_t n = 1; n <= kSmallSide; ++n)
+    for (const int64_t count : {1, 2, 5}) {
+      for (int64_t m = 1; m <= 8; ++m)
+        for (int64_t n = 1; n <= 8; ++n)
           for (const int64_t k : {1, 3, 4, 8}) expect_sums<T>(count, m, n, k, as);
+      for (const int64_t m : {1, 7, 32})
+        for (int64_t n = 1; n <= kSmallSide + 1; ++n)
+          for (const int64_t k : {1, 9, 32, 33}) expect_sums<T>(count, m, n, k, as);
+    }
   }
 }
 
@@ -93,30 +97,41 @@ TEST(SmallProducts, AreSums) {
 }
 
 // Split in any way, with others beside them or alone: the digits tell.
-TEST(SmallProducts, DoNotDependOnTheirNeighbours) {
-  const SmallProductLoop<float> multiply_small = small_product_loop<float>();
+template <class T>
+void expect_no_neighbours(int64_t side) {
+  const SmallProductLoop<T> multiply_small = small_product_loop<T>();
   if (multiply_small == nullptr) GTEST_SKIP() << "this processor has no vectors for it";
-  constexpr int64_t kCount = 9, kSide = 3, kSize = kSide * kSide;
+  constexpr int64_t kCount = 9;
+  const int64_t size = side * side;
   std::mt19937_64 random(kSeed);
-  std::uniform_real_distribution<float> number(-1, 1);
-  std::vector<float> a(kCount * kSize), b(a.size()), all(a.size()), parts(a.size());
+  std::uniform_real_distribution<T> number(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(kCount * size)), b(a.size()), all(a.size()),
+      parts(a.size());
   for (auto* numbers : {&a, &b})
-    for (float& x : *numbers) x = number(random);
-  SmallProducts<float> p{kSide, kSide, kSide, a.data(),   kSide, 1,     kSize, b.data(),
-                         kSide, 1,     kSize, all.data(), kSide, kSize, 1};
+    for (T& x : *numbers) x = number(random);
+  SmallProducts<T> p{side, side, side, a.data(),   side, 1,    size, b.data(),
+                     side, 1,    size, all.data(), side, size, 1};
   multiply_small(p, kCount, 0, kCount);
   p.c = parts.data();
   for (int64_t first = 0; first < kCount; first += 2)
     multiply_small(p, kCount, first, std::min(first + 2, kCount));
   EXPECT_EQ(parts, all);
   for (int64_t i = 0; i < kCount; ++i) {
-    SmallProducts<float> one = p;
-    one.a += i * kSize;
-    one.b += i * kSize;
-    std::vector<float> alone(kSize);
+    SmallProducts<T> one = p;
+    one.a += i * size;
+    one.b += i * size;
+    std::vector<T> alone(static_cast<std::size_t>(size));
     one.c = alone.data();
     multiply_small(one, 1, 0, 1);
-    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), all.begin() + i * kSize)) << i;
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), all.begin() + i * size))
+        << side << ", " << i;
+  }
+}
+
+TEST(SmallProducts, DoNotDependOnTheirNeighbours) {
+  for (const int64_t side : {3, 7, 9, 16, 21, 32}) {
+    expect_no_neighbours<float>(side);
+    expect_no_neighbours<double>(side);
   }
 }
 
