@@ -82,6 +82,36 @@ TEST(BulkDraws, PoissonNumbersOfOtherMeansAreLeftAlone) {
   EXPECT_EQ(after, expected);
 }
 
+// Means of all kinds: few and many below the least that candidates are drawn for, above those of
+// the series, none (0, of 0 successes) and NaN.
+TEST(BulkDraws, PoissonNumbersOfGammaMeansAreThoseDrawnOneByOne) {
+  struct Shape {
+    float alpha, beta;
+  };
+  for (const auto [alpha, beta] :
+       {Shape{3, 1.5f}, Shape{0.3f, 40}, Shape{2, 99}, Shape{40, 2}, Shape{5000, 1}, Shape{3, 1e5f},
+        Shape{0, 1}, Shape{3, INFINITY}, Shape{NAN, 1}, Shape{INFINITY, 1}, Shape{1, 0}}) {
+    for (const int64_t n : {0, 1, 2, 63, 700, 100000}) {
+      Mt19937 bulk(kSeed), single(kSeed);
+      std::vector<float> got(static_cast<std::size_t>(n));
+      fill_gamma_poisson(bulk, got.data(), n, alpha, beta);
+      {
+        Draws draws(single);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          const float expected = draws.poisson(draws.gamma<float>(alpha, beta));
+          ASSERT_TRUE(got[i] == expected || (std::isnan(got[i]) && std::isnan(expected)))
+              << i << " of " << n << ", alpha " << alpha << ", beta " << beta << ": " << got[i]
+              << ", not " << expected;
+        }
+      }
+      uint32_t after_bulk, after_single;
+      bulk.fill(&after_bulk, 1);
+      single.fill(&after_single, 1);
+      EXPECT_EQ(after_bulk, after_single) << n << " numbers, alpha " << alpha << ", beta " << beta;
+    }
+  }
+}
+
 // The ends of the words, those about a quarter of a turn, and some of all others; any number of
 // them.
 TEST(BulkDraws, TangentsOfHalfTurnsAreThoseOfTheCLibrary) {
