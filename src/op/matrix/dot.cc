@@ -6,12 +6,15 @@
 #include <numeric>
 #include <optional>
 
+#include "op/loops/convert.h"
 #include "op/matrix/labels.h"
 #include "op/op_cost.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/products/blas.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"
+#include "op/run/dispatch.h"
+#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {
@@ -245,9 +248,17 @@ void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const T
   });
 }
 
-// Integers of which each of one array meets each of the other: no sum, and as exact in their own
-// type, which for most is narrower than what sums are made in.
-bool is_outer(const MaybeMatrices& p, DType type) { return is_integer(type) && p && p->k == 1; }
+// Each of one array meets each of the other: no sum, and as exact in the type of the arrays, which
+// for most integers and for halves is narrower than what sums are made in.
+bool is_outer(const MaybeMatrices& p) { return p && p->k == 1; }
+// Where one is zero that is not so: a sum of products of zeros is +0, whatever their sign.
+bool has_zero(const Tensor& x) {
+  return dispatch_dtype<kFloating>(x.dtype, "outer product", [&]<class T>(TypeTag<T>) {
+    const T* const first = x.as<T>();
+    return std::any_of(first, first + x.size(),
+                       [](T one) { return convert<ComputeType<T>>(one) == 0; });
+  });
+}
 void multiply_outer(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c,
                     KernelContext& context) {
   const Shape column{p.m, 1}, row{1, p.n}, all{p.m, p.n};
@@ -267,11 +278,13 @@ struct Small {
     multiply_small(*kFind(params, a.shape(), b.shape()), a, b, context.out(0));
   }
   static bool accepts_outer(const P& params, const Signature& signature) {
-    return is_outer(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
-                    signature.in[0].dtype);
+    return is_outer(kFind(params, signature.in[0].shape(), signature.in[1].shape()));
   }
+  template <class Op>
   static void run_outer(const P& params, KernelContext& context) {
     const Tensor &a = context.in(0), &b = context.in(1);
+    if (is_floating(a.dtype) && (gpu_table(context) != nullptr || has_zero(a) || has_zero(b)))
+      return Op::forward_cpu(params, context);
     multiply_outer(*kFind(params, a.shape(), b.shape()), a, b, context.out(0), context);
   }
   // Where it is false the general way says what is wrong, if anything is.
@@ -285,7 +298,7 @@ struct Small {
   template <class Op>
   static void add_to(OpBuilder<P>& op) {
     op.cpu(run, accepts, "small matrices");
-    op.cpu(run_outer, accepts_outer, "outer products of integers");
+    op.cpu(run_outer<Op>, accepts_outer, "outer products");
     Op::infer_shortcut = infer;
   }
 };
