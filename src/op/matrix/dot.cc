@@ -249,8 +249,11 @@ void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const T
 }
 
 // Each of one array meets each of the other: no sum, and as exact in the type of the arrays, which
-// for most integers and for halves is narrower than what sums are made in.
-bool is_outer(const MaybeMatrices& p) { return p && p->k == 1; }
+// for most integers and for halves is narrower than what sums are made in. (Of floats products make
+// them as fast, of narrow rows faster.)
+bool is_outer(const MaybeMatrices& p, DType type) {
+  return type != DType::kFloat32 && p && p->k == 1;
+}
 // Where one is zero that is not so: a sum of products of zeros is +0, whatever their sign.
 bool has_zero(const Tensor& x) {
   return dispatch_dtype<kFloating>(x.dtype, "outer product", [&]<class T>(TypeTag<T>) {
@@ -278,7 +281,8 @@ struct Small {
     multiply_small(*kFind(params, a.shape(), b.shape()), a, b, context.out(0));
   }
   static bool accepts_outer(const P& params, const Signature& signature) {
-    return is_outer(kFind(params, signature.in[0].shape(), signature.in[1].shape()));
+    return is_outer(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
+                    signature.in[0].dtype);
   }
   template <class Op>
   static void run_outer(const P& params, KernelContext& context) {

@@ -38,13 +38,14 @@ class TangentDraws : public RandomNumbers<TangentDraws> {
  private:
   static constexpr int kBatch = 64;
   std::size_t take() {
-    if (next_ == end_) {
-      end_ = std::min(stream_.available(), kBatch);
-      next_ = 0;
-      stream_.fill(words_.data(), end_);
-      asked_ = false;
-    }
+    if (next_ == end_) refill();
     return static_cast<std::size_t>(next_++);
+  }
+  [[gnu::noinline]] void refill() {
+    end_ = std::min(stream_.available(), kBatch);
+    next_ = 0;
+    stream_.fill(words_.data(), end_);
+    asked_ = false;
   }
 
   Mt19937& stream_;
@@ -121,10 +122,36 @@ class OwnMean {
   const LogFactorials& log_factorials_;
 };
 
+// Knuth's products, of words at hand.
+void fill_small(Mt19937& stream, float* out, int64_t n, float mean) {
+  constexpr int kBatch = 512;
+  std::array<float, kBatch> words;
+  const float threshold = std::exp(-mean);
+  int next = 0, end = 0;
+  const auto uniform = [&] {
+    if (next == end) {
+      end = std::min(stream.available(), kBatch);
+      next = 0;
+      stream.fill_rounded(words.data(), end);
+    }
+    return words[static_cast<std::size_t>(next++)] * 0x1p-32f;
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    float count = 0;
+    for (float product = uniform(); product > threshold; product *= uniform()) ++count;
+    out[i] = count;
+  }
+  stream.give_back(end - next);
+}
+
 }  // namespace
 
 bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
-  if (!(mean >= kSmallPoissonMean && mean <= kHugePoissonMean)) return false;
+  if (!(mean >= 0 && mean <= kHugePoissonMean)) return false;
+  if (mean < kSmallPoissonMean) {
+    fill_small(stream, out, n, mean);
+    return true;
+  }
   Likelihoods likelihoods(mean);
   TangentDraws draws(stream);
   for (int64_t i = 0; i < n; ++i) {
