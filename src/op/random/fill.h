@@ -55,6 +55,8 @@ bool fill_counts(Mt19937& stream, float* out, int64_t n, F a, F b) {
   } else {
     if (std::is_same_v<Dist, samplers::GeneralizedNegativeBinomial> && b == F(0)) return false;
     const samplers::GammaOfMeans means = Dist::means(a, b);
+    // Where most means are small, one by one is as fast.
+    if (!(means.alpha * means.beta > 0.5f * kSmallPoissonMean)) return false;
     fill_gamma_poisson(stream, out, n, means.alpha, means.beta);
     return true;
   }
