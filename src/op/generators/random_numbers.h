@@ -44,6 +44,9 @@ struct PoissonLikelihood {
   float log_mean, offset;
 };
 
+// Of a candidate that the tangent y has made: what it was likely to be made, turned over.
+MX_HOST_DEVICE inline float poisson_envelope(float y) { return 0.9f * (1.0f + y * y); }
+
 // Words: has uint32_t word(), random bits.
 template <class Words>
 class RandomNumbers {
@@ -130,14 +133,17 @@ class RandomNumbers {
         ++count;
       return count;
     }
+    const PoissonLikelihood likelihood(mean);
     return large_poisson(
-        mean, [this] { return half_turn_tangent(self().word()); }, PoissonLikelihood(mean));
+        mean, [this] { return half_turn_tangent(self().word()); },
+        [&](float candidate, float y, float u) {
+          return u <= poisson_envelope(y) * likelihood(candidate);
+        });
   }
-  // Of a mean between the two above. tangent(): half_turn_tangent() of the next word;
-  // likelihood(candidate): as PoissonLikelihood's.
-  template <class Tangent, class Likelihood>
-  MX_HOST_DEVICE float large_poisson(float mean, const Tangent& tangent,
-                                     const Likelihood& likelihood) {
+  // Of a mean between the two above. tangent(): half_turn_tangent() of the next word; takes(): for
+  // candidate, tangent and uniform number what stands in poisson().
+  template <class Tangent, class Takes>
+  MX_HOST_DEVICE float large_poisson(float mean, const Tangent& tangent, const Takes& takes) {
     const float root = std::sqrt(2.0f * mean);
     for (;;) {
       float y, candidate;
@@ -146,8 +152,7 @@ class RandomNumbers {
         candidate = root * y + mean;
       } while (candidate < 0.0f);
       candidate = std::floor(candidate);
-      const float ratio = 0.9f * (1.0f + y * y) * likelihood(candidate);
-      if (uniform<float>() <= ratio) return candidate;
+      if (takes(candidate, y, uniform<float>())) return candidate;
     }
   }
 

@@ -22,6 +22,8 @@ namespace {
 
 using namespace samplers;  // NOLINT(google-build-using-namespace): the rows below
 
+// So many numbers of the same parameters are worth a loop of their own.
+constexpr int64_t kManyEach = 64;
 // Elementary operations a number.
 constexpr double kDrawCost = 32.0;
 
@@ -106,6 +108,16 @@ void sample_cpu(const RandomParams&, KernelContext& context) {
     using F = DrawType<Dist, T>;
     RandomStreams::of(context.device())
         .deal(out.size(), kDrawCost, [&](Mt19937& stream, int64_t first, int64_t last) {
+          if constexpr (kCounts<Dist>) {
+            // Up to the first parameters that no loop is for.
+            while (each >= kManyEach && first < last) {
+              const int64_t at = first / each, end = std::min(last, (at + 1) * each);
+              if (!fill_counts<Dist>(stream, out.as<T>() + first, end - first,
+                                     static_cast<F>(a[at]), static_cast<F>(b[at])))
+                break;
+              first = end;
+            }
+          }
           Draws draws(stream);
           for (int64_t i = first; i < last; ++i) {
             const int64_t at = i / each;

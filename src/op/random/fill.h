@@ -2,7 +2,9 @@
 // A run of random numbers with common parameters, out of one stream.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <type_traits>
 
 #include "op/generators/random_draws.h"
@@ -39,6 +41,38 @@ void fill_normal(Draws& draws, T* out, int64_t n, F loc, F scale) {
   }
 }
 
+// Distributions whose numbers are floats, whatever the type of the result.
+template <class Dist>
+constexpr bool kCounts =
+    std::is_same_v<Dist, samplers::Poisson> || std::is_same_v<Dist, samplers::NegativeBinomial> ||
+    std::is_same_v<Dist, samplers::GeneralizedNegativeBinomial>;
+
+// Whether a loop for many numbers of these parameters draws them; of others nothing is drawn.
+template <class Dist, class F>
+bool fill_counts(Mt19937& stream, float* out, int64_t n, F a, F b) {
+  if constexpr (std::is_same_v<Dist, samplers::Poisson>) {
+    return fill_poisson(stream, out, n, static_cast<float>(a));
+  } else {
+    if (std::is_same_v<Dist, samplers::GeneralizedNegativeBinomial> && b == F(0)) return false;
+    const samplers::GammaOfMeans means = Dist::means(a, b);
+    // Where most means are small, one by one is as fast.
+    if (!(means.alpha * means.beta > 0.5f * kSmallPoissonMean)) return false;
+    fill_gamma_poisson(stream, out, n, means.alpha, means.beta);
+    return true;
+  }
+}
+template <class Dist, class F, class T>
+bool fill_counts(Mt19937& stream, T* out, int64_t n, F a, F b) {
+  std::array<float, 2048> counts;
+  for (int64_t first = 0; first < n; first += std::ssize(counts)) {
+    const int64_t count = std::min<int64_t>(n - first, std::ssize(counts));
+    if (!fill_counts<Dist>(stream, counts.data(), count, a, b)) return false;
+    std::transform(counts.begin(), counts.begin() + count, out + first,
+                   [](float x) { return static_cast<T>(x); });
+  }
+  return true;
+}
+
 template <class Dist, class T>
 void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
   using F = DrawType<Dist, T>;
@@ -53,9 +87,9 @@ void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
         return fill_exponential(stream, out, n, a);
       if constexpr (std::is_same_v<Dist, samplers::Gamma>)
         if (fill_gamma(stream, out, n, a, b)) return;
-      if constexpr (std::is_same_v<Dist, samplers::Poisson>)
-        if (fill_poisson(stream, out, n, a)) return;
     }
+    if constexpr (kCounts<Dist>)
+      if (fill_counts<Dist>(stream, out, n, a, b)) return;
     Draws draws(stream);
     if constexpr (std::is_same_v<Dist, samplers::Normal>) {
       fill_normal<F>(draws, out, n, a, b);

@@ -28,24 +28,29 @@ class TangentDraws : public RandomNumbers<TangentDraws> {
   // Of half a turn times the next uniform number.
   float tangent() {
     const std::size_t at = take();
+    if (!asked_) {
+      asked_ = true;
+      together_ = half_turn_tangents(words_.data(), end_, tangents_.data());
+    }
     return together_ ? tangents_[at] : half_turn_tangent(words_[at]);
   }
 
  private:
   static constexpr int kBatch = 64;
   std::size_t take() {
-    if (next_ == end_) {
-      end_ = std::min(stream_.available(), kBatch);
-      next_ = 0;
-      stream_.fill(words_.data(), end_);
-      together_ = half_turn_tangents(words_.data(), end_, tangents_.data());
-    }
+    if (next_ == end_) refill();
     return static_cast<std::size_t>(next_++);
+  }
+  [[gnu::noinline]] void refill() {
+    end_ = std::min(stream_.available(), kBatch);
+    next_ = 0;
+    stream_.fill(words_.data(), end_);
+    asked_ = false;
   }
 
   Mt19937& stream_;
   int next_ = 0, end_ = 0;
-  bool together_ = false;
+  bool asked_ = false, together_ = false;  // tangents of these words, and whether there are any
   std::array<uint32_t, kBatch> words_;
   std::array<float, kBatch> tangents_;
 };
@@ -74,18 +79,105 @@ class Likelihoods {
   std::array<float, kKept> kept_;
 };
 
+// log(k!) as PoissonLikelihood takes it.
+class LogFactorials {
+ public:
+  LogFactorials() {
+    for (std::size_t k = 0; k < kKept; ++k) kept_[k] = log_gamma(static_cast<float>(k) + 1.0f);
+  }
+  float operator()(float k) const {
+    return k < kKept ? kept_[static_cast<std::size_t>(k)] : log_gamma(k + 1.0f);
+  }
+
+ private:
+  static constexpr std::size_t kKept = 1024;
+  std::array<float, kKept> kept_;
+};
+
+// Whether large_poisson() takes a candidate, of a mean that no other number has: log(mean!) is a
+// series, and is computed as PoissonLikelihood does only where rounding could decide.
+class OwnMean {
+ public:
+  static constexpr float kMost = 1e4f;
+  OwnMean(float mean, const LogFactorials& log_factorials)
+      : mean_(mean),
+        log_mean_(std::log(mean)),
+        // mean log(mean) - log(mean!)
+        offset_(mean - 0.5f * log_mean_ - 0.918938533f - 0.0833333333f / mean),
+        // Of the exponent of e: the offset is off by some 5 units of what it is a difference of.
+        margin_(0x1p-20f * (mean * log_mean_ + 1.0f)),
+        log_factorials_(log_factorials) {}
+
+  bool takes(float candidate, float y, float uniform) const {
+    const float height = poisson_envelope(y);
+    const float exponent = candidate * log_mean_ - log_factorials_(candidate);
+    const float about = height * std::exp(exponent - offset_), off = about * margin_;
+    if (uniform < about - off) return true;
+    if (uniform > about + off) return false;
+    return uniform <= height * PoissonLikelihood(mean_)(candidate);
+  }
+
+ private:
+  const float mean_, log_mean_, offset_, margin_;
+  const LogFactorials& log_factorials_;
+};
+
+// Knuth's products, of words at hand.
+void fill_small(Mt19937& stream, float* out, int64_t n, float mean) {
+  constexpr int kBatch = 512;
+  std::array<float, kBatch> words;
+  const float threshold = std::exp(-mean);
+  int next = 0, end = 0;
+  const auto uniform = [&] {
+    if (next == end) {
+      end = std::min(stream.available(), kBatch);
+      next = 0;
+      stream.fill_rounded(words.data(), end);
+    }
+    return words[static_cast<std::size_t>(next++)] * 0x1p-32f;
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    float count = 0;
+    for (float product = uniform(); product > threshold; product *= uniform()) ++count;
+    out[i] = count;
+  }
+  stream.give_back(end - next);
+}
+
 }  // namespace
 
 bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
-  if (!(mean >= kSmallPoissonMean && mean <= kHugePoissonMean)) return false;
+  if (!(mean >= 0 && mean <= kHugePoissonMean)) return false;
+  if (mean < kSmallPoissonMean) {
+    fill_small(stream, out, n, mean);
+    return true;
+  }
   Likelihoods likelihoods(mean);
   TangentDraws draws(stream);
   for (int64_t i = 0; i < n; ++i) {
     out[i] = draws.large_poisson(
         mean, [&] { return draws.tangent(); },
-        [&](float candidate) { return likelihoods(candidate); });
+        [&](float candidate, float y, float u) {
+          return u <= poisson_envelope(y) * likelihoods(candidate);
+        });
   }
   return true;
+}
+
+void fill_gamma_poisson(Mt19937& stream, float* out, int64_t n, float alpha, float beta) {
+  static const LogFactorials log_factorials;
+  TangentDraws draws(stream);
+  for (int64_t i = 0; i < n; ++i) {
+    const float mean = draws.gamma<float>(alpha, beta);
+    if (!(mean >= kSmallPoissonMean && mean <= OwnMean::kMost)) {
+      out[i] = draws.poisson(mean);
+      continue;
+    }
+    const OwnMean own(mean, log_factorials);
+    out[i] = draws.large_poisson(
+        mean, [&] { return draws.tangent(); },
+        [&](float candidate, float y, float u) { return own.takes(candidate, y, u); });
+  }
 }
 
 }  // namespace mxnet

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of Poisson numbers of one large mean, those of RandomNumbers::poisson() bit for bit.
+// Runs of Poisson numbers of one mean, or of means that are drawn, too: those of
+// RandomNumbers::poisson() and gamma() bit for bit.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +8,10 @@
 
 namespace mxnet {
 
-// Whether the mean is one that candidates are drawn and rejected for; of others nothing is drawn.
+// Whether the mean is one that numbers are drawn for; of others (NaN, or too large) nothing is.
 bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean);
+
+// Each of a mean that is a gamma number, of so many words that follow.
+void fill_gamma_poisson(Mt19937& stream, float* out, int64_t n, float alpha, float beta);
 
 }  // namespace mxnet

@@ -62,15 +62,26 @@ struct Poisson {
   }
 };
 
+// What the means of Poisson numbers are drawn from.
+struct GammaOfMeans {
+  float alpha, beta;
+};
+template <class D>
+MX_HOST_DEVICE float poisson_of(D& draws, const GammaOfMeans& means) {
+  return draws.poisson(draws.template gamma<float>(means.alpha, means.beta));
+}
+
 // Failures before the k-th success of probability p: Poisson with a gamma distributed mean.
 struct NegativeBinomial {
   static constexpr std::array<ParamFacts, 2> kParams = {
       {{"k", "k", 1, Domain::kNotNegative}, {"p", "p", 1, Domain::kNotNegative}}};
+  template <class F>
+  MX_HOST_DEVICE static GammaOfMeans means(F k, F p) {
+    return {static_cast<float>(k), static_cast<float>((F(1) - p) / p)};
+  }
   template <class F, class D>
   MX_HOST_DEVICE static F draw(D& draws, F k, F p) {
-    const auto mean =
-        draws.template gamma<float>(static_cast<float>(k), static_cast<float>((F(1) - p) / p));
-    return static_cast<F>(draws.poisson(mean));
+    return static_cast<F>(poisson_of(draws, means(k, p)));
   }
 };
 
@@ -78,12 +89,14 @@ struct NegativeBinomial {
 struct GeneralizedNegativeBinomial {
   static constexpr std::array<ParamFacts, 2> kParams = {
       {{"mu", "mu", 1, Domain::kNotNegative}, {"alpha", "alpha", 1, Domain::kNotNegative}}};
+  template <class F>
+  MX_HOST_DEVICE static GammaOfMeans means(F mean, F dispersion) {
+    return {static_cast<float>(F(1) / dispersion), static_cast<float>(mean * dispersion)};
+  }
   template <class F, class D>
   MX_HOST_DEVICE static F draw(D& draws, F mean, F dispersion) {
     if (dispersion == F(0)) return static_cast<F>(draws.poisson(static_cast<float>(mean)));
-    const auto gamma = draws.template gamma<float>(static_cast<float>(F(1) / dispersion),
-                                                   static_cast<float>(mean * dispersion));
-    return static_cast<F>(draws.poisson(gamma));
+    return static_cast<F>(poisson_of(draws, means(mean, dispersion)));
   }
 };
 

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/error.h"
 #include "op/loops/blockwise.h"
@@ -14,7 +12,6 @@
 #include "op/moving/past_caches.h"
 #include "op/rows/byte_table.h"
 #include "op/rows/half_loops.h"
-#include "op/rows/unary_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/element_size.h"
 #include "op/run/gpu.h"
@@ -84,38 +81,6 @@ class RowLoop {
   void (*loop_)(const LoopType<T>*, const LoopType<T>*, LoopOut*, int64_t);
   void (*direct_)(const T*, const T*, T*, int64_t) = nullptr;  // without the way through float
 };
-
-// Powers of a bfloat16 that are no more than a step or two in float. Squares and cubes floats hold
-// exactly; reciprocals and roots are no closer to the middle between two of bfloat16 than 2^-18, so
-// that they are rounded to what the power is.
-using FloatLoop = void (*)(const float* from, float* to, int64_t n);
-void square(const float* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = from[i] * from[i];
-}
-void cube(const float* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = from[i] * from[i] * from[i];
-}
-void invert(const float* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = 1.0f / from[i];
-}
-// Of no sign, as those of -0 and of minus infinity.
-void half_power(const float* from, float* to, int64_t n) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  unary_loop<float>(UnaryRow::sqrt).value(from, to, n);
-  for (int64_t i = 0; i < n; ++i) to[i] = from[i] == -kInfinity ? kInfinity : std::fabs(to[i]);
-}
-FloatLoop short_power(double exponent) {
-  return exponent == 2.0    ? square
-         : exponent == 3.0  ? cube
-         : exponent == -1.0 ? invert
-         : exponent == 0.5  ? half_power
-                            : nullptr;
-}
-void run_short_power(FloatLoop loop, const Tensor& x, const Tensor& y) {
-  parallel_for(x.size(), cost_of_moving(2 * sizeof(bfloat16)), [&](int64_t first, int64_t last) {
-    through_float(loop, y.as<bfloat16>() + first, last - first, x.as<bfloat16>() + first);
-  });
-}
 
 // As many elements are nothing to divide or to keep from the caches, whatever a row takes: to ask
 // would cost more than the loop.
@@ -402,12 +367,10 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
     return gpu->binary_scalar(context.stream()->native(), static_cast<int>(row), a, scalar,
                               scalar_left, out);
   }
-  if (row == BinaryRow::power && !scalar_left) {
-    const FloatLoop loop = a.dtype == DType::kBFloat16 ? short_power(scalar) : nullptr;
-    if (loop != nullptr) return run_short_power(loop, a, out);
-    // A square is the product that the power would be rounded to.
-    if (scalar == 2.0) return run_binary(BinaryRow::multiply, a, a, out, context);
-  }
+  // A square is the product that the power would be rounded to. (Of bfloat16 the loop of powers
+  // reads one array, that of products two.)
+  if (row == BinaryRow::power && !scalar_left && scalar == 2.0 && a.dtype != DType::kBFloat16)
+    return run_binary(BinaryRow::multiply, a, a, out, context);
   dispatch(row, a.dtype, out.dtype, [&]<class T, class Out>(TypeTag<T>, TypeTag<Out>) {
     T value = convert<T>(scalar);
     const Shape one{1};

@@ -50,10 +50,11 @@ TEST(BulkDraws, ExponentialNumbersAreThoseDrawnOneByOne) {
       [](Draws& draws) { return static_cast<float>(draws.exponential<float>() / 0.7f); });
 }
 
-// The same numbers to the last bit, whose means fill the table of likelihoods, leave it at its ends
-// and are beyond it.
+// The same numbers to the last bit, whose means are small, or fill the table of likelihoods, leave
+// it at its ends and are beyond it.
 TEST(BulkDraws, PoissonNumbersAreThoseDrawnOneByOne) {
-  for (const float mean : {12.0f, 12.5f, 50.0f, 300.25f, 1e5f, 3e8f, 1e20f, 1e30f}) {
+  for (const float mean :
+       {0.0f, 0.3f, 5.0f, 11.99f, 12.0f, 12.5f, 50.0f, 300.25f, 1e5f, 3e8f, 1e20f, 1e30f}) {
     for (const int64_t n : {0, 1, 2, 63, 64, 65, 700, 30000}) {
       Mt19937 bulk(kSeed), single(kSeed);
       std::vector<float> got(static_cast<std::size_t>(n));
@@ -74,12 +75,42 @@ TEST(BulkDraws, PoissonNumbersAreThoseDrawnOneByOne) {
 TEST(BulkDraws, PoissonNumbersOfOtherMeansAreLeftAlone) {
   Mt19937 stream(kSeed), untouched(kSeed);
   float number;
-  for (const float mean : {0.0f, 11.99f, 2e30f, -1.0f, INFINITY, NAN})
+  for (const float mean : {2e30f, -1.0f, INFINITY, NAN})
     EXPECT_FALSE(fill_poisson(stream, &number, 1, mean)) << mean;
   uint32_t after, expected;
   stream.fill(&after, 1);
   untouched.fill(&expected, 1);
   EXPECT_EQ(after, expected);
+}
+
+// Means of all kinds: few and many below the least that candidates are drawn for, above those of
+// the series, none (0, of 0 successes) and NaN.
+TEST(BulkDraws, PoissonNumbersOfGammaMeansAreThoseDrawnOneByOne) {
+  struct Shape {
+    float alpha, beta;
+  };
+  for (const auto [alpha, beta] :
+       {Shape{3, 1.5f}, Shape{0.3f, 40}, Shape{2, 99}, Shape{40, 2}, Shape{5000, 1}, Shape{3, 1e5f},
+        Shape{0, 1}, Shape{3, INFINITY}, Shape{NAN, 1}, Shape{INFINITY, 1}, Shape{1, 0}}) {
+    for (const int64_t n : {0, 1, 2, 63, 700, 100000}) {
+      Mt19937 bulk(kSeed), single(kSeed);
+      std::vector<float> got(static_cast<std::size_t>(n));
+      fill_gamma_poisson(bulk, got.data(), n, alpha, beta);
+      {
+        Draws draws(single);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          const float expected = draws.poisson(draws.gamma<float>(alpha, beta));
+          ASSERT_TRUE(got[i] == expected || (std::isnan(got[i]) && std::isnan(expected)))
+              << i << " of " << n << ", alpha " << alpha << ", beta " << beta << ": " << got[i]
+              << ", not " << expected;
+        }
+      }
+      uint32_t after_bulk, after_single;
+      bulk.fill(&after_bulk, 1);
+      single.fill(&after_single, 1);
+      EXPECT_EQ(after_bulk, after_single) << n << " numbers, alpha " << alpha << ", beta " << beta;
+    }
+  }
 }
 
 // The ends of the words, those about a quarter of a turn, and some of all others; any number of

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -84,6 +85,21 @@ Pairs<T> pairs() {
   return pairs;
 }
 
+// Exponents whose powers a few steps make, where they are those of all numbers.
+constexpr double kShortExponents[] = {2, 3, 0.5, -1, -2, -0.5};
+bool is_short(double exponent) {
+  return std::find(std::begin(kShortExponents), std::end(kShortExponents), exponent) !=
+         std::end(kShortExponents);
+}
+
+// Off by no more than half a step and a little, of which long double may know too few digits.
+template <class T>
+bool is_rounded_once(T got, long double exact) {
+  const T size = std::fabs(got),
+          step = std::nextafter(size, std::numeric_limits<T>::infinity()) - size;
+  return ulps_off(got, exact) < 0.501 || std::fabs(got - exact) < 0.501L * step;
+}
+
 template <class T>
 void expect_powers(double most_ulps) {
   const Pairs<T> p = pairs<T>();
@@ -100,8 +116,9 @@ void expect_powers(double most_ulps) {
     T alone[2];
     loop.right_scalar(&p.a[i], &p.b[i], &alone[0], 1);
     loop.left_scalar(&p.a[i], &p.b[i], &alone[1], 1);
-    for (const T value : alone) {
-      ASSERT_TRUE(value == y[i] || (std::isnan(value) && std::isnan(y[i])))
+    for (const T& value : alone) {
+      const bool nearer = &value == &alone[0] && is_short(p.b[i]) && is_rounded_once(value, exact);
+      ASSERT_TRUE(nearer || value == y[i] || (std::isnan(value) && std::isnan(y[i])))
           << p.a[i] << " ^ " << p.b[i] << " alone " << value << ", in an array " << y[i];
     }
   }
@@ -110,6 +127,39 @@ void expect_powers(double most_ulps) {
 
 TEST(Powers, OfFloatsAreWithinTwoUlp) { expect_powers<float>(2); }
 TEST(Powers, OfDoublesAreWithinOneUlp) { expect_powers<double>(1); }
+
+// As near as one rounding brings them, among numbers for which the steps do not hold, too.
+template <class T>
+void expect_short_powers() {
+  using Limits = std::numeric_limits<T>;
+  const std::vector<T> numbers = pairs<T>().a;
+  const BinaryLoop<T, T> loop = binary_loop<T, T>(BinaryRow::power);
+  for (const double exponent : kShortExponents) {
+    const T b = static_cast<T>(exponent);
+    std::vector<T> y(numbers.size());
+    loop.right_scalar(numbers.data(), &b, y.data(), static_cast<int64_t>(y.size()));
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const long double exact = std::pow(static_cast<long double>(numbers[i]), exponent);
+      const bool usual = std::fabs(exact) >= Limits::min() / Limits::epsilon();
+      ASSERT_TRUE(is_rounded_once(y[i], exact) || (!usual && ulps_off(y[i], exact) <= 2))
+          << numbers[i] << " ^ " << b << " = " << y[i] << ", seed " << kSeed;
+    }
+    // Of any length, and in place.
+    for (int64_t n = 0; n < 70; ++n) {
+      std::vector<T> some(numbers.end() - 70, numbers.end());
+      loop.right_scalar(some.data(), &b, some.data(), n);
+      for (int64_t i = 0; i < 70; ++i) {
+        const auto at = numbers.size() - 70 + static_cast<std::size_t>(i);
+        const T got = some[static_cast<std::size_t>(i)], want = i < n ? y[at] : numbers[at];
+        ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << n << ", " << i;
+      }
+    }
+  }
+}
+TEST(Powers, ToShortExponentsAreRoundedOnce) {
+  expect_short_powers<float>();
+  expect_short_powers<double>();
+}
 
 // Exact where they are whole.
 TEST(Powers, OfWholeNumbersAreExact) {

@@ -51,6 +51,20 @@ def test_outer_products_of_integers_wrap_around(mx, rng, a, b, dtype):
         np.testing.assert_array_equal(mx.run("_npi_tensordot", x[:, None], y[:, None], a_axes_summed=(1,), b_axes_summed=(1,))[0], want)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("m, n", [(70, 90), (1, 300), (600, 1), (130, 257)])
+@pytest.mark.parametrize("odd", [None, 0.0, -0.0, np.nan, np.inf])
+def test_outer_products_of_floats_are_single_products(mx, rng, m, n, odd, dtype):
+    x, y = rng.standard_normal(m).astype(dtype), rng.standard_normal(n).astype(dtype)
+    if odd is not None:
+        x[m // 2] = y[n // 3] = odd
+    got = mx.run("_npi_tensordot_int_axes", x, y, axes=0)[0]
+    with np.errstate(all="ignore"):
+        want = (np.multiply.outer(x.astype("float64"), y.astype("float64")) + 0.0).astype(dtype)  # of zeros the sum is +0
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(np.signbit(got[want == 0]), np.signbit(want[want == 0]))
+
+
 @pytest.mark.parametrize("a, b", [((), (3, 2)), ((4, 5), (3, 5, 2)), ((2, 4, 5), (5,)), ((5,), (3, 5, 2)), ((), ())])
 def test_dot_is_numpys(mx, rng, a, b):
     x, y = rng.standard_normal(a), rng.standard_normal(b)
