@@ -77,8 +77,8 @@ void infer_numpy(const NoParams&, Infer& infer) {
   if (a.dtype() == DType::kUnknown || b.dtype() == DType::kUnknown) {
     // Of a network that is bound with the type of its data alone, parameters have the same.
     const DType known = a.dtype() == DType::kUnknown ? b.dtype() : a.dtype();
-    const bool fits = known == DType::kUnknown || out.dtype() == DType::kUnknown ||
-                      out.dtype() == known;
+    const bool fits =
+        known == DType::kUnknown || out.dtype() == DType::kUnknown || out.dtype() == known;
     if (row != BinaryRow::divide && fits) infer.one_dtype();
     return;
   }
