@@ -50,20 +50,6 @@ def test_gradients_are_written_or_added():
     assert executor.grad_dict["fc_bias"] is grads["fc_bias"]
 
 
-@pytest.mark.parametrize("static", [False, True])
-@pytest.mark.parametrize("op, count, dtype", [("batch_dot", 2, "int32"), ("linalg_gemm", 3, "int64"), ("linalg_gemm2", 2, "uint8"), ("linalg_syrk", 1, "bool")])
-def test_types_that_an_operator_does_not_compute_are_an_error_in_a_network_too(op, count, dtype, static):
-    net = getattr(mx.sym, op)(*(mx.sym.var(f"x{i}") for i in range(count)), name="product")
-    arrays = [mx.nd.ones((2, 2, 2), dtype=dtype) for _ in range(count)]
-    with pytest.raises(TypeError, match=rf"\[product\(.*{op}\)\] given .* of type {dtype}, expected one of: float32"):
-        if static:
-            block = mx.gluon.SymbolBlock(net, [mx.sym.var(f"x{i}") for i in range(count)])
-            block.hybridize(static_alloc=True, static_shape=True)
-            block(*arrays)[0].wait_to_read()
-        else:
-            net.bind(mx.cpu(), dict(zip(net.list_arguments(), arrays)))
-
-
 @pytest.mark.parametrize("watched", [False, True])
 def test_inference_can_be_differentiated(watched):
     rng = np.random.default_rng(7)
