@@ -40,10 +40,14 @@ void reshape(const char* function, NDArrayHandle handle, std::span<const int64_t
   *out = new_handle(front ? array.view_as(shape, array.dtype()) : recorded_reshape(array, shape));
 }
 
-std::span<const int64_t> checked_dims(const char* function, const int64_t* dims, int ndim) {
-  if (ndim < 0 || (ndim > 0 && dims == nullptr)) {
+// Instructions of reshape, of which -4 takes two more for two dimensions.
+template <class T>
+std::span<const T> checked_dims(const char* function, const T* dims, int ndim) {
+  constexpr int kMost = 3 * Shape::kMaxDims;
+  if (ndim < 0 || ndim > kMost || (ndim > 0 && dims == nullptr)) {
     throw Error(ErrorCode::kValue, function,
-                "given " + std::to_string(ndim) + " dimensions, expected 0 or more and a pointer");
+                "given " + std::to_string(ndim) + " dimensions, expected 0 to " +
+                    std::to_string(kMost) + " and a pointer to them");
   }
   return {dims, static_cast<std::size_t>(ndim)};
 }
@@ -70,23 +74,21 @@ int MXNDArrayAt64(NDArrayHandle handle, int64_t idx, NDArrayHandle* out) {
 
 int MXNDArrayReshape(NDArrayHandle handle, int ndim, int* dims, NDArrayHandle* out) {
   return guarded([&] {
-    std::vector<int64_t> wide;
-    if (ndim > 0 && dims != nullptr) wide.assign(dims, dims + ndim);
+    const std::span<const int> given = checked_dims<int>("MXNDArrayReshape", dims, ndim);
+    const std::vector<int64_t> wide(given.begin(), given.end());
     // Of the instructions this older function knows 0 and -1 only.
     if (std::any_of(wide.begin(), wide.end(), [](int64_t dim) { return dim < -1; }))
       throw Error(ErrorCode::kValue, "MXNDArrayReshape",
                   "given a dimension below -1, expected -1 or more");
-    reshape("MXNDArrayReshape", handle,
-            checked_dims("MXNDArrayReshape", dims == nullptr ? nullptr : wide.data(), ndim), false,
-            out);
+    reshape("MXNDArrayReshape", handle, wide, false, out);
   });
 }
 
 int MXNDArrayReshape64(NDArrayHandle handle, int ndim, dim_t* dims, bool reverse,
                        NDArrayHandle* out) {
   return guarded([&] {
-    reshape("MXNDArrayReshape64", handle, checked_dims("MXNDArrayReshape64", dims, ndim), reverse,
-            out);
+    reshape("MXNDArrayReshape64", handle, checked_dims<dim_t>("MXNDArrayReshape64", dims, ndim),
+            reverse, out);
   });
 }
 

@@ -33,7 +33,8 @@ bool engine_lives(uint64_t id) {
 struct FlushAtThreadEnd {
   ~FlushAtThreadEnd() {
     while (BulkState* state = t_thread.bulks) {
-      if (engine_lives(state->engine_id)) {
+      // From inside of an operation, which ends the process, nothing is pushed.
+      if (engine_lives(state->engine_id) && !state->engine->inside()) {
         state->engine->set_bulk_size(0);  // flushes, unlinks and deletes
       } else {
         t_thread.bulks = state->next;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/of_thread.h"
+#include "exec/typed_graph.h"
 #include "graph/infer.h"
 
 namespace mxnet {
@@ -90,6 +91,7 @@ std::vector<ArrayType> CachedOpPlans::types_of_entries(const CachedOpKey& key) c
     throw Error(ErrorCode::kValue, "CachedOp",
                 "given inputs from which not all shapes and types follow, expected complete ones");
   }
+  check_dtypes(graph_, types);
   return types;
 }
 

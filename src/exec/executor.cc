@@ -16,6 +16,7 @@
 #include "exec/plan_graph.h"
 #include "exec/shared_arrays.h"
 #include "exec/storage_types.h"
+#include "exec/typed_graph.h"
 #include "graph/backends.h"
 #include "graph/infer.h"
 #include "graph/partition.h"
@@ -52,6 +53,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
     throw Error(ErrorCode::kValue, "bind",
                 "given arrays from which not all shapes and types follow, expected complete ones");
   }
+  if (complete) check_dtypes(this->graph(), types_);
   make_stand_ins();
   make_outputs(groups);  // CPUs of several numbers are one device, and arrays still say which
   eager_only_ |= std::any_of(outputs_.begin(), outputs_.end(), sparse);

@@ -39,8 +39,7 @@ using Vars = InlineVector<Var*, 12>;
 using Layouts = InlineVector<StorageType, 8>;
 
 void check_counts(const OpDef& op, const void* params, InputRefs inputs, OutputRefs outputs) {
-  if (std::cmp_not_equal(inputs.size(), op.num_inputs(params)))
-    throw_wrong_count(op, params, inputs.size());
+  check_num_inputs(op, params, inputs.size());
   MX_ASSERT(outputs.size() == static_cast<std::size_t>(op.num_outputs(params)));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i]->is_none()) throw_no_array(op, params, i);
@@ -83,13 +82,6 @@ void check_devices(const OpDef& op, const void* params, InputRefs inputs, Output
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     if (!outputs[o]->is_none() && !reachable(outputs[o]->device(), device))
       throw_wrong_device(op, output_title(o), outputs[o]->device(), device);
-  }
-}
-
-void check_dtypes(const OpDef& op, const void* params, std::span<const ArrayType> in) {
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!op.dtypes().contains(in[i].dtype) && !op.type_only(static_cast<int>(i)))
-      throw_wrong_type(op, params, i, in[i].dtype);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/fork_order.h"
 #include "base/leaked.h"
 #include "base/lock.h"
+#include "exec/call_errors.h"
 
 namespace mxnet {
 namespace {
@@ -230,12 +231,13 @@ void check_outputs(const ParsedAttrsRef& parsed, std::span<NDArray* const> input
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i]->is_none() || inputs[i]->chunk() != output->chunk()) continue;
       const uint64_t wants = recorded(inputs).wanted;
+      if (wants == 0) continue;
+      // The rule of the gradient counts on them, and the call itself is yet to check.
+      check_num_inputs(parsed->op(), parsed->params().get(), inputs.size());
       const SavePlanRef plan = save_plan(parsed, static_cast<int>(inputs.size()),
                                          static_cast<int>(outputs.size()), wants);
       const int32_t at = plan->inputs[i];
-      if (wants == 0 || at == SavePlan::kNotSaved ||
-          !plan->needs_value[static_cast<std::size_t>(at)])
-        continue;
+      if (at == SavePlan::kNotSaved || !plan->needs_value[static_cast<std::size_t>(at)]) continue;
       throw Error(
           ErrorCode::kValue, parsed->op().name(),
           fmt::format("given '{}' as an output too, expected another array: its values are "

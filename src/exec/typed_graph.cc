@@ -6,10 +6,27 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "exec/call_errors.h"
 #include "graph/fuse_norm_relu.h"
 #include "graph/infer.h"
+#include "op/inline_vector.h"
+#include "op/named_errors.h"
 
 namespace mxnet {
+
+void check_dtypes(const IndexedGraph& graph, std::span<const ArrayType> types) {
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    const ir::Node& node = graph.node(n);
+    if (node.is_variable()) continue;
+    InlineVector<ArrayType, 8> in;
+    for (int entry : graph.inputs(n)) in.emplace_back(types[static_cast<std::size_t>(entry)]);
+    try {
+      check_dtypes(*node.op, node.params.get(), in.span());
+    } catch (...) {
+      rethrow_told_by(*node.op, title_of(node));
+    }
+  }
+}
 
 TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
   TypedGraph typed{IndexedGraph(std::move(graph)), {}, {}};

@@ -3,6 +3,7 @@
 // steps from a network to a plan hand to each other.
 #pragma once
 #include <map>
+#include <span>
 #include <vector>
 
 #include "exec/plan.h"
@@ -18,6 +19,10 @@ struct TypedGraph {
   std::vector<ArrayType> types;
   PreparedKernels kernels;
 };
+
+// Throws Error(kType) that names the node where an operator does not compute the type of an input:
+// rules say which type follows from which, not of which there are kernels. REQUIRES complete types.
+void check_dtypes(const IndexedGraph& graph, std::span<const ArrayType> types);
 
 // What is known of the variables alone.
 TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known);

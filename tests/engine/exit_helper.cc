@@ -128,6 +128,17 @@ void with_bulk() {
   push_work();
 }
 
+// On the thread that merged it.
+void inside_bulk() {
+  push_work();
+  Engine::get().wait_for_all();
+  Engine::get().set_bulk_size(100);
+  Engine::get().push([](const RunContext&) { std::exit(0); },
+                     {.device = {}, .reads = {}, .writes = {}, .cheap = true});
+  Engine::get().wait_for_all();
+  for (;;) pause();
+}
+
 // An operation that nobody will ever complete.
 void while_stuck() {
   push_work();
@@ -156,6 +167,7 @@ constexpr Way kWays[] = {
     {"inside", inside_operation},
     {"pushing", while_others_push},
     {"bulk", with_bulk},
+    {"inside-bulk", inside_bulk},
     {"stuck", while_stuck},
     {"uncaught", by_terminate},
 };

@@ -112,7 +112,7 @@ class EngineExit : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, EngineExit,
                          testing::Values("main", "thread", "thread-while-main-waits", "atexit",
                                          "library", "failure", "caught", "inside", "pushing",
-                                         "bulk"),
+                                         "bulk", "inside-bulk"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');

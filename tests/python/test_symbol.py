@@ -146,6 +146,31 @@ def test_shapes_of_a_reshape_follow_as_far_as_its_input_is_known():
     assert mx.sym.reshape(mx.sym.var("x"), shape=(-3, -2)).infer_shape_partial(x=(0, 3, 4))[1] == [()]
 
 
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "mod", "power"])
+def test_parameters_of_a_numpy_network_have_the_type_of_its_data(name):
+    function, x, w = getattr(mx.sym.np, name), mx.sym.var("x").as_np_ndarray(), mx.sym.var("w").as_np_ndarray()
+    for net in (function(x, w), function(w, x)):
+        types, results, _ = net.infer_type(x=np.float16)
+        assert types == [np.float16] * 2 and results == [np.float16]
+        assert {a.dtype for a in net.simple_bind(mx.cpu(), type_dict={"x": np.float16}, x=(2,), w=(2,)).arg_arrays} == {np.float16}
+    assert function(x, w).infer_type(x=np.float16, w=np.float64)[1] == [np.float64]
+    assert (function(x, w) + mx.sym.var("y").as_np_ndarray()).infer_type(y=np.float64)[0] == [np.float64] * 3
+
+
+def test_types_follow_without_shapes_and_from_what_an_array_is_combined_with():
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    for name in ["SequenceLast", "SequenceMask", "SequenceReverse"]:
+        assert getattr(mx.sym, name)(x, y, use_sequence_length=True).infer_type(x=np.float64) == ([np.float64] * 2, [np.float64], [])
+    x, y = x.as_np_ndarray(), y.as_np_ndarray()
+    for name in ["sum", "prod", "max", "min"]:
+        assert (getattr(mx.sym.np, name)(x, axis=0) + y).infer_type(y=np.float16)[0] == [np.float16] * 2
+
+
+def test_an_array_of_unknown_rank_is_joined_with_others():
+    joined = mx.sym.contrib.quantized_concat(*(mx.sym.var(n) for n in ["x", "y", "x_min", "x_max", "y_min", "y_max"]), num_args=2, dim=1)
+    assert joined.infer_shape_partial(y=(2, 3, 4))[1][0] == (2, 0, 4)
+
+
 def test_shapes_of_parts_follow_as_far_as_data_is_known():
     x, y = mx.sym.var("x"), mx.sym.var("y")
 

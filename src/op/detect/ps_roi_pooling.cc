@@ -268,6 +268,8 @@ OpBuilder<DeformablePsRoiParams> deformable_params(const char* name) {
       .num_inputs([](const DeformablePsRoiParams& params) { return params.num_inputs(); })
       .outputs([](const DeformablePsRoiParams&) { return 2; })
       .visible_outputs([](const DeformablePsRoiParams&) { return 1; })
+      .output("output")
+      .output("top_count")
       .infer([](const DeformablePsRoiParams& params, Infer& infer) {
         infer_deformable(params, infer, infer.in(0), infer.in(1), 2, infer.out(0));
         infer.out(1).same_shape(infer.out(0));

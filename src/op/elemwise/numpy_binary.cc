@@ -74,7 +74,14 @@ void infer_numpy(const NoParams&, Infer& infer) {
     out.set_dtype(is_comparison(row) ? DType::kBool : a.dtype());
     return;
   }
-  if (a.dtype() == DType::kUnknown || b.dtype() == DType::kUnknown) return;
+  if (a.dtype() == DType::kUnknown || b.dtype() == DType::kUnknown) {
+    // Of a network that is bound with the type of its data alone, parameters have the same.
+    const DType known = a.dtype() == DType::kUnknown ? b.dtype() : a.dtype();
+    const bool fits =
+        known == DType::kUnknown || out.dtype() == DType::kUnknown || out.dtype() == known;
+    if (row != BinaryRow::divide && fits) infer.one_dtype();
+    return;
+  }
   const DType common = common_type(a.dtype(), b.dtype());
   if (common == DType::kUnknown)
     b.fail("a type that combines with " + std::string(dtype_name(a.dtype())));

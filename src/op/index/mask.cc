@@ -20,8 +20,6 @@ namespace {
 
 // Of elements [first, last).
 int64_t count_between(const Tensor& mask, int64_t first, int64_t last) {
-  if (mask.dtype == DType::kBool)
-    return sum_of_bytes(mask.as<const uint8_t>() + first, last - first);
   int64_t count = 0;
   std::array<bool, Positions::kBlock> block;
   for (int64_t start = first; start < last; start += Positions::kBlock) {

@@ -168,12 +168,12 @@ int num_inputs(const SequenceParams& params) { return params.use_sequence_length
 void infer_sequence(const SequenceParams& params, Infer& infer, InferArg data, int lengths) {
   if (params.axis < 0 || params.axis > 1)
     infer.fail(fmt::format("given axis {}, expected 0 or 1", params.axis));
+  const bool has_lengths = lengths < infer.num_in();
+  if (has_lengths && infer.in(lengths).dtype() == DType::kUnknown)
+    infer.in(lengths).set_dtype(data.dtype());
   if (!data.rank_known()) return;
   if (data.ndim() < 2) data.fail("at least two dimensions");
-  if (lengths < infer.num_in()) {
-    infer.in(lengths).set_shape({data.dim(1 - params.axis)});
-    if (infer.in(lengths).dtype() == DType::kUnknown) infer.in(lengths).set_dtype(data.dtype());
-  }
+  if (has_lengths) infer.in(lengths).set_shape({data.dim(1 - params.axis)});
 }
 
 void infer_same(const SequenceParams& params, Infer& infer) {

@@ -83,6 +83,12 @@ void read_int64(const Tensor& tensor, int64_t first, int64_t n, int64_t* to) {
 }
 
 void read_truth(const Tensor& tensor, int64_t first, int64_t n, bool* to) {
+  if (tensor.dtype == DType::kBool) {
+    // Whoever filled the array may have left other bytes than 0 and 1, or nothing at all.
+    const uint8_t* const bytes = tensor.as<const uint8_t>() + first;
+    for (int64_t i = 0; i < n; ++i) to[i] = bytes[i] != 0;
+    return;
+  }
   dispatch_dtype(tensor.dtype, "mask",
                  [&]<class T>(TypeTag<T>) { convert_array(tensor.as<const T>() + first, to, n); });
 }

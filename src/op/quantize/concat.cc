@@ -115,11 +115,12 @@ PreparedKernelRef prepare_concat(const OpDef&, const void* parsed, const Signatu
 void infer_concat(const JoinParams& params, Infer& infer) {
   const int n = params.num_args;
   Shape shape;
+  int says = 0;  // an input whose rank is known
   for (int i = 0; i < n; ++i) {
-    if (infer.in(i).rank_known()) shape = Shape::unknown(infer.in(i).ndim());
+    if (infer.in(i).rank_known()) shape = Shape::unknown(infer.in(says = i).ndim());
   }
   if (shape.rank_known() && shape.ndim() > 0) {
-    const int axis = infer.axis(params.dim, infer.in(0));
+    const int axis = infer.axis(params.dim, infer.in(says));
     int64_t total = 0;
     for (int i = 0; i < n; ++i) {
       Shape part = infer.in(i).shape();

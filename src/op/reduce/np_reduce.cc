@@ -45,6 +45,10 @@ DType result_type(const NumpyParams& params, DType in) {
 
 template <Row row>
 void infer_row(const NumpyParams& params, Infer& infer) {
+  // Of an array of which nothing else is known: only sums of bool would have another type.
+  const bool keeps_type = row <= Row::kMin && row != Row::kMean && params.dtype == DType::kUnknown;
+  if (keeps_type && infer.in(0).dtype() == DType::kUnknown)
+    infer.in(0).set_dtype(infer.out(0).dtype());
   infer.out(0).set_dtype(result_type<row>(params, infer.in(0).dtype()));
   if (!infer.in(0).rank_known()) return;
   const Shape& shape = infer.in(0).shape();

@@ -159,6 +159,8 @@ class Arrays(ArrayTest):
         self.assertEqual(shape(out_handle("MXNDArrayReshape", flat, 2, (C.c_int * 2)(2, -1))), (2, 6))
         self.assert_fails(r"IndexError.*\[3, 13\) of 12 rows", out_handle, "MXNDArraySlice64", flat, C.c_int64(3), C.c_int64(13))
         self.assert_fails("IndexError", out_handle, "MXNDArrayAt", flat, C.c_uint(12))
+        self.assert_fails("given 2147483647 dimensions", out_handle, "MXNDArrayReshape", flat, 2**31 - 1, (C.c_int * 1)(-1))
+        self.assert_fails("given 2147483647 dimensions", out_handle, "MXNDArrayReshape64", flat, 2**31 - 1, (C.c_int64 * 1)(-1), C.c_bool(False))
         self.assert_fails("below -1", out_handle, "MXNDArrayReshape", flat, 1, (C.c_int * 1)(-2))
 
     def test_modes_of_shapes_in_views(self):

@@ -193,6 +193,16 @@ def test_masks_select_and_assign_as_numpys(mx, seed):
     equal(mx.run("_npi_boolean_mask_assign_tensor", data, whole, values, start_axis=0)[0], changed)
 
 
+@pytest.mark.parametrize("length", [3, 64, 100_000])
+def test_any_byte_but_0_of_a_mask_selects_once(mx, rng, length):
+    """Memory that nobody wrote, or bytes of another program: counting them by their sum led to places outside of the array."""
+    bytes_of_mask = rng.integers(0, 256, length).astype("uint8") * rng.integers(0, 2, length).astype("uint8")
+    mask, clean, data = bytes_of_mask.view("bool"), bytes_of_mask != 0, rng.normal(size=(length, 2)).astype("float32")
+    equal(mx.run("_npi_boolean_mask", data, mask)[0], data[clean])
+    equal(mx.run("_npx_nonzero", mask)[0], np.argwhere(clean))
+    equal(mx.run("_npi_boolean_mask_assign_scalar", data, mask, value=5)[0], np.where(clean[:, None], np.float32(5), data))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_unique_is_numpys(mx, seed):
     rng = np.random.default_rng(seed)

@@ -3,6 +3,8 @@
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_named_errors.py
 """
+import ctypes as C
+
 import numpy as np
 import pytest
 
@@ -28,3 +30,23 @@ def test_a_complaint_has_the_name_of_the_operator_that_was_called(mx, op, arrays
     with pytest.raises(Failure, match=rf"\[{op}\] ") as failure:
         mx.run(op, *arrays, **attrs)
     assert text in str(failure.value)
+
+
+@pytest.mark.parametrize("marked", [False, True])
+@pytest.mark.parametrize("op, given, expected", [("_npi_subtract", 1, 2), ("elemwise_mul", 1, 2), ("RNN", 2, 3), ("_npi_subtract", 3, 2)])
+def test_too_few_inputs_while_recording_are_an_error_though_one_is_the_output(mx, op, given, expected, marked):
+    """What the gradient keeps is asked before the call is checked; it read inputs that there were not."""
+    arrays, gradient, before = [mx.array(SQUARE) for _ in range(given)], mx.array(SQUARE), C.c_int()
+    attrs = {"state_size": 4, "num_layers": 1, "mode": "gru"} if op == "RNN" else {}
+    if marked:
+        mx.call("MXAutogradMarkVariables", 1, (C.c_void_p * 1)(arrays[0]), (C.c_uint * 1)(1), (C.c_void_p * 1)(gradient))
+    view = mx.array(SQUARE) if given > 1 else C.c_void_p()
+    if given == 1:
+        mx.call("MXNDArraySlice", arrays[0], C.c_uint(0), C.c_uint(4), C.byref(view))
+    mx.call("MXAutogradSetIsRecording", 1, C.byref(before))
+    try:
+        with pytest.raises(Failure, match=rf"\[{op}\] given {given} inputs, expected {expected}"):
+            mx.invoke(op, arrays, out=[view if given == 1 else arrays[-1]], **attrs)
+    finally:
+        mx.call("MXAutogradSetIsRecording", 0, C.byref(before))
+    mx.free(*arrays, gradient, view)

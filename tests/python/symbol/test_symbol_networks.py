@@ -65,3 +65,17 @@ def test_bfloat16_keeps_the_order_of_magnitude_and_the_winner(networks, name):
     narrow, _ = run("ONEDNN", MXNET_ONEDNN_BFLOAT16="1")
     assert difference(narrow, exact) < 0.05, SEED
     assert np.corrcoef(narrow.ravel(), exact.ravel())[0, 1] > 0.995, SEED
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("op, count, dtype", [("batch_dot", 2, "int32"), ("linalg_gemm", 3, "int64"), ("linalg_gemm2", 2, "uint8"), ("linalg_syrk", 1, "bool")])
+def test_types_that_an_operator_does_not_compute_are_an_error_in_a_network_too(op, count, dtype, static):
+    net = getattr(mx.sym, op)(*(mx.sym.var(f"x{i}") for i in range(count)), name="product")
+    arrays = [mx.nd.ones((2, 2, 2), dtype=dtype) for _ in range(count)]
+    with pytest.raises(TypeError, match=rf"\[product\(.*{op}\)\] given .* of type {dtype}, expected one of: float32"):
+        if static:
+            block = mx.gluon.SymbolBlock(net, [mx.sym.var(f"x{i}") for i in range(count)])
+            block.hybridize(static_alloc=True, static_shape=True)
+            block(*arrays)[0].wait_to_read()
+        else:
+            net.bind(mx.cpu(), dict(zip(net.list_arguments(), arrays)))
