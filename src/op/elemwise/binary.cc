@@ -116,7 +116,9 @@ void define_arrays(const NameList& names, void (*infer)(const NoParams&, Infer&)
   OpBuilder<NoParams> op(names[0]);
   for (std::size_t i = 1; i < names.size(); ++i) op.alias(names[i]);
   op.doc(row_doc(row)).input("lhs", "First argument.").input("rhs", "Second argument.").lenient();
-  op.dtypes(kNumeric).inplace(0, 0).inplace(1, 0).infer(infer).cpu(binary_cpu<row>).grad(gradient);
+  // Networks that were read from ONNX ask questions of bool too.
+  op.dtypes(is_comparison(row) ? kAllTypes : kNumeric).inplace(0, 0).inplace(1, 0);
+  op.infer(infer).cpu(binary_cpu<row>).grad(gradient);
   mark_pointwise(names[0]);
   mark_portable(names[0]);
 }

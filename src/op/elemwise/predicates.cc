@@ -79,7 +79,7 @@ void logical_not_cpu(const NoParams&, KernelContext& context) {
                     false, out, context);
 }
 [[maybe_unused]] const auto logical_not =
-    define<false>("logical_not", "1 where zero, else 0.", kNumeric, logical_not_cpu, "data");
+    define<false>("logical_not", "1 where zero, else 0.", kAllTypes, logical_not_cpu, "data");
 [[maybe_unused]] const auto numpy_logical_not =
     define<true>("_npi_logical_not", "Whether it is zero.", kAllTypes, logical_not_cpu);
 

@@ -15,8 +15,9 @@ namespace {
 
 // Rows of the largest matrices that are not LAPACK's, and the most right sides.
 constexpr int kMostRows = 32;
-// The same of those that are worked on in lanes, where at least one lane in so many has a matrix.
-constexpr int kMostRowsInLanes = 16, kLeastPart = 4;
+// The same of those that are worked on in lanes. That pays where the part of the lanes that have a
+// matrix is at least its rows' part of so many: in lanes all rows are exchanged with all others.
+constexpr int kMostRowsInLanes = 16, kToFactorise = 16, kToTakeRoots = 64;
 
 // Integers of a mask that selects among lanes of T.
 template <class T>

@@ -164,12 +164,20 @@ bool made_of_rows(const Products<T>& p, int64_t rows, int64_t columns, const T* 
   return loop != nullptr;
 }
 
-// Whether vectors of a row of the result are faster than a call for each product. BLAS knows that
-// zero times a product is zero, whatever is in it.
+// Whether vectors of a row of the result are faster than BLAS: not where a right factor of some
+// depth is turned first, and is met once, or columns of the left one are met.
+bool suits_rows(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kFew = kSmallSide / 2, kDeep = 12;
+  const int64_t most = std::max({m, n, k});
+  const bool turned = transpose_b && n > 1 && k >= kDeep;
+  return most <= kFew || (most <= kSmallSide && !(turned && (m == 1 || transpose_a)));
+}
+
+// Whether they are for these. BLAS knows that zero times a product is zero, whatever is in it.
 template <class T>
 bool is_by_rows(const Products<T>& p) {
-  return std::max({p.m, p.n, p.k}) <= kSmallSide && p.k > 0 && p.alpha != 0 && p.beta == 0 &&
-         small_product_loop<T>() != nullptr;
+  return suits_rows(p.transpose_a, p.transpose_b, p.m, p.n, p.k) && p.k > 0 && p.alpha != 0 &&
+         p.beta == 0 && small_product_loop<T>() != nullptr;
 }
 
 // Products [first, last) of those.
@@ -187,7 +195,7 @@ void multiply_by_rows(const Products<T>& p, int64_t first, int64_t last) {
                                   p.step_a,
                                   p.b_of(start),
                                   p.transpose_b ? 1 : p.ldb,
-                                  p.transpose_b ? p.ldb : 1,
+                                  p.transpose_b && p.n > 1 ? p.ldb : 1,
                                   p.step_b,
                                   p.c_of(start),
                                   p.ldc,
@@ -307,7 +315,7 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
                   const T* b, T* c) {
   const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
   const int64_t row_a = transpose_a ? 1 : lda, column_a = transpose_a ? lda : 1;
-  if (n > 1 && std::max({m, n, k}) <= kSmallSide) {
+  if (n > 1 && suits_rows(transpose_a, transpose_b, m, n, k)) {
     if (const auto loop = small_product_loop<T>()) {
       return loop({m, n, k, a, row_a, column_a, 0, b, transpose_b ? 1 : ldb, transpose_b ? ldb : 1,
                    0, c, n, m * n, T{1}},

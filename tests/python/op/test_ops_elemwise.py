@@ -196,10 +196,24 @@ def test_squares_negations_and_rounding(mx, rng, dtype):
 
 def test_negations_of_bool(mx, rng):
     a = rng.random(1003) > 0.5
-    for name in ("_npi_logical_not", "_npi_bitwise_not"):
+    for name in ("logical_not", "_npi_logical_not", "_npi_bitwise_not"):
         got = mx.run(name, a)[0]
         assert got.dtype == bool
         np.testing.assert_array_equal(got.view("uint8"), (~a).view("uint8"))
+
+
+@pytest.mark.parametrize("shapes", [((1003,), (1003,)), ((7, 1, 33), (5, 1)), ((1,), (70,)), ((0, 3), (1, 3))])
+@pytest.mark.parametrize("name, function", [
+    ("equal", np.equal), ("not_equal", np.not_equal), ("greater", np.greater), ("greater_equal", np.greater_equal), ("lesser", np.less),
+    ("lesser_equal", np.less_equal), ("logical_and", np.logical_and), ("logical_or", np.logical_or), ("logical_xor", np.logical_xor),
+])
+def test_bool_is_compared_in_networks_of_other_programs(mx, rng, name, function, shapes):
+    a, b = (rng.random(shape) > 0.5 for shape in shapes)
+    for op in (f"broadcast_{name}", f"_{name}")[: 1 + (shapes[0] == shapes[1])]:
+        got = mx.run(op, a, b)[0]
+        assert got.dtype == bool
+        np.testing.assert_array_equal(got.view("uint8"), function(a, b).view("uint8"))
+
 
 
 @pytest.mark.parametrize("to", ["float16", "float32", "float64", "uint8", "int8", "int32", "int64", "bool"])
