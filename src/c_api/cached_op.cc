@@ -38,13 +38,8 @@ void create(const char* function, SymbolHandle symbol, int num_flags, const char
   require(out, function, "out");
   const Symbol& of = symbol_of(symbol, function);
   std::vector<std::pair<std::string_view, std::string_view>> flags;
-  for (int i = 0; i < num_flags; ++i) {
-    require(keys, function, "keys");
-    require(vals, function, "vals");
-    require(keys[i], function, "a key");
-    require(vals[i], function, "a value");
-    flags.emplace_back(keys[i], vals[i]);
-  }
+  for_each_text(function, num_flags, keys, vals,
+                [&](const char* key, const char* value) { flags.emplace_back(key, value); });
   *out = cached_op_pool().create(
       std::make_unique<CachedOp>(of.copy().graph(), CachedOpFlags::parse(flags)));
 }

@@ -114,16 +114,9 @@ int MXDataIterCreateIter(DataIterCreator handle, uint32_t num_param, const char*
     const char* const function = "MXDataIterCreateIter";
     const io::IterDef& def = def_of(handle, function);
     require(out, function, "out");
-    if (num_param > 0) {
-      require(keys, function, "keys");
-      require(vals, function, "vals");
-    }
     Attrs params;
-    for (uint32_t i = 0; i < num_param; ++i) {
-      require(keys[i], function, "a key");
-      require(vals[i], function, "a value");
-      params.emplace_back(keys[i], vals[i]);
-    }
+    for_each_text(function, num_param, keys, vals,
+                  [&](const char* key, const char* value) { params.emplace_back(key, value); });
     *out = iters().create({io::create_iter(def, params), {}});
   });
 }

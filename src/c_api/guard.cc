@@ -110,6 +110,14 @@ const char* keep_for_caller(std::string text) {
   return kept.c_str();
 }
 
+void check_text_count(std::string_view function, int64_t count) {
+  constexpr int64_t kMost = 1 << 16;
+  if (count < 0 || count > kMost) {
+    throw Error(ErrorCode::kValue, function,
+                fmt::format("given {} texts, expected 0 to {}", count, kMost));
+  }
+}
+
 Device checked_device(std::string_view function, int type, int id) {
   switch (static_cast<DeviceType>(type)) {
     case DeviceType::kGPU: {

@@ -5,6 +5,7 @@
 #pragma once
 #include <cxxabi.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,26 @@ inline void require(const void* pointer, std::string_view function, const char* 
   if (pointer == nullptr) {
     throw Error(ErrorCode::kValue, function,
                 std::string("given null for ") + parameter + ", expected a pointer");
+  }
+}
+
+// A number of texts that no call has is the caller's fault: below 0, or of a variable that nobody
+// set, which would lead far beyond the caller's arrays.
+void check_text_count(std::string_view function, int64_t count);
+
+// fn(key, value) for each pair that the caller gives.
+template <class Fn>
+void for_each_text(std::string_view function, int64_t count, const char* const* keys,
+                   const char* const* values, Fn&& fn) {
+  check_text_count(function, count);
+  if (count > 0) {
+    require(keys, function, "keys");
+    require(values, function, "vals");
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    require(keys[i], function, "a key");
+    require(values[i], function, keys[i]);
+    fn(keys[i], values[i]);
   }
 }
 

@@ -25,12 +25,10 @@ class CallTexts {
             const char** values) {
     const std::string& key_num_args = op.key_var_num_args();
     bool counted = key_num_args.empty();
-    for (int i = 0; i < num_params; ++i) {
-      require(keys[i], op.name(), "a key");
-      require(values[i], op.name(), keys[i]);
-      texts_.emplace_back(keys[i], values[i]);
+    for_each_text(op.name(), num_params, keys, values, [&](const char* key, const char* value) {
+      texts_.emplace_back(key, value);
       counted = counted || texts_.back().first == key_num_args;
-    }
+    });
     if (!counted) {
       const auto end = std::to_chars(digits_, digits_ + sizeof(digits_), num_inputs).ptr;
       texts_.emplace_back(key_num_args,
@@ -79,10 +77,6 @@ void invoke_by_handle(const char* function, AtomicSymbolCreator creator, int num
   require(num_outputs, function, "num_outputs");
   require(outputs, function, "outputs");
   if (num_inputs > 0) require(inputs, function, "inputs");
-  if (num_params > 0) {
-    require(param_keys, function, "param_keys");
-    require(param_vals, function, "param_vals");
-  }
   run_by_texts(op, num_inputs, inputs, num_outputs, outputs, num_params, param_keys, param_vals);
 }
 
@@ -135,10 +129,6 @@ int MXOpCallCreate(OpHandle op_handle, int num_inputs, int num_params, const cha
   return guarded([&] {
     const OpDef& op = op_of(op_handle, "MXOpCallCreate");
     require(out, "MXOpCallCreate", "out");
-    if (num_params > 0) {
-      require(param_keys, "MXOpCallCreate", "param_keys");
-      require(param_vals, "MXOpCallCreate", "param_vals");
-    }
     const CallTexts texts(op, num_inputs, num_params, param_keys, param_vals);
     *out = op_call_pool().create({parse_attrs(op, texts.list()), device_of(op, texts.list())});
   });

@@ -237,13 +237,8 @@ int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, c
     constexpr const char* kFunction = "MXKVStoreSetGradientCompression";
     const StorePool::Use store = use_store(handle, kFunction);
     std::vector<std::pair<std::string_view, std::string_view>> params;
-    for (uint32_t i = 0; i < num_params; ++i) {
-      require(keys, kFunction, "keys");
-      require(vals, kFunction, "vals");
-      require(keys[i], kFunction, "a key");
-      require(vals[i], kFunction, "a value");
-      params.emplace_back(keys[i], vals[i]);
-    }
+    for_each_text(kFunction, num_params, keys, vals,
+                  [&](const char* key, const char* value) { params.emplace_back(key, value); });
     (*store)->set_compression(params);
   });
 }

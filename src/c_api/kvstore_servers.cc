@@ -36,17 +36,8 @@ std::vector<std::string> send_command(KVStoreHandle handle, int head, std::strin
 }  // namespace
 
 int MXInitPSEnv(uint32_t num_vars, const char** keys, const char** vals) {
-  return guarded([&] {
-    if (num_vars > 0) {
-      require(keys, "MXInitPSEnv", "keys");
-      require(vals, "MXInitPSEnv", "vals");
-    }
-    for (uint32_t i = 0; i < num_vars; ++i) {
-      require(keys[i], "MXInitPSEnv", "a key");
-      require(vals[i], "MXInitPSEnv", "a value");
-      kvstore::set_cluster_variable(keys[i], vals[i]);
-    }
-  });
+  return guarded(
+      [&] { for_each_text("MXInitPSEnv", num_vars, keys, vals, kvstore::set_cluster_variable); });
 }
 
 int MXKVStoreIsWorkerNode(int* ret) { return is_role("worker", ret, "MXKVStoreIsWorkerNode"); }

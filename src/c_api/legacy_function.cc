@@ -65,11 +65,8 @@ void run_function(const char* caller, FunctionHandle fun, NDArrayHandle* use_var
     attrs.emplace_back(function.arg_names[function.num_args - function.num_scalars + i],
                        numbers[i]);
   }
-  for (int i = 0; i < num_params; ++i) {
-    require(keys[i], caller, "a key");
-    require(values[i], caller, keys[i]);
-    attrs.emplace_back(keys[i], values[i]);
-  }
+  for_each_text(caller, num_params, keys, values,
+                [&](const char* key, const char* value) { attrs.emplace_back(key, value); });
   InlineVector<NDArray*, 4> in, out;
   for (uint32_t i = 0; i < function.num_use_vars; ++i) in.push_back(&array_of(use_vars[i]));
   for (uint32_t i = 0; i < function.num_mutate_vars; ++i) out.push_back(&array_of(mutate_vars[i]));
@@ -155,10 +152,6 @@ int MXFuncInvokeEx(FunctionHandle fun, NDArrayHandle* use_vars, float* scalar_ar
                    NDArrayHandle* mutate_vars, int num_params, char** param_keys,
                    char** param_vals) {
   return guarded([&] {
-    if (num_params > 0) {
-      require(param_keys, "MXFuncInvokeEx", "param_keys");
-      require(param_vals, "MXFuncInvokeEx", "param_vals");
-    }
     run_function("MXFuncInvokeEx", fun, use_vars, scalar_args, mutate_vars, num_params, param_keys,
                  param_vals);
   });

@@ -11,6 +11,7 @@
 #include "storage/storage.h"
 
 using namespace mxnet;
+using c_api::for_each_text;
 using c_api::require;
 using c_api::unobserved;
 using profiler::Profiler;
@@ -48,20 +49,9 @@ void check_process(const char* function, int profile_process, KVStoreHandle stor
 
 void configure(const char* function, int count, const char* const* keys, const char* const* values,
                KVStoreHandle store) {
-  if (count < 0) {
-    throw Error(ErrorCode::kValue, function,
-                fmt::format("given {} parameters, expected 0 or more", count));
-  }
-  if (count > 0) {
-    require(keys, function, "keys");
-    require(values, function, "vals");
-  }
   InlineVector<profiler::KeyValue, 12> texts;
-  for (int i = 0; i < count; ++i) {
-    require(keys[i], function, "a key");
-    require(values[i], function, keys[i]);
-    texts.emplace_back(keys[i], values[i]);
-  }
+  for_each_text(function, count, keys, values,
+                [&](const char* key, const char* value) { texts.emplace_back(key, value); });
   const profiler::Settings settings = profiler::parse_settings(function, texts.span());
   if (settings.server) reject_servers(function, store);
   Profiler::get().configure(settings);

@@ -19,6 +19,7 @@
 #include "mxnet/c_api.h"
 
 using namespace mxnet;
+using c_api::check_text_count;
 using c_api::guarded;
 using c_api::HandlePool;
 using c_api::require;
@@ -61,7 +62,8 @@ const PluginTable& compiler(const char* function) {
 }
 
 std::vector<std::string> texts(const char* function, int count, const char** given) {
-  if (count <= 0) return {};
+  check_text_count(function, count);
+  if (count == 0) return {};
   require(given, function, "list of texts");
   return {given, given + count};
 }

@@ -35,16 +35,9 @@ SymbolReturns& symbol_returns() { return of_thread<SymbolReturns>(); }
 std::vector<std::pair<std::string, std::string>> checked_attrs(const char* function, uint32_t count,
                                                                const char** keys,
                                                                const char** values) {
-  if (count > 0) {
-    require(keys, function, "keys");
-    require(values, function, "vals");
-  }
   std::vector<std::pair<std::string, std::string>> attrs;
-  for (uint32_t i = 0; i < count; ++i) {
-    require(keys[i], function, "a key");
-    require(values[i], function, keys[i]);
-    attrs.emplace_back(keys[i], values[i]);
-  }
+  for_each_text(function, count, keys, values,
+                [&](const char* key, const char* value) { attrs.emplace_back(key, value); });
   return attrs;
 }
 

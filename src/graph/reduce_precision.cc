@@ -13,6 +13,7 @@
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/symbol_attributes.h"
+#include "graph/symbol_node.h"
 #include "op/infer.h"
 #include "op/op_def.h"
 
@@ -39,6 +40,7 @@ class Reducer {
 
   Replacement replace(const ir::Node& original, const Ref<ir::Node>& node) {
     if (node->is_variable()) return variable(original);
+    check_inputs(original);  // an operator's own rule takes them for given
     std::vector<ir::Entry> inputs = node->inputs;
     if (needs_float32(original)) {
       // Variables count as float32, but 1.9.1 makes sure of it before conditional operators.
@@ -136,6 +138,7 @@ class Reducer {
   // Where all types are known, those that are not the widest are cast; otherwise that is seen when
   // the network runs.
   void widen(std::vector<ir::Entry>* inputs) {
+    if (inputs->empty()) return;
     const auto known = [&](const ir::Entry& input) { return type(input) != DType::kUnknown; };
     if (std::all_of(inputs->begin(), inputs->end(), known)) {
       const DType first = type(inputs->front());

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One null among good arguments, and numbers that make no sense: an error that names the function.
 // What is wrong in every place is for function_probe_test.cc.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <string>
 
@@ -135,6 +137,32 @@ TEST(Nulls, OutParametersAreLeftAlone) {
   EXPECT_STREQ(g_text, "13");
   EXPECT_EQ(g_values, nullptr);
   EXPECT_EQ(g_features, nullptr);
+}
+
+// As of a variable that nobody set; the arrays hold one text.
+TEST(Counts, OfTextsThatNoCallHasAreErrors) {
+  SymbolHandle x = nullptr, atomic = nullptr;
+  ASSERT_EQ(MXSymbolCreateVariable("x", &x), 0);
+  OpHandle ones = nullptr;
+  ASSERT_EQ(NNGetOpHandle("_ones", &ones), 0);
+  CachedOpHandle cached = nullptr;
+  NDArrayHandle* outputs = nullptr;
+  int num_outputs = 0;
+  const char *key = "shape", *value = "2";
+  for (const int count : {-1, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+    const auto refuses = [&](int result, unsigned given) {
+      const std::string text = MXGetLastError();
+      return result == -1 && (text.find(fmt::format("given {} texts", count)) != text.npos ||
+                              text.find(fmt::format("given {} texts", given)) != text.npos);
+    };
+    const auto given = static_cast<unsigned>(count);
+    EXPECT_TRUE(refuses(MXCreateCachedOpEx(x, count, &key, &value, &cached), given));
+    EXPECT_TRUE(refuses(MXSymbolCreateAtomicSymbol(ones, given, &key, &value, &atomic), given));
+    EXPECT_TRUE(refuses(
+        MXImperativeInvoke(ones, 0, nullptr, &num_outputs, &outputs, count, &key, &value), given));
+    EXPECT_TRUE(refuses(MXSetProfilerConfig(count, &key, &value), given));
+  }
+  MXSymbolFree(x);
 }
 
 }  // namespace

@@ -272,6 +272,23 @@ TEST(SymbolPasses, ConditionsKeepAnOperatorInFloat32) {
   EXPECT_EQ(reduce("softrelu", 2, shrinking, &none), -1);
 }
 
+// What an operator's rule reads of them was read from nowhere.
+TEST(SymbolPasses, TypesOfASymbolWithoutItsInputsAreNotLookedFor) {
+  OpHandle exp = nullptr;
+  Sym alone, reduced;
+  MX_OK(NNGetOpHandle("exp", &exp));
+  MX_OK(MXSymbolCreateAtomicSymbol(exp, 0, nullptr, nullptr, alone.out()));
+  const int bfloat16 = 12;
+  const char* widest[] = {"exp"};
+  for (const uint32_t listed : {0, 1}) {
+    EXPECT_EQ(MXReducePrecisionSymbol(alone.get(), reduced.out(), 0, nullptr, 0, nullptr, &bfloat16,
+                                      0, 0, 0, listed, 0, 0, 0, nullptr, nullptr, widest, nullptr,
+                                      nullptr, nullptr, nullptr, nullptr, nullptr),
+              -1);
+    EXPECT_TRUE(error_has("given 0 inputs, expected 1")) << MXGetLastError();
+  }
+}
+
 // Both spellings set the operators of one list of backends.
 TEST(SymbolPasses, ABackendOfNamesIsSetAndRemoved) {
   const Sym sum = sum_of_two();

@@ -171,6 +171,19 @@ def test_an_array_of_unknown_rank_is_joined_with_others():
     assert joined.infer_shape_partial(y=(2, 3, 4))[1][0] == (2, 0, 4)
 
 
+@pytest.mark.parametrize("shape", [(), 5, (5, 6)])
+def test_parameters_of_a_draw_have_the_first_dimensions_of_its_numbers(shape):
+    rest = shape if isinstance(shape, tuple) else (shape,)
+    numbers = mx.sym.sample_normal(mx.sym.var("mu"), mx.sym.var("sigma"), shape=shape) + mx.sym.var("y")
+    assert numbers.infer_shape(y=(2, 3) + rest) == ([(2, 3), (2, 3), (2, 3) + rest], [(2, 3) + rest], [])
+    assert numbers.infer_shape_partial(y=(0, 3) + rest)[0][1] == (0, 3)
+    with pytest.raises(mx.MXNetError, match="given"):
+        numbers.infer_shape(y=(2, 3) + rest, mu=(2, 4))
+    if rest:
+        with pytest.raises(mx.MXNetError, match="given"):
+            numbers.infer_shape(y=(2, 3) + rest[:-1] + (7,))
+
+
 def test_shapes_of_parts_follow_as_far_as_data_is_known():
     x, y = mx.sym.var("x"), mx.sym.var("y")
 

@@ -93,7 +93,7 @@ Builder& declare_inputs(Builder& op) {
       .input("state", "Excitation at the start, (sequences, marks).")
       .input("lags", "Times between events, (sequences, events).")
       .input("marks", "Marks of events, int32.")
-      .input("valid_length", "Number of events of each sequence.")
+      .input("valid_length", "Number of events of each sequence, rounded up.")
       .input("max_time", "When the observation of each sequence ends.");
 }
 

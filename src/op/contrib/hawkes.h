@@ -40,7 +40,10 @@ struct HawkesSequences {
   MX_HOST_DEVICE bool has_length(int64_t i) const {
     return lengths[i] >= 0 && lengths[i] <= static_cast<T>(longest);
   }
-  MX_HOST_DEVICE int64_t length_of(int64_t i) const { return static_cast<int64_t>(lengths[i]); }
+  // A part of an event counts as one.
+  MX_HOST_DEVICE int64_t length_of(int64_t i) const {
+    return static_cast<int64_t>(std::ceil(lengths[i]));
+  }
   MX_HOST_DEVICE int32_t mark(int64_t i, int64_t j) const { return marks[i * longest + j]; }
   MX_HOST_DEVICE bool has_mark(int64_t i, int64_t j) const {
     return mark(i, j) >= 0 && mark(i, j) < kinds;

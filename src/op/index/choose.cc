@@ -50,13 +50,14 @@ struct Operand {
   }
 };
 
-// By masks, which vectorise for every width; out of bytes, since GCC makes no vectors of bool.
+// Both are read whichever is chosen, or GCC makes no vectors. Any byte but 0 holds: those of an
+// array that nobody wrote, or of another program, may be others than 1.
 template <class W>
 [[gnu::noinline]] void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(holds);
   for (int64_t i = 0; i < n; ++i) {
-    const W mask = static_cast<W>(W{0} - static_cast<W>(bytes[i]));
-    out[i] = static_cast<W>((x[i] & mask) | (y[i] & static_cast<W>(~mask)));
+    const W on_true = x[i], on_false = y[i];
+    out[i] = bytes[i] != 0 ? on_true : on_false;
   }
 }
 
@@ -198,7 +199,8 @@ void choose_whole_rows(const Tensor& condition, const Tensor& x, const Tensor& y
             reinterpret_cast<const uint8_t*>(truth_of(condition, start, n, buffer.data()));
         for (int64_t i = 0; i < n; ++i) {
           const int64_t at = (start + i) * width;
-          const std::uintptr_t chosen = on_false + (apart & (std::uintptr_t{0} - holds[i]));
+          const auto mask = std::uintptr_t{0} - static_cast<std::uintptr_t>(holds[i] != 0);
+          const std::uintptr_t chosen = on_false + (apart & mask);
           move_halves<half>(reinterpret_cast<const char*>(chosen) + at,
                             static_cast<char*>(out) + at, width);
         }

@@ -223,7 +223,7 @@ void isin_cpu(const IsinParams& params, KernelContext& context) {
   std::array<bool, kPatterns> answers;
   for (int64_t i = 0; i < kPatterns; ++i) {
     patterns[static_cast<std::size_t>(i)] =
-        static_cast<uint8_t>(x.dtype == DType::kBool ? i & 1 : i);
+        static_cast<uint8_t>(x.dtype == DType::kBool ? i != 0 : i);
   }
   const Shape shape{kPatterns};
   answer({patterns.data(), &shape, x.dtype}, values, params.invert, 0, kPatterns, answers.data());

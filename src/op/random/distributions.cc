@@ -165,6 +165,13 @@ void infer_like(const RandomParams& params, Infer& infer) {
 
 void infer_sample(const RandomParams& params, Infer& infer) {
   InferArg in = infer.in(0);
+  const Shape made = infer.out(0).shape();
+  // The dimensions of the parameters stand in front of those of each element's numbers.
+  if (!in.known() && made.ndim() > params.shape.ndim()) {
+    Shape shape = Shape::scalar();
+    for (int i = 0; i < made.ndim() - params.shape.ndim(); ++i) shape.push_back(made[i]);
+    in.set_shape(shape);
+  }
   for (int i = 1; i < infer.num_in(); ++i) in.same_as(infer.in(i));
   if (in.rank_known()) {
     Shape shape = in.shape();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of csr matrices put together anew: slice, Concat, take; and where with a csr condition.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "base/error.h"
 #include "op/loops/convert.h"
@@ -175,7 +177,9 @@ void where(const AnyParams&, SparseContext& context) {
   std::vector<int64_t> places(static_cast<std::size_t>(condition.stored) + 1);
   std::size_t count = 0;
   dispatch_dtype(condition.values.dtype, "where", [&]<class T>(TypeTag<T>) {
-    const T* values = condition.values.as<const T>();
+    // A byte that is taken for true may be another than 1, and would count as often.
+    using Value = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    const auto* const values = condition.values.as<const Value>();
     for (int64_t row = 0; row < condition.rows; ++row) {
       for (int64_t k = condition.begin(row); k < condition.end(row); ++k) {
         places[count] = row * condition.columns + condition.indices[k];

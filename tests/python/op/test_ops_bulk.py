@@ -92,6 +92,19 @@ def test_where_chooses_rows(mx, rng):
     np.testing.assert_array_equal(mx.run("where", holds, x, y)[0], np.where(holds[:, None] != 0, x, y))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "int32", "float64"])
+@pytest.mark.parametrize("length", [1, 15, 16, 33, 700, 100_000])
+def test_any_byte_but_0_of_a_condition_holds(mx, rng, dtype, length):
+    """Elements were mixed bit by bit, and rows read from between the two arrays."""
+    byte = (rng.integers(0, 256, length) * rng.integers(0, 2, length)).astype("uint8")
+    holds, clean = byte.view("bool"), byte != 0
+    for shape in (length,), (length, 2), (length, 40):
+        x, y = rng.integers(0, 120, shape).astype(dtype), rng.integers(0, 120, shape).astype(dtype)
+        wanted = np.where(clean.reshape((length,) + (1,) * (len(shape) - 1)), x, y)
+        np.testing.assert_array_equal(mx.run("where", holds, x, y)[0], wanted)
+        np.testing.assert_array_equal(mx.run("_npi_where", holds.reshape((length,) + (1,) * (len(shape) - 1)), x, y)[0], wanted)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint8"])
 def test_positions_of_extremes_with_ties_and_nan(mx, rng, dtype, axis):

@@ -203,6 +203,11 @@ def test_any_byte_but_0_of_a_mask_selects_once(mx, rng, length):
     equal(mx.run("_npi_boolean_mask_assign_scalar", data, mask, value=5)[0], np.where(clean[:, None], np.float32(5), data))
 
 
+def test_any_byte_but_0_is_found_as_true(mx):
+    numbers = np.arange(1000).astype("uint8")
+    equal(mx.run("_npi_isin", numbers.view("bool"), np.ones(1, "bool"))[0], numbers != 0)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_unique_is_numpys(mx, seed):
     rng = np.random.default_rng(seed)

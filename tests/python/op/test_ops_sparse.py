@@ -269,6 +269,15 @@ def test_parts_of_matrices(mx, seed):
         check(mx, mx.run("_contrib_getnnz", csr(x), axis=axis)[0], (x != 0).sum(axis))
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_byte_but_0_of_a_csr_condition_holds(mx, seed):
+    """As many places were noted as the sum of the bytes, outside of the list of them."""
+    rng = np.random.default_rng(seed)
+    byte = (rng.integers(0, 256, (60, 40)) * rng.integers(0, 2, (60, 40))).astype("uint8")
+    x, y = rng.normal(size=byte.shape).astype("float32"), rng.normal(size=byte.shape).astype("float32")
+    check(mx, mx.run("where", csr(byte.view("bool")), x, y)[0], np.where(byte != 0, x, y))
+
+
 @pytest.mark.parametrize("axis", [0, 1, (0, 1)])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gradients_of_sums_of_squares_have_the_rows_of_the_array(mx, seed, axis):
