@@ -277,10 +277,14 @@ double cost_of(BinaryRow row, DType dtype) {
   return {along(a), along(b)};
 }
 
+// by_scalar: b is one, which of two arrays of one element the plan does not see; the loop of its
+// own that it may have gives the digits that it gives among many elements.
 template <class T, class Out>
-void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out) {
+void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out,
+               bool by_scalar = false) {
   const BroadcastPlan plan(a.shape(), b.shape(), out.shape());
-  const RowLoop<T, Out> loop(row, plan.inner());
+  const auto inner = by_scalar ? BroadcastPlan::Inner::kRightScalar : plan.inner();
+  const RowLoop<T, Out> loop(row, inner);
   const T *pa = a.as<T>(), *pb = b.as<T>();
   Out* py = out.as<Out>();
   const int64_t n = plan.row_length();
@@ -289,8 +293,8 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
   }
   const double cost = cost_of(row, a.dtype);
   const bool light = !is_long(row);
-  const bool a_moves = plan.inner() != BroadcastPlan::Inner::kLeftScalar;
-  const bool b_moves = plan.inner() != BroadcastPlan::Inner::kRightScalar;
+  const bool a_moves = inner != BroadcastPlan::Inner::kLeftScalar;
+  const bool b_moves = inner != BroadcastPlan::Inner::kRightScalar;
   const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;
   const int64_t read = (a.size() + b.size()) * static_cast<int64_t>(sizeof(T));
   if (plan.rows() == 1) {  // the common case: split the one row
@@ -376,7 +380,7 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
     const Shape one{1};
     const Tensor b{&value, &one, a.dtype};
     const auto run = [&](const Tensor& from, const Tensor& to) {
-      scalar_left ? run_typed<T, Out>(row, b, from, to) : run_typed<T, Out>(row, from, b, to);
+      scalar_left ? run_typed<T, Out>(row, b, from, to) : run_typed<T, Out>(row, from, b, to, true);
     };
     if constexpr (kIsByte<T> && std::is_same_v<T, Out>) {
       // Remainders of bytes are computed by whole vectors.

@@ -255,6 +255,16 @@ def test_powers_do_not_depend_on_their_neighbours(mx, rng):
     np.testing.assert_allclose(mixed[at], expected, rtol=3e-7, atol=1e-44)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("exponent", [-2, -1, -0.5, 0.5, 2, 3, 2.5])
+def test_powers_of_one_element_are_those_among_many(mx, rng, dtype, exponent):
+    base = with_specials(rng, dtype, 300) * rng.uniform(0.5, 2, 300).astype(dtype)
+    many = mx.run("_power_scalar", base, scalar=exponent)[0]
+    for shape in [(1,), (1, 1, 1)]:
+        each = [mx.run("_power_scalar", x.reshape(shape), scalar=exponent)[0].reshape(-1) for x in base]
+        np.testing.assert_array_equal(np.concatenate(each), many)
+
+
 @pytest.mark.parametrize("start,step", [(2**31 - 3000, 1), (-(2**31) + 2000, -1), (16777210, 3), (-0.0, -1), (0.5, 2)])
 def test_arange_of_whole_numbers_that_float32_rounds(mx, start, step):
     result = mx.run("_arange", start=start, stop=start + 3000 * step, step=step, dtype="float32")[0]
