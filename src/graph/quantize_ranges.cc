@@ -11,6 +11,7 @@
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
 #include "graph/symbol_attributes.h"
+#include "graph/symbol_node.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -19,6 +20,7 @@ namespace {
 // The value whose range a node asks for; empty where it asks for none.
 std::string calibrated_value(const ir::Node& node) {
   if (node.is_variable()) return {};
+  check_inputs(node);
   const std::string& op = node.op->name();
   if (op == "_contrib_quantize_v2" || op == "_contrib_quantize_asym")
     return entry_name(node.inputs[0]);

@@ -289,6 +289,19 @@ TEST(SymbolPasses, TypesOfASymbolWithoutItsInputsAreNotLookedFor) {
   }
 }
 
+// What a node to calibrate stands behind was read from nowhere.
+TEST(SymbolPasses, RangesOfASymbolWithoutItsInputsAreNotSet) {
+  OpHandle quantize = nullptr;
+  Sym alone, calibrated;
+  MX_OK(NNGetOpHandle("_contrib_quantize_v2", &quantize));
+  MX_OK(MXSymbolCreateAtomicSymbol(quantize, 0, nullptr, nullptr, alone.out()));
+  const char* layers[] = {"data"};
+  const float low = -1.0f, high = 1.0f;
+  EXPECT_EQ(MXSetCalibTableToQuantizedSymbol(alone.get(), 1, layers, &low, &high, calibrated.out()),
+            -1);
+  EXPECT_TRUE(error_has("given 0 inputs, expected 1")) << MXGetLastError();
+}
+
 // Both spellings set the operators of one list of backends.
 TEST(SymbolPasses, ABackendOfNamesIsSetAndRemoved) {
   const Sym sum = sum_of_two();
