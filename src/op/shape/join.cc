@@ -12,7 +12,18 @@
 namespace mxnet {
 namespace {
 
-enum class Join : uint8_t { kConcat, kConcatenate, kStack, kHstack, kVstack, kDstack, kColumns };
+enum class Join : uint8_t {
+  kConcat,
+  kConcatenate,
+  // The release's stack takes arrays of the first one's length in whatever shape, in that of the
+  // first: programs stack an index (n,) with a column (n, 1) of drawn categories.
+  kStack,
+  kNumpyStack,
+  kHstack,
+  kVstack,
+  kDstack,
+  kColumns
+};
 
 // An array as the operator sees it.
 template <Join kind>
@@ -24,7 +35,8 @@ Shape part_shape(const JoinParams& params, const Shape& in, const char* tag) {
       return ndim == 0 && kind == Join::kHstack ? Shape{1} : in;
     case Join::kConcatenate:
       return params.axis ? in : Shape{in.size()};
-    case Join::kStack: {
+    case Join::kStack:
+    case Join::kNumpyStack: {
       const int axis = normalize_axis(params.dim, ndim + 1, tag);
       Shape out = Shape::scalar();
       for (int i = 0; i <= ndim; ++i) out.push_back(i == axis ? 1 : in[i < axis ? i : i - 1]);
@@ -49,6 +61,7 @@ int join_axis(const JoinParams& params, int ndim, const char* tag) {
   switch (kind) {
     case Join::kConcat:
     case Join::kStack:
+    case Join::kNumpyStack:
       return normalize_axis(params.dim, ndim, tag);
     case Join::kConcatenate:
       return normalize_axis(params.axis.value_or(0), ndim, tag);
@@ -64,13 +77,6 @@ int join_axis(const JoinParams& params, int ndim, const char* tag) {
   return 0;
 }
 
-// The release's stack takes arrays of the first one's length in whatever shape, in that of the
-// first: programs stack an index (n,) with a column (n, 1) of drawn categories. NumPy's does not.
-template <Join kind>
-constexpr bool stacks_by_length(std::string_view name) {
-  return kind == Join::kStack && name == "stack";
-}
-
 bool same_length(const InferArg& a, const InferArg& b) {
   return a.known() && b.known() && a.shape().size() == b.shape().size();
 }
@@ -83,7 +89,7 @@ void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
   Shape out = part_shape<kind>(params, infer.in(0).shape(), tag);
   const int axis = join_axis<kind>(params, out.ndim(), tag);
   for (int i = 1; i < infer.num_in(); ++i) {
-    if (stacks_by_length<kind>(tag) && same_length(infer.in(0), infer.in(i))) {
+    if (kind == Join::kStack && same_length(infer.in(0), infer.in(i))) {
       ++out[axis];
       continue;
     }
@@ -135,6 +141,7 @@ void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag,
 }
 
 // Arrays of one shape, or length; the result's without the new dimension.
+template <Join kind>
 void infer_stack_parts(const JoinParams& params, Infer& infer, const char* tag) {
   InferArg first = infer.in(0);
   const Shape& out = infer.out(0).shape();
@@ -145,10 +152,9 @@ void infer_stack_parts(const JoinParams& params, Infer& infer, const char* tag) 
       if (i != axis) part.push_back(out[i]);
     first.set_shape(part);
   }
-  const bool by_length = stacks_by_length<Join::kStack>(tag);
   for (int pass = 0; pass < 2; ++pass)
     for (int i = 1; i < infer.num_in(); ++i)
-      if (!by_length || !same_length(first, infer.in(i))) first.same_shape(infer.in(i));
+      if (kind != Join::kStack || !same_length(first, infer.in(i))) first.same_shape(infer.in(i));
 }
 
 InlineVector<Tensor, 8>* list(InlineVector<Tensor, 8>* tensors, int first, int count,
@@ -173,7 +179,8 @@ struct Definition {
     // Both directions of a recurrent layer take the same input.
     constexpr bool evenly = std::string_view(kName) == "_rnn_param_concat";
     if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName, evenly);
-    if constexpr (kind == Join::kStack) infer_stack_parts(params, infer, kName);
+    if constexpr (kind == Join::kStack || kind == Join::kNumpyStack)
+      infer_stack_parts<kind>(params, infer, kName);
     infer_joined<kind>(params, infer, kName);
   }
   static void join(const JoinParams& params, KernelContext& context) {
@@ -302,7 +309,8 @@ MX_JOIN_NAME(kColumnsName, "_npi_column_stack");
       .output("out");
   define<Join::kStack, kStackName>("Arrays joined along a new dimension.", stack_param, false)
       .input_names(arg_names);
-  define<Join::kStack, kNumpyStackName>("Arrays joined along a new dimension.", stack_param, false)
+  define<Join::kNumpyStack, kNumpyStackName>("Arrays joined along a new dimension.", stack_param,
+                                             false)
       .input_names(arg_names);
   define<Join::kHstack, kHstackName>(
       "Arrays side by side: along the second dimension, or the only "

@@ -220,17 +220,8 @@ std::vector<Descriptor> backward(const Sizes& sizes) {
   return operations.take();
 }
 
-class AttentionInTraining : public ::testing::Test {
+class AttentionInTraining : public OnDescribedGpus {
  protected:
-  void SetUp() override {
-    if (CUDNN_VERSION < 91300) GTEST_SKIP() << "built with cuDNN " << CUDNN_VERSION;
-    try {
-      if (const auto version = Cudnn::get().version(); version < 91300)
-        GTEST_SKIP() << "cuDNN " << version << ", expected 9.13 or later";
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.message();
-    }
-  }
   static EngineOffers offers(const PlanTarget& target, std::vector<Descriptor> operations) {
     return offered_engines(target, std::move(operations), config().cuda);
   }

@@ -36,18 +36,8 @@ bool is_compiled_when_used(const OfferedEngine& offer) {
          0;
 }
 
-class DescribedGpus : public ::testing::Test {
+class DescribedGpus : public OnDescribedGpus {
  protected:
-  void SetUp() override {
-    if (CUDNN_VERSION < 91300) GTEST_SKIP() << "built with cuDNN " << CUDNN_VERSION;
-    try {
-      if (const auto version = Cudnn::get().version(); version < 91300)
-        GTEST_SKIP() << "cuDNN " << version << ", expected 9.13 or later";
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.message();
-    }
-  }
-
   static PlanTarget target(const DescribedGpu& gpu = described_gpus().at(1)) {
     return PlanTarget::described(gpu.json());
   }

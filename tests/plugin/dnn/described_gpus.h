@@ -3,9 +3,13 @@
 // for them as for any other.
 #pragma once
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "base/error.h"
+#include "plugin/cuda/dnn/cudnn.h"
 
 namespace mxnet::cuda {
 
@@ -41,5 +45,19 @@ inline const std::vector<DescribedGpu>& described_gpus() {
       {"NVIDIA B200", 1000, 148, 232448, 132644864, 32, 1965000, 3996000, 191514607616}};
   return gpus;
 }
+
+// Only where cuDNN is new enough to take such texts.
+class OnDescribedGpus : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (CUDNN_VERSION < 91300) GTEST_SKIP() << "built with cuDNN " << CUDNN_VERSION;
+    try {
+      if (const auto version = Cudnn::get().version(); version < 91300)
+        GTEST_SKIP() << "cuDNN " << version << ", expected 9.13 or later";
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.message();
+    }
+  }
+};
 
 }  // namespace mxnet::cuda
