@@ -187,8 +187,8 @@ void define(BinaryRow row, void (*infer)(const NoParams&, Infer&),
   mark_portable(name);
 }
 
-[[maybe_unused]] const bool defined = for_each_row(
-    [](auto row) { define(row, infer_numpy<row>, numpy_cpu<row>, gradient<row>); });
+[[maybe_unused]] const bool defined =
+    for_each_row([](auto row) { define(row, infer_numpy<row>, numpy_cpu<row>, gradient<row>); });
 
 }  // namespace
 }  // namespace mxnet
