@@ -31,7 +31,7 @@ def test_it_stands_in_unless_that_is_forbidden(run_python):
 
 
 FILES = {
-    "arrays": ["ndarray", "test_ndarray.py", "test_autograd.py", "test_autograd_unasked.py", "test_config.py", "test_util.py"],
+    "arrays": ["ndarray", "test_ndarray.py", "test_ndarray_arithmetic.py", "test_autograd.py", "test_autograd_unasked.py", "test_config.py", "test_util.py"],
     "symbols": [
         "symbol/test_symbol_doc.py", "symbol/test_symbol_control_flow.py", "symbol/test_symbol_executor.py",
         "symbol/test_symbol_order.py", "test_symbol.py", "numpy/test_numpy_symbol.py",

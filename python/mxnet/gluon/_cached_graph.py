@@ -10,7 +10,8 @@ from .. import ndarray, symbol
 from ..ndarray import NDArray
 from ..util import is_np_array
 from ._structure import flatten, regroup
-from ._parameter import Kept, Parameter, replacements
+from ._parameter import Parameter
+from ._replacements import Kept, replacements
 
 
 class Graph(NamedTuple):

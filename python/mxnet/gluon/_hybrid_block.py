@@ -16,7 +16,7 @@ from ..symbol import Symbol
 from ._block import Block
 from ._cached_graph import CachedGraph, Graph, build_cached_graph, trace
 from ._errors import add_place
-from ._parameter import Kept, replacements
+from ._replacements import Kept, replacements
 from ._structure import arrays_in, flatten, regroup
 from .parameter import DeferredInitializationError, Parameter
 from .parameter_dict import some_of

@@ -8,7 +8,6 @@ first forward pass tells the shape.
 from __future__ import annotations
 
 import warnings
-import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -19,64 +18,16 @@ from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
 from ._devices import contexts_of, same_processor
 from ._errors import DeferredInitializationError, MismatchError
+from ._replacements import Arrays, Told
 from .utils import shape_is_known
 
-__all__ = ["Parameter", "replacements", "tensor_types"]
+__all__ = ["Parameter", "tensor_types"]
 
 tensor_types = (symbol.Symbol, NDArray)
+_Arrays = Arrays  # the name that pickled parameters may have for it
 
 _GRAD_REQS = ("write", "add", "null")
 _STORAGE_TYPES = ("default", "row_sparse", "csr")
-
-# Counts how often any parameter got other arrays. Blocks keep lists of arrays for as long as it stands.
-replacements = [0]
-
-
-class Kept(Dict[Tuple[int, int], Any]):
-    """What a block keeps of parameters' arrays, by device.
-
-    The next replacement empties it, for the block may never be called again and would hold on to old arrays. The count
-    has to be compared all the same: another thread may put into it what it found before that.
-    """
-
-    __slots__ = ("__weakref__",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        _all_kept[id(self)] = self
-
-
-_all_kept: "weakref.WeakValueDictionary[int, Kept]" = weakref.WeakValueDictionary()
-
-
-def _replaced() -> None:
-    replacements[0] += 1
-    try:
-        while True:
-            _all_kept.popitem()[1].clear()
-    except KeyError:  # that was all
-        pass
-
-
-class _Arrays(List[NDArray]):
-    """A parameter's arrays or gradients. Packages for 1.x put others in their places, of which blocks have to hear."""
-
-    def __setitem__(self, place: Any, array: Any) -> None:
-        super().__setitem__(place, array)
-        _replaced()
-
-
-class _Told:
-    """An attribute of a parameter whose setting blocks hear of. Without __get__ it is read like any other."""
-
-    def __set_name__(self, owner: Any, name: str) -> None:
-        self._name = name
-
-    def __set__(self, parameter: Any, value: Any) -> None:
-        before = parameter.__dict__.get(self._name)
-        parameter.__dict__[self._name] = _Arrays(value) if type(value) is list else value
-        if value is not before:
-            _replaced()
 
 
 def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
@@ -88,8 +39,8 @@ def _one_of(value: Any, allowed: Sequence[str], what: str) -> Any:
 class Parameter:
     """An array of a block that is trained, with a copy on each of its devices."""
 
-    _data: Optional[List[NDArray]] = _Told()  # type: ignore[assignment]
-    _grad: Optional[List[NDArray]] = _Told()  # type: ignore[assignment]
+    _data: Optional[List[NDArray]] = Told()  # type: ignore[assignment]
+    _grad: Optional[List[NDArray]] = Told()  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -143,7 +94,7 @@ class Parameter:
         memo[id(self)] = made
         state = self.__getstate__()
         if self._data is not None:
-            state["_data"] = _Arrays(array.copy() for array in self._data)
+            state["_data"] = Arrays(array.copy() for array in self._data)
         made.__setstate__(state)
         return made
 

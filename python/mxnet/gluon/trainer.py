@@ -14,7 +14,7 @@ from .._core import stale_gradients, use_gradients
 from ..context import Context
 from ..ndarray import NDArray
 from ._errors import MismatchError
-from ._parameter import replacements
+from ._replacements import replacements
 from .parameter import Parameter, ParameterDict
 
 __all__ = ["Trainer"]

@@ -73,8 +73,7 @@ void infer_broadcast(const NoParams&, Infer& infer) {
 }
 
 // The gradient of one argument at equal shapes.
-template <BinaryRow row>
-Value equal_gradient(Grad& grad, bool left) {
+Value equal_gradient(BinaryRow row, Grad& grad, bool left) {
   const Expr dy(grad.dout(0));
   const bool linear = row == BinaryRow::add || row == BinaryRow::subtract;
   if (grad.differentiable() || linear)
@@ -82,50 +81,48 @@ Value equal_gradient(Grad& grad, bool left) {
   return apply(slope_op(row, left), {grad.dout(0), grad.in(0), grad.in(1)});
 }
 
+// As above for shapes that broadcast; what a dimension of one has spread is summed up again.
+Value broadcast_gradient(BinaryRow row, Grad& grad, bool left) {
+  const Expr full =
+      Expr(grad.dout(0)) * binary_slope_expr(row, left, Expr(grad.in(0)), Expr(grad.in(1)));
+  const int i = left ? 0 : 1;
+  return grad.same_shape(i) ? full.value() : apply("_sum_to_like", {full.value(), grad.in(i)});
+}
+
+Gradients row_gradients(BinaryRow row, Grad& grad, Value (*of_one)(BinaryRow, Grad&, bool left)) {
+  Gradients result(2);
+  for (int i = 0; i < 2 && has_slope(row); ++i) {
+    if (grad.wants(i)) result[static_cast<std::size_t>(i)] = of_one(row, grad, i == 0);
+  }
+  return result;
+}
 template <BinaryRow row>
 Gradients gradient_elementwise(const NoParams&, Grad& grad) {
-  Gradients result(2);
-  if constexpr (has_slope(row)) {
-    for (int i = 0; i < 2; ++i) {
-      if (grad.wants(i)) result[static_cast<std::size_t>(i)] = equal_gradient<row>(grad, i == 0);
-    }
-  }
-  return result;
+  return row_gradients(row, grad, equal_gradient);
 }
-
-// As above for shapes that broadcast; what a dimension of one has spread is summed up again.
 template <BinaryRow row>
 Gradients gradient_broadcast(const NoParams&, Grad& grad) {
-  Gradients result(2);
-  if constexpr (has_slope(row)) {
-    for (int i = 0; i < 2; ++i) {
-      if (!grad.wants(i)) continue;
-      const Expr full =
-          Expr(grad.dout(0)) * binary_slope_expr(row, i == 0, Expr(grad.in(0)), Expr(grad.in(1)));
-      result[static_cast<std::size_t>(i)] =
-          grad.same_shape(i) ? full.value() : apply("_sum_to_like", {full.value(), grad.in(i)});
-    }
-  }
-  return result;
+  return row_gradients(row, grad, broadcast_gradient);
 }
 
-template <BinaryRow row>
-void define_arrays(const NameList& names, void (*infer)(const NoParams&, Infer&),
-                   Gradients (*gradient)(const NoParams&, Grad&)) {
+using Kernel = void (*)(const NoParams&, KernelContext&);
+
+void define_arrays(BinaryRow row, const NameList& names, void (*infer)(const NoParams&, Infer&),
+                   Kernel cpu, Gradients (*gradient)(const NoParams&, Grad&)) {
   if (names.empty()) return;
   OpBuilder<NoParams> op(names[0]);
   for (std::size_t i = 1; i < names.size(); ++i) op.alias(names[i]);
   op.doc(row_doc(row)).input("lhs", "First argument.").input("rhs", "Second argument.").lenient();
   // Networks that were read from ONNX ask questions of bool too.
   op.dtypes(is_comparison(row) ? kAllTypes : kNumeric).inplace(0, 0).inplace(1, 0);
-  op.infer(infer).cpu(binary_cpu<row>).grad(gradient);
+  op.infer(infer).cpu(cpu).grad(gradient);
   mark_pointwise(names[0]);
   mark_portable(names[0]);
 }
 
-template <BinaryRow row, bool left>
-void define_slope() {
-  OpBuilder<NoParams>(slope_op(row, left).c_str())
+void define_slope(BinaryRow row, bool left, Kernel cpu) {
+  const std::string name = slope_op(row, left);
+  OpBuilder<NoParams>(name.c_str())
       .doc("Gradient of one argument of the operator after whose row it is called.")
       .input("head_grad", "Gradient of the output.")
       .input("lhs", "First argument.")
@@ -135,25 +132,26 @@ void define_slope() {
       .inplace(1, 0)
       .inplace(2, 0)
       .infer(infer_equal)
-      .cpu(slope_cpu<row, left>);
-  mark_pointwise(slope_op(row, left));
-  mark_portable(slope_op(row, left));
+      .cpu(cpu);
+  mark_pointwise(name);
+  mark_portable(name);
 }
 
 template <BinaryRow row>
 void define() {
   const BinaryNames& names = binary_names()[static_cast<std::size_t>(row)];
   MX_ASSERT(names.row == row);
-  define_arrays<row>(names.elementwise, infer_equal, gradient_elementwise<row>);
-  define_arrays<row>(names.broadcast, infer_broadcast, gradient_broadcast<row>);
+  const auto equal = [](const NameList& list) {
+    define_arrays(row, list, infer_equal, binary_cpu<row>, gradient_elementwise<row>);
+  };
+  equal(names.elementwise);
+  define_arrays(row, names.broadcast, infer_broadcast, binary_cpu<row>, gradient_broadcast<row>);
   // Sums of gradients, and a quotient that on sparse arrays changes only what they store.
-  if constexpr (row == BinaryRow::add)
-    define_arrays<row>({"_grad_add"}, infer_equal, gradient_elementwise<row>);
-  if constexpr (row == BinaryRow::divide)
-    define_arrays<row>({"_scatter_elemwise_div"}, infer_equal, gradient_elementwise<row>);
+  if constexpr (row == BinaryRow::add) equal({"_grad_add"});
+  if constexpr (row == BinaryRow::divide) equal({"_scatter_elemwise_div"});
   if constexpr (has_slope(row)) {
-    define_slope<row, true>();
-    define_slope<row, false>();
+    define_slope(row, true, slope_cpu<row, true>);
+    define_slope(row, false, slope_cpu<row, false>);
   }
 }
 

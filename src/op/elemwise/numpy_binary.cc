@@ -146,32 +146,35 @@ void numpy_cpu(const NoParams&, KernelContext& context) {
 
 // The arguments first take the type of the result, and their gradients their own shape and type
 // again, where these are not known to be the same: each would be a copy.
-template <BinaryRow row>
-Gradients gradient(const NoParams&, Grad& grad) {
+Gradients row_gradients(BinaryRow row, Grad& grad) {
   Gradients result(2);
-  if constexpr (has_slope(row)) {
-    const Value dy = grad.dout(0);
-    const auto arg = [&](int i) {
-      const bool cast = is_mixing(row) && !grad.same_dtype(i);
-      return Expr(cast ? apply("_cast_like", {grad.in(i), dy}) : grad.in(i));
-    };
-    constexpr bool kConstant = row == BinaryRow::add || row == BinaryRow::subtract;
-    for (int i = 0; i < 2; ++i) {
-      if (!grad.wants(i)) continue;
-      const Expr slope = kConstant ? binary_slope_expr(row, i == 0, Expr(0.0), Expr(0.0))
-                                   : binary_slope_expr(row, i == 0, arg(0), arg(1));
-      const Value full = (Expr(dy) * slope).value();
-      const bool spread = full && !grad.same_shape(i);
-      const Value sum = spread ? apply("_sum_to_like", {full, grad.in(i)}) : full;
-      const bool cast = sum && is_mixing(row) && !grad.same_dtype(i);
-      result[static_cast<std::size_t>(i)] = cast ? apply("_cast_like", {sum, grad.in(i)}) : sum;
-    }
+  if (!has_slope(row)) return result;
+  const Value dy = grad.dout(0);
+  const auto arg = [&](int i) {
+    const bool cast = is_mixing(row) && !grad.same_dtype(i);
+    return Expr(cast ? apply("_cast_like", {grad.in(i), dy}) : grad.in(i));
+  };
+  const bool constant = row == BinaryRow::add || row == BinaryRow::subtract;
+  for (int i = 0; i < 2; ++i) {
+    if (!grad.wants(i)) continue;
+    const Expr slope = constant ? binary_slope_expr(row, i == 0, Expr(0.0), Expr(0.0))
+                                : binary_slope_expr(row, i == 0, arg(0), arg(1));
+    const Value full = (Expr(dy) * slope).value();
+    const bool spread = full && !grad.same_shape(i);
+    const Value sum = spread ? apply("_sum_to_like", {full, grad.in(i)}) : full;
+    const bool cast = sum && is_mixing(row) && !grad.same_dtype(i);
+    result[static_cast<std::size_t>(i)] = cast ? apply("_cast_like", {sum, grad.in(i)}) : sum;
   }
   return result;
 }
-
 template <BinaryRow row>
-void define() {
+Gradients gradient(const NoParams&, Grad& grad) {
+  return row_gradients(row, grad);
+}
+
+void define(BinaryRow row, void (*infer)(const NoParams&, Infer&),
+            void (*cpu)(const NoParams&, KernelContext&),
+            Gradients (*gradient)(const NoParams&, Grad&)) {
   const char* name = binary_names()[static_cast<std::size_t>(row)].numpy;
   if (name == nullptr) return;
   const bool x = row == BinaryRow::hypot || row == BinaryRow::arctan2;
@@ -179,12 +182,13 @@ void define() {
   op.doc(row_doc(row)).input(x ? "x1" : "lhs", "First argument.");
   op.input(x ? "x2" : "rhs", "Second argument.").lenient();
   op.dtypes(types_of(row)).inplace(0, 0).inplace(1, 0);
-  op.infer(infer_numpy<row>).cpu(numpy_cpu<row>).grad(gradient<row>);
+  op.infer(infer).cpu(cpu).grad(gradient);
   mark_pointwise(name);
   mark_portable(name);
 }
 
-[[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });
+[[maybe_unused]] const bool defined =
+    for_each_row([](auto row) { define(row, infer_numpy<row>, numpy_cpu<row>, gradient<row>); });
 
 }  // namespace
 }  // namespace mxnet

@@ -77,20 +77,29 @@ void infer_scalar(const ScalarParams& params, Infer& infer) {
   out.set_dtype(result_type(row, numpy, in.dtype(), params.is_int));
 }
 
+Gradients row_gradient(BinaryRow row, bool scalar_left, const ScalarParams& params, Grad& grad) {
+  if (!has_slope(row)) return {Value()};
+  const Expr array(grad.in(0)), scalar(params.scalar);
+  const Expr slope = scalar_left ? binary_slope_expr(row, false, scalar, array)
+                                 : binary_slope_expr(row, true, array, scalar);
+  return {(Expr(grad.dout(0)) * slope).value()};
+}
 template <BinaryRow row, bool scalar_left>
 Gradients gradient(const ScalarParams& params, Grad& grad) {
-  if constexpr (!has_slope(row)) {
-    return {Value()};
-  } else {
-    const Expr array(grad.in(0)), scalar(params.scalar);
-    const Expr slope = scalar_left ? binary_slope_expr(row, false, scalar, array)
-                                   : binary_slope_expr(row, true, array, scalar);
-    return {(Expr(grad.dout(0)) * slope).value()};
-  }
+  return row_gradient(row, scalar_left, params, grad);
 }
 
+// What an operator takes as functions; all else is the same code for each row.
+struct OpFunctions {
+  void (*infer)(const ScalarParams&, Infer&);
+  void (*cpu)(const ScalarParams&, KernelContext&);
+  Gradients (*gradient)(const ScalarParams&, Grad&);
+};
 template <BinaryRow row, bool scalar_left, bool numpy>
-void define_one(const NameList& names) {
+constexpr OpFunctions kFunctions = {infer_scalar<row, numpy>, scalar_cpu<row, scalar_left, numpy>,
+                                    gradient<row, scalar_left>};
+
+void define_one(BinaryRow row, const OpFunctions& functions, const NameList& names) {
   if (names.empty() || names[0] == nullptr) return;
   OpBuilder<ScalarParams> op(names[0]);
   for (std::size_t i = 1; i < names.size(); ++i) op.alias(names[i]);
@@ -99,26 +108,32 @@ void define_one(const NameList& names) {
   op.param("is_int", &ScalarParams::is_int, true,
            "Whether the number is an integer; a fractional one makes integer arrays float64.");
   op.dtypes(kAllTypes).inplace(0, 0);
-  op.infer(infer_scalar<row, numpy>).cpu(scalar_cpu<row, scalar_left, numpy>);
-  op.grad(gradient<row, scalar_left>);
+  op.infer(functions.infer).cpu(functions.cpu).grad(functions.gradient);
   mark_pointwise(names[0]);
   mark_portable(names[0]);
 }
 
-template <BinaryRow row>
-void define() {
+// The number on the right and on the left, for each front end.
+struct RowFunctions {
+  OpFunctions right, left, numpy_right, numpy_left;
+};
+
+void define(BinaryRow row, const RowFunctions& functions) {
   const BinaryNames& names = binary_names()[static_cast<std::size_t>(row)];
-  define_one<row, false, false>(names.scalar);
-  define_one<row, true, false>(names.scalar_left);
-  define_one<row, false, true>({names.numpy_scalar});
-  define_one<row, true, true>({names.numpy_scalar_left});
+  define_one(row, functions.right, names.scalar);
+  define_one(row, functions.left, names.scalar_left);
+  define_one(row, functions.numpy_right, {names.numpy_scalar});
+  define_one(row, functions.numpy_left, {names.numpy_scalar_left});
   // On dense arrays these are what their names say; sparse ones change only what they store.
-  if constexpr (row == BinaryRow::add) define_one<row, false, false>({"_scatter_plus_scalar"});
-  if constexpr (row == BinaryRow::subtract)
-    define_one<row, false, false>({"_scatter_minus_scalar"});
+  if (row == BinaryRow::add) define_one(row, functions.right, {"_scatter_plus_scalar"});
+  if (row == BinaryRow::subtract) define_one(row, functions.right, {"_scatter_minus_scalar"});
 }
 
-[[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });
+[[maybe_unused]] const bool defined = for_each_row([](auto row) {
+  static constexpr RowFunctions kAll = {kFunctions<row, false, false>, kFunctions<row, true, false>,
+                                        kFunctions<row, false, true>, kFunctions<row, true, true>};
+  define(row, kAll);
+});
 
 }  // namespace
 }  // namespace mxnet

@@ -131,14 +131,17 @@ Expr slope_expr(UnaryRow row, const Expr& x, const Expr& y) {
 
 std::string backward_name(UnaryRow row) { return std::string("_backward_") + facts(row).name; }
 
-template <UnaryRow row>
-Gradients gradient(const NoParams&, Grad& grad) {
+Gradients row_gradient(UnaryRow row, Grad& grad) {
   if (grad.differentiable()) {
     const Expr slope = slope_expr(row, Expr(grad.in(0)), Expr(grad.out(0)));
     return {(Expr(grad.dout(0)) * slope).value()};
   }
   const Value arg = facts(row).uses == SlopeUses::kX ? grad.in(0) : grad.out(0);
   return {apply(backward_name(row), {grad.dout(0), arg})};
+}
+template <UnaryRow row>
+Gradients gradient(const NoParams&, Grad& grad) {
+  return row_gradient(row, grad);
 }
 
 // Steps: flat but where they jump. Their gradient is zero whatever comes from above: 0 * NaN is
@@ -185,17 +188,25 @@ const char* numpy_name(UnaryRow row) {
   }
 }
 
+// What an operator takes as functions; all else is the same code for each row.
+struct RowFunctions {
+  void (*value)(const NoParams&, KernelContext&);
+  void (*slope)(const NoParams&, KernelContext&);
+  Gradients (*gradient)(const NoParams&, Grad&);
+};
 template <UnaryRow row>
-bool define() {
+constexpr RowFunctions kFunctions = {value_cpu<row>, slope_cpu<row>, gradient<row>};
+
+bool define(UnaryRow row, const RowFunctions& functions) {
   const RowFacts& f = facts(row);
   const auto forward = [&](const std::string& name, const char* input) {
     OpBuilder<NoParams> op(name.c_str());
     op.doc(f.doc).input(input, "The input array.").lenient().dtypes(kTypes).inplace(0, 0);
-    op.infer(infer_same).cpu(value_cpu<row>);
-    if constexpr (is_step(row))
+    op.infer(infer_same).cpu(functions.value);
+    if (is_step(row))
       op.zero_grad();
     else
-      op.grad(gradient<row>);
+      op.grad(functions.gradient);
     mark_pointwise(name);
     mark_portable(name);
     return op;
@@ -208,7 +219,7 @@ bool define() {
   }
   if (row == UnaryRow::relu || row == UnaryRow::sigmoid)
     forward(std::string("_npx_") + f.name, "data");
-  if constexpr (is_step(row)) return true;
+  if (is_step(row)) return true;
   OpBuilder<NoParams>(backward_name(row).c_str())
       .doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the output.")
@@ -217,14 +228,14 @@ bool define() {
       .inplace(0, 0)
       .inplace(1, 0)
       .infer(infer_same)
-      .cpu(slope_cpu<row>);
+      .cpu(functions.slope);
   mark_pointwise(backward_name(row));
   mark_portable(backward_name(row));
   return true;
 }
 
 #define MX_DEFINE_ROW(name, ...) \
-  [[maybe_unused]] const bool defined_##name = define<UnaryRow::name>();
+  [[maybe_unused]] const bool defined_##name = define(UnaryRow::name, kFunctions<UnaryRow::name>);
 MX_UNARY_ROWS(MX_DEFINE_ROW)
 MX_UNARY_EXACT_ROWS(MX_DEFINE_ROW)
 #undef MX_DEFINE_ROW

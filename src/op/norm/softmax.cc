@@ -110,8 +110,7 @@ constexpr const char* backward_name(Family family) {
   return "";
 }
 
-template <Family family>
-Gradients gradient(const SoftmaxParams& params, Grad& grad) {
+Gradients gradient_of(Family family, const SoftmaxParams& params, Grad& grad) {
   Gradients result(static_cast<std::size_t>(grad.num_in()));
   if (!grad.differentiable() || params.dtype != DType::kUnknown || has_length(params)) {
     std::vector<Value> inputs{grad.dout(0), grad.out(0), grad.in(0)};
@@ -128,6 +127,10 @@ Gradients gradient(const SoftmaxParams& params, Grad& grad) {
                   ? (dy - apply("broadcast_mul", {apply("exp", {y}), sum(dy)})) * scale
                   : apply("broadcast_sub", {dy, sum(dy * y)}) * y * scale;
   return result;
+}
+template <Family family>
+Gradients gradient(const SoftmaxParams& params, Grad& grad) {
+  return gradient_of(family, params, grad);
 }
 
 OpBuilder<SoftmaxParams>& add_params(OpBuilder<SoftmaxParams>& op) {
