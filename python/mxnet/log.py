@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loggers whose lines begin with level, time, process and place, in colours on a terminal."""
+"""Loggers: what they write to the error stream begins with level, time, process and place, in colours on a terminal."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ class _Formatter(logging.Formatter):
 
 
 def get_logger(name: Optional[str] = None, filename: Optional[str] = None, filemode: Optional[str] = None, level: int = WARNING) -> logging.Logger:
-    """The logger of that name, which writes to a file, or to the error stream."""
+    """The logger of that name, which writes to a file, the messages alone, or to the error stream."""
     logger = logging.getLogger(name)
     if name is not None and not getattr(logger, "_init_done", False):
         logger._init_done = True  # type: ignore[attr-defined]
         handler: logging.Handler
         if filename:
             handler = logging.FileHandler(filename, filemode or "a")
-            handler.setFormatter(_Formatter(colored=False))
         else:
             handler = logging.StreamHandler()
             handler.setFormatter(_Formatter(colored=sys.stderr.isatty()))

@@ -81,7 +81,7 @@ py::object taken_rows(PyObject* self, PyObject* indices) {
   // Leaked, as operators that Python made are: they may be called until the interpreter is gone.
   static OperatorData& take = *new OperatorData("take", false);
   NDArrayHandle inputs[] = {array->handle, at->handle};
-  PyObject* taken = invoke_operator(take, inputs, 2, {}, nullptr, array->numpy || at->numpy);
+  PyObject* taken = invoke_operator(take, inputs, 2, {}, nullptr, array->numpy);
   if (taken == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(taken);
 }

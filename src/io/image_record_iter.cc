@@ -73,17 +73,22 @@ class ImageSource final : public ImageRecordSource {
   const Device device_;
 };
 
-std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& params, DType dtype) {
+void check_deviations(const char* tag, const ImageRecordParams& params) {
   for (const float deviation : {params.std_r, params.std_g, params.std_b, params.std_a}) {
     if (deviation == 0)
       throw Error(ErrorCode::kValue, tag, "given a std of 0, expected another number");
   }
+}
+
+std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& params, DType dtype) {
+  check_deviations(tag, params);
   return std::make_unique<DataIter>(std::make_unique<ImageSource>(tag, params, dtype),
                                     params.prefetch_buffer);
 }
 
 std::unique_ptr<DataIter> make_float(const ImageRecordParams& params) {
   const char* const tag = "ImageRecordIter";
+  check_deviations(tag, params);  // before an epoch is read
   if (const auto plain = params_for_mean_image(params)) {
     ImageSource images(tag, *plain, plain->dtype);
     write_mean_image(params.mean_img, params.data_shape, images);

@@ -11,12 +11,12 @@
 namespace mxnet::io {
 
 LabelledLines::LabelledLines(const char* tag, std::string data_path, std::string label_path,
-                             uint32_t part, uint32_t parts)
+                             uint32_t part, uint32_t parts, char comment)
     : tag_(tag),
       data_path_(std::move(data_path)),
       label_path_(std::move(label_path)),
-      data_(data_path_, tag, part, parts) {
-  if (label_path_ != "NULL") labels_.emplace(label_path_, tag, part, parts);
+      data_(data_path_, tag, part, parts, comment) {
+  if (label_path_ != "NULL") labels_.emplace(label_path_, tag, part, parts, comment);
 }
 
 std::optional<LabelledLines::Row> LabelledLines::next() {

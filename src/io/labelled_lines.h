@@ -13,9 +13,9 @@ namespace mxnet::io {
 // Not thread-safe.
 class LabelledLines {
  public:
-  // label_path: "NULL" for none. REQUIRES: part < parts.
+  // label_path: "NULL" for none; `comment` as lines have it. REQUIRES: part < parts.
   LabelledLines(const char* tag, std::string data_path, std::string label_path, uint32_t part = 0,
-                uint32_t parts = 1);
+                uint32_t parts = 1, char comment = 0);
 
   struct Row {
     uint64_t number;

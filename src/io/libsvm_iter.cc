@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LibSVMIter: samples with few non-zero features, "label index:value index:value ...".
+// LibSVMIter: samples with few non-zero features, "label index:value index:value ... # comment". A
+// weight behind the label and the number of a query, as in ranking, are passed over.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,12 +21,23 @@ namespace mxnet::io {
 namespace {
 
 constexpr const char* kTag = "LibSVMIter";
+constexpr char kComment = '#';
 
 struct LibSVMParams : BatchParams, PrefetchParams {
   std::string data_libsvm, label_libsvm;
   Shape data_shape, label_shape;
   int32_t num_parts, part_index;
 };
+
+constexpr std::string_view kQuery = "qid:";
+
+// The number behind a colon. REQUIRES: text begins with it.
+float take_value(const TextLines& lines, std::string_view* text, const char* expected) {
+  float value = 0;
+  text->remove_prefix(1);
+  if (!take_number(text, &value)) lines.fail(fmt::format("expected {}", expected));
+  return value;
+}
 
 // Rows in the csr layout, as they come.
 struct SparseRows {
@@ -41,14 +53,17 @@ struct SparseRows {
   float add(const TextLines& lines, std::string_view text, int64_t width) {
     float label = 0;
     if (!take_number(&text, &label)) lines.fail("the label cannot be read");
+    if (text.starts_with(':')) take_value(lines, &text, "a weight after label:");
+    skip_blanks(&text);
+    if (text.starts_with(kQuery)) {
+      text.remove_prefix(kQuery.size() - 1);
+      take_value(lines, &text, "a number after qid:");
+    }
     for (skip_blanks(&text); !text.empty(); skip_blanks(&text)) {
       int64_t column = 0;
       float value = 1;  // an index alone is a feature that is there
       if (!take_number(&text, &column)) lines.fail("expected index:value");
-      if (text.starts_with(':')) {
-        text.remove_prefix(1);
-        if (!take_number(&text, &value)) lines.fail("expected a value after index:");
-      }
+      if (text.starts_with(':')) value = take_value(lines, &text, "a value after index:");
       if (!text.empty() && !is_blank(text.front())) lines.fail("expected index:value");
       if (column < 0 || column >= width)
         lines.fail(fmt::format("index {} is outside of {} columns", column, width));
@@ -76,7 +91,7 @@ class LibSVMSource final : public BatchSource {
   explicit LibSVMSource(const LibSVMParams& params)
       : params_(params),
         lines_(kTag, params.data_libsvm, params.label_libsvm, part(params.part_index),
-               part(params.num_parts)),
+               part(params.num_parts), kComment),
         filler_(params.batch_size) {}
 
   void start_epoch(bool after_end) override { filler_.start_epoch(*this, after_end); }

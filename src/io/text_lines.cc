@@ -13,11 +13,13 @@ namespace mxnet::io {
 namespace {
 
 constexpr std::size_t kReadAhead = 256 << 10;
+constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
 }  // namespace
 
-TextLines::TextLines(const std::string& path, const char* tag, uint32_t part, uint32_t parts)
-    : file_(path, tag), buffer_(kReadAhead) {
+TextLines::TextLines(const std::string& path, const char* tag, uint32_t part, uint32_t parts,
+                     char comment)
+    : file_(path, tag), comment_(comment), buffer_(kReadAhead) {
   const uint64_t size = file_.size();
   const uint64_t step = (size + parts - 1) / parts;
   first_ = std::min(size, step * part);
@@ -74,6 +76,8 @@ std::optional<std::string_view> TextLines::next() {
     if (buffer_start_ + at_ > end_) return std::nullopt;
     if (!next_line()) return std::nullopt;
     if (line_.ends_with('\r')) line_.remove_suffix(1);
+    if (line_offset_ == 0 && line_.starts_with(kUtf8Mark)) line_.remove_prefix(kUtf8Mark.size());
+    if (comment_ != 0) line_ = line_.substr(0, line_.find(comment_));
     if (!trimmed(line_).empty()) return line_;
   }
 }

@@ -111,3 +111,7 @@ def test_metrics_for_tensorboard_are_numbered_by_calls(monkeypatch):
         callback(types.SimpleNamespace(eval_metric=metric))
     callback(types.SimpleNamespace(eval_metric=None))
     assert written == [("train-accuracy", 1.0, 1), ("train-accuracy", 1.0, 2)]
+
+
+def test_what_fit_hands_over_is_printed_under_the_name_of_1_9_1():
+    assert repr(after(3, epoch=2)) == "BatchEndParams(epoch=2, nbatch=3, eval_metric=None, locals=None)"

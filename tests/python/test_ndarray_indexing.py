@@ -301,9 +301,40 @@ def test_a_squeezed_array_of_numpy_is_a_scalar_whatever_shapes_mean():
             found = mx.np.squeeze(array) * 3
         found.backward()
         assert found.shape == array.squeeze().shape == array.squeeze((0, 1)).shape == mx.np.array(2.0).squeeze().shape == ()
-        assert array.squeeze(0).shape == array.as_nd_ndarray().squeeze().shape == (1,)
+        assert array.squeeze(0).shape == (1,)
         assert mx.sym.var("x").as_np_ndarray().squeeze().infer_shape(x=(1, 1))[1] == [()]
     assert array.grad.asnumpy().tolist() == [[3.0]]
+
+
+@pytest.mark.parametrize("numpy_shapes", [False, True])
+def test_a_squeezed_array_of_nd_keeps_a_dimension_whatever_shapes_mean(numpy_shapes):
+    with mx.util.np_shape(numpy_shapes):
+        for shape, axis in [((1, 1), None), ((1, 1), (0, 1)), ((1,), 0), ((1,), -1)]:
+            array = mx.nd.ones(shape)
+            assert array.squeeze(axis).shape == array.squeeze(axis, inplace=True).shape == (1,)
+        assert mx.nd.ones((1, 2, 1)).squeeze((0, -1), inplace=True).shape == (2,)
+        for axis in [(0, 1), 1, -2]:
+            with pytest.raises(ValueError, match="axis"):
+                mx.nd.ones((1,)).squeeze(axis, inplace=True)
+    with mx.util.np_shape(True):
+        scalar = mx.nd.ones(())
+        assert scalar.squeeze().shape == scalar.squeeze(inplace=True).shape == ()
+
+
+@pytest.mark.parametrize("numpy_shapes", [False, True])
+def test_what_is_selected_is_of_the_kind_of_the_array(numpy_shapes):
+    """Not of the kind of the index."""
+    with mx.util.np_shape(numpy_shapes):
+        places, mask = [1, 0], [True, False]
+        for make, other in [(mx.nd.array, mx.np.array), (mx.np.array, mx.nd.array)]:
+            array = make([[0, 1, 2], [3, 4, 5]])
+            for dtype in ("int32", "int64", "uint8", "float32"):
+                at = other(places, dtype=dtype)
+                for key in (at, (at,), (at, 0), (slice(None), at), -at.astype("int64")):
+                    assert type(array[key]) is type(array)
+                assert array[at].asnumpy().tolist() == [[3, 4, 5], [0, 1, 2]]
+            chosen = array[other(mask, dtype=bool)]
+            assert type(chosen) is type(array)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])

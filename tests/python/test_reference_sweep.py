@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tool that runs drawn cases beside the 1.9.1 release (tests/reference), without the release: our library on both sides."""
-import os
 import pathlib
 import re
 import sys
 
 import numpy as np
 import pytest
+
+import mxnet
 
 TOOL = pathlib.Path(__file__).resolve().parent.parent / "reference"
 sys.path.insert(0, str(TOOL))
@@ -22,9 +23,7 @@ PAGES = TOOL.parent.parent / "docs" / "deviations"
 
 @pytest.fixture(scope="module")
 def asker():
-    if not os.environ.get("MXNET_LIBRARY_PATH"):
-        pytest.skip("MXNET_LIBRARY_PATH is not set")
-    asker = run.Asker(sys.executable, os.environ["MXNET_LIBRARY_PATH"])
+    asker = run.Asker(sys.executable, mxnet.libinfo.find_lib_path()[0])
     yield asker
     asker.stop()
 

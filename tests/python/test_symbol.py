@@ -204,6 +204,91 @@ def test_shapes_of_parts_follow_as_far_as_data_is_known():
     assert partial(mx.sym.Pad(x, mode="constant", pad_width=(0, 0, 0, 0, 1, 1, 2, 2)), (0, 3, 0, 8)) == (0, 3, 0, 12)
 
 
+def alike(x, y):
+    """The sum of two arrays of one shape: mx.np's may be of two."""
+    return mx.sym.elemwise_add(x.as_nd_ndarray(), y.as_nd_ndarray())
+
+
+def test_sizes_of_products_and_matrices_follow_from_each_other():
+    """Forwards with a dimension that is unknown (0), and from results backwards."""
+    x, y, z = (mx.sym.var(n) for n in "xyz")
+
+    def partial(symbol, **shapes):
+        arguments, results, _ = symbol.infer_shape_partial(**shapes)
+        return [arguments[:2], results[0]]
+
+    assert partial(mx.sym.dot(x, y), x=(0, 5), y=(0, 4)) == [[(0, 5), (5, 4)], (0, 4)]
+    assert partial(mx.sym.dot(x, y, transpose_b=True) + z, x=(0, 5), y=(0, 0), z=(3, 4)) == [[(3, 5), (4, 5)], (3, 4)]
+    assert partial(mx.sym.batch_dot(x, y), x=(0, 3, 5), y=(2, 0, 0)) == [[(2, 3, 5), (2, 5, 0)], (2, 3, 0)]
+    assert partial(mx.sym.linalg.gemm2(x, y), x=(0, 0), y=(5, 4)) == [[(0, 5), (5, 4)], (0, 4)]
+    assert mx.sym.linalg.gemm(x, y, z).infer_shape_partial(x=(3, 0), y=(5, 0), z=(0, 4))[:2] == ([(3, 5), (5, 4), (3, 4)], [(3, 4)])
+    assert partial(mx.sym.linalg.trmm(x, y), y=(2, 0, 4), x=(0, 3, 0)) == [[(2, 3, 3), (2, 3, 4)], (2, 3, 4)]
+    assert partial(mx.sym.linalg.trsm(x, y, rightside=True), y=(2, 3, 4)) == [[(2, 4, 4), (2, 3, 4)], (2, 3, 4)]
+    assert partial(mx.sym.linalg.det(x), x=(0, 3, 0))[1] == (0,)
+    assert partial(mx.sym.linalg.extracttrian(x), x=(0, 3, 0)) == [[(0, 3, 3)], (0, 6)]
+    assert partial(mx.sym.linalg.extracttrian(x), x=(2, 0, 0))[1] == (2, 0)
+    assert partial(mx.sym.linalg.maketrian(x), x=(0, 6))[1] == (0, 3, 3)
+    assert partial(mx.sym.linalg.syrk(x), x=(0, 3, 0))[1] == (0, 3, 3)
+    for name, parts in [("qk", 3), ("valatt", 3)]:
+        product = getattr(mx.sym.contrib, f"interleaved_matmul_selfatt_{name}")
+        inputs = [x] if name == "qk" else [x, y]
+        assert product(*inputs, heads=2).infer_shape_partial(x=(7, 0, 2 * 4 * parts))[1] == [(0, 7, 7) if name == "qk" else (7, 0, 8)]
+    with pytest.raises(mx.MXNetError, match="given 'rhs'"):
+        mx.sym.dot(x, y).infer_shape_partial(x=(0, 5), y=(4, 0))
+
+
+def test_sizes_of_numpy_products_follow_from_each_other():
+    x, y, z = (mx.sym.var(n).as_np_ndarray() for n in "xyz")
+    with mx.util.np_shape(True):
+        def partial(symbol, **shapes):
+            return symbol.infer_shape_partial(**shapes)[:2]
+
+        assert partial(mx.sym.np.matmul(x, y), x=(-1,), y=(5, 4)) == ([(5,), (5, 4)], [(4,)])
+        # Of a batch a 1 may be repeated: only what is no 1 is known of the result, and nothing of the other factor.
+        assert partial(mx.sym.np.matmul(x, y), x=(-1, 2, 4), y=(-1, -1, -1)) == ([(-1, 2, 4), (-1, 4, -1)], [(-1, 2, -1)])
+        assert partial(mx.sym.np.matmul(x, y), x=(3, 2, 4), y=(-1, 4, 5)) == ([(3, 2, 4), (-1, 4, 5)], [(3, 2, 5)])
+        assert partial(mx.sym.np.matmul(x, y), x=(1, 2, 4), y=(-1, 4, 5)) == ([(1, 2, 4), (-1, 4, 5)], [(-1, 2, 5)])
+        assert partial(alike(mx.sym.np.matmul(x, y), z), x=(-1, -1, 4), y=(-1, -1), z=(3, 2, 5))[0] == [(-1, 2, 4), (4, 5), (3, 2, 5)]
+        assert partial(mx.sym.np.tensordot(x, y, axes=((-1,), (0,))), x=(4, -1), y=(5, 3)) == ([(4, 5), (5, 3)], [(4, 3)])
+        assert partial(mx.sym.np.tensordot(x, y, axes=2), x=(-1, 2, -1), y=(-1, 3)) == ([(-1, 2, 3), (2, 3)], [(-1,)])
+        assert partial(mx.sym.np.dot(x, y), x=(4, 5), y=(-1, 4)) == ([(4, 5), (5, 4)], [(4, 4)])
+        assert partial(mx.sym.np.einsum("ij,jk->ki", x, y), x=(2, -1), y=(5, 3))[1] == [(3, 2)]
+        assert partial(alike(mx.sym.np.linalg.eigvalsh(x), z), z=(2, 3))[0][0] == (2, 3, 3)
+
+
+def test_shapes_of_joined_cut_and_inserted_arrays_follow_as_far_as_they_are_known():
+    x, y, z = (mx.sym.var(n).as_np_ndarray() for n in "xyz")
+    with mx.util.np_shape(True):
+        def partial(symbol, **shapes):
+            return symbol.infer_shape_partial(**shapes)[:2]
+
+        assert partial(mx.sym.np.concatenate([x, y], axis=1), x=(-1, 6, 6), y=(4, 5, -1)) == ([(4, 6, 6), (4, 5, 6)], [(4, 11, 6)])
+        assert partial(mx.sym.np.vstack([x, y]), x=(-1,), y=(3, 6))[1] == [(4, 6)]
+        assert partial(mx.sym.np.hstack([x, y]), x=(2, 3), y=(-1, -1))[1] == [(2, -1)]
+        assert partial(mx.sym.np.dstack([x, y]), x=(-1, 2, 3), y=(4, -1, 3))[1] == [(4, 2, 6)]
+        assert partial(mx.sym.np.concatenate([x, y], axis=None), x=(-1, 2), y=(3,))[1] == [(-1,)]
+        assert partial(alike(mx.sym.np.split(x, 2, axis=1)[0], z), x=(-1, 4, -1), z=(3, 2, 5))[0][0] == (3, 4, 5)
+        assert partial(mx.sym.np.insert(x, 2, y, axis=0), x=(-1, 3), y=(2, 3))[1] == [(-1, 3)]
+        assert partial(mx.sym.np.insert(x, slice(0, 4, 2), y, axis=0), x=(7, -1), y=(-1, 3))[1] == [(9, -1)]
+        assert partial(alike(mx.sym.np.insert(x, slice(0, 4, 2), y, axis=0), z), x=(7, -1), z=(9, 3))[0][0] == (7, 3)
+        assert partial(mx.sym.np.insert(x, 2, y), x=(4, 3))[1] == [(-1,)]
+        assert partial(mx.sym.np.trace(x), x=(-1, 3, 4))[1] == [(4,)]
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    assert mx.sym.depth_to_space(x, block_size=2).infer_shape_partial(x=(0, 8, 2, 0))[1] == [(0, 2, 4, 0)]
+    assert mx.sym.space_to_depth(x, block_size=2).infer_shape_partial(x=(0, 0, 2, 6))[1] == [(0, 0, 1, 3)]
+    assert mx.sym.broadcast_like(x, y).infer_shape_partial(x=(4, 1, 0), y=(0, 0, 2))[1] == [(4, 0, 2)]
+    assert mx.sym.contrib.box_iou(x, y).infer_shape_partial(x=(2, 0, 4), y=(3, 0))[1] == [(2, 0, 3)]
+
+
+@pytest.mark.parametrize("name", ["var", "std", "cumsum"])
+def test_types_follow_backwards_through_sums_of_all_kinds(name):
+    x, y = mx.sym.var("x").as_np_ndarray(), mx.sym.var("y").as_np_ndarray()
+    assert (getattr(mx.sym.np, name)(x, axis=0) + y).infer_type(y=np.float16)[0] == [np.float16] * 2
+    # Where a type is asked for it says nothing of the argument's.
+    asked = getattr(mx.sym.np, name)(x, axis=0, dtype="float64") + y
+    assert asked.infer_type_partial(y=np.float64)[0][0] is None
+
+
 def test_shapes_follow_as_far_as_a_pattern_is_known():
     x, y = mx.sym.var("x"), mx.sym.var("y")
 

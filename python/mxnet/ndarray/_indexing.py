@@ -165,6 +165,11 @@ def _bounds(places: np.ndarray) -> Tuple[int, int]:
     return (min(numbers), max(numbers)) if numbers else (0, 0)
 
 
+def _of_kind(array: Any, key: Any) -> Any:
+    """The index as an array of mx.nd or of mx.np, whichever the other is: what is selected is of its kind."""
+    return key if key._is_np == array._is_np else key._as_kind(array._is_np)
+
+
 def rows(array: Any, key: Any) -> Any:
     """The rows that an index selects, as an array of the library, if it is one array of integers, None otherwise."""
     shape = array.shape
@@ -181,7 +186,7 @@ def rows(array: Any, key: Any) -> Any:
         outside = high if high >= size else low
         raise IndexError(f"index {outside} is out of bounds for axis 0 with size {size}")
     if low >= 0 and isinstance(key, NDArrayBase) and key._dtype_id in _TAKEN and key._device == array._device:
-        return key
+        return _of_kind(array, key)
     picked = picked.astype(np.int64, copy=False)
     return array._index_array(picked if low >= 0 else np.where(picked < 0, picked + size, picked))
 
@@ -200,7 +205,7 @@ def mask_of(array: Any, key: Any) -> Any:
         return None
     if isinstance(key, np.ndarray):
         return array._index_array(key, np.bool_)
-    return key if key.context == array.context else key.copyto(array.context)
+    return _of_kind(array, key if key.context == array.context else key.copyto(array.context))
 
 
 def flat(array: Any) -> Any:

@@ -317,12 +317,12 @@ class NDArray(NDArrayBase):
         """Without dimensions of one, all or those given; `inplace` on the same memory."""
         if not inplace:
             return _op("squeeze")(self) if axis is None else _op("squeeze")(self, axis=axis)
-        axes = range(self.ndim) if axis is None else [axis] if isinstance(axis, integer_types) else axis
-        chosen = {int(a) % self.ndim for a in axes}
-        if axis is not None and any(self.shape[a] != 1 for a in chosen):
+        axes = range(self.ndim) if axis is None else [axis] if isinstance(axis, integer_types) else list(axis)
+        if axis is not None and not all(-self.ndim <= a < self.ndim and self.shape[a] == 1 for a in axes):
             raise ValueError(f"squeeze: given axis {axis} of shape {self.shape}, expected dimensions of one")
+        chosen = {int(a) % self.ndim for a in axes}
         kept = [dim for i, dim in enumerate(self.shape) if not (i in chosen and dim == 1)]
-        return self._view(tuple(kept) or (() if self._allows_empty() else (1,)), False)
+        return self._view(tuple(kept) or self.shape[:1], False)  # of nothing but ones one stays
 
     def broadcast_like(self, other: NDArray, **kwargs: Any) -> NDArray:
         """Repeated to the shape of another array, also along new dimensions at the front."""

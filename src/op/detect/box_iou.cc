@@ -12,9 +12,10 @@ void infer_box_iou(const BoxIouParams&, Infer& infer) {
   infer.one_dtype();
   std::vector<int64_t> dims;
   for (int i = 0; i < 2; ++i) {
-    if (!infer.in(i).known()) return;
+    if (!infer.in(i).rank_known()) return;
     const Shape& shape = infer.in(i).shape();
-    if (shape.ndim() < 1 || shape.back() != 4) infer.in(i).fail("boxes of four numbers");
+    if (shape.ndim() < 1 || (shape.back() >= 0 && shape.back() != 4))
+      infer.in(i).fail("boxes of four numbers");
     dims.insert(dims.end(), shape.begin(), shape.end() - 1);
   }
   infer.out(0).set_shape(Shape(std::span<const int64_t>(dims)));

@@ -52,15 +52,18 @@ class ValueIndex {
   std::array<int64_t, Shape::kMaxDims> steps_{};
 };
 
-// How many places are inserted, from shapes alone. `values` null: a number.
+// How many places are inserted, from shapes alone; -1 where they do not say. `values` null: a
+// number.
 int64_t inserted_count(const PlaceParams& params, const Shape& shape, int axis, const Shape* values,
                        const Shape* obj) {
+  const auto slice = [&] { return shape[axis] < 0 ? -1 : range_of(params, shape[axis]).count; };
   const int64_t named = params.int_ind   ? 1
-                        : obj != nullptr ? obj->size()
-                                         : range_of(params, shape[axis]).count;
+                        : obj != nullptr ? (obj->known() ? obj->size() : -1)
+                                         : slice();
   if (named != 1) return named;
   // One index takes as many values as there are along the axis.
   if (values == nullptr || values->ndim() == 0) return 1;
+  if (!values->rank_known()) return -1;
   if (params.int_ind) return values->ndim() == shape.ndim() ? (*values)[0] : 1;
   const int at = values->ndim() - (shape.ndim() - axis);
   return at >= 0 ? (*values)[at] : 1;
@@ -252,16 +255,26 @@ template <bool kObj>
 void infer_insert(const PlaceParams& params, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
   check_step(params, infer);
-  if (!infer.in(0).known()) return;
+  InferArg in = infer.in(0), out = infer.out(0);
+  if (!params.axis) {
+    out.set_shape({-1});
+  } else if (!in.rank_known() && out.rank_known()) {
+    in.set_shape(Shape::unknown(out.ndim()));
+  }
+  if (!in.rank_known() || (!params.axis && !in.known())) return;
   const InsertInputs inputs(params, kObj, infer.num_in());
   const Shape* values = inputs.values < 0 ? nullptr : &infer.in(inputs.values).shape();
   const Shape* obj = inputs.obj < 0 ? nullptr : &infer.in(inputs.obj).shape();
-  if ((values != nullptr && !values->known()) || (obj != nullptr && !obj->known())) return;
-  Shape shape = axis_shape(params, infer.in(0).shape());
-  const int axis = axis_of(params, infer.in(0).shape(), "insert");
-  if (params.int_ind) checked_place(*params.int_ind, shape[axis], shape[axis] + 1, "insert");
-  shape[axis] += inserted_count(params, shape, axis, values, obj);
-  infer.out(0).set_shape(shape);
+  Shape shape = axis_shape(params, in.shape());
+  const int axis = axis_of(params, in.shape(), "insert");
+  int64_t& size = shape[axis];
+  if (params.int_ind && size >= 0) checked_place(*params.int_ind, size, size + 1, "insert");
+  const int64_t count = inserted_count(params, shape, axis, values, obj);
+  size = size < 0 || count < 0 ? Shape::kUnknownDim : size + count;
+  out.set_shape(shape);
+  if (!params.axis) return;
+  for (int i = 0; i < shape.ndim(); ++i)
+    if (i != axis) in.set_dim(i, out.dim(i));
 }
 
 template <bool kObj>

@@ -59,17 +59,18 @@ void infer_extract(const P& params, Infer& infer) {
     infer.in(0).fail(fmt::format("matrices of more than {} rows for this offset",
                                  std::abs(int64_t{params.offset})));
   Shape shape = batch_shape(infer.in(0).shape());
-  shape.push_back(vector_size(params, n));
+  shape.push_back(n < 0 ? n : vector_size(params, n));
   infer.out(0).set_shape(shape);
 }
 
 template <class P>
 void infer_make(const P& params, Infer& infer) {
   infer.one_dtype();
-  if (!infer.in(0).known()) return;
+  if (!infer.in(0).rank_known()) return;
   if (infer.in(0).ndim() < 1) infer.in(0).fail("one or more dimensions");
-  const int64_t n = matrix_side(params, infer.in(0).shape().back());
-  if (n < 0) infer.in(0).fail("as many elements in the last dimension as a triangle has");
+  const int64_t size = infer.in(0).shape().back(), n = size < 0 ? size : matrix_side(params, size);
+  if (n < 0 && size >= 0)
+    infer.in(0).fail("as many elements in the last dimension as a triangle has");
   Shape shape = batch_shape(infer.in(0).shape(), 1);
   shape.push_back(n);
   shape.push_back(n);
@@ -177,7 +178,9 @@ void sumlogdiag_cpu(const NoParams&, KernelContext& context) {
 
 // `numbers` has one for each matrix of input `matrices`, in whatever shape.
 void check_one_each(Infer& infer, int numbers, int matrices) {
-  if (!infer_matrix(infer, matrices, false) || !infer.in(numbers).known()) return;
+  if (!infer_matrix(infer, matrices, false) || !infer.in(matrices).known() ||
+      !infer.in(numbers).known())
+    return;
   const int64_t count = batch_size(infer.in(matrices).shape());
   if (infer.in(numbers).shape().size() != count)
     infer.in(numbers).fail(fmt::format("a number for each of {} matrices", count));

@@ -24,6 +24,11 @@ void infer_eigen(Infer& infer) {
     infer_real(infer.in(0), infer.out(vectors));
   }
   infer_real(infer.in(0), infer.out(values));
+  if (Shape matrices = infer.out(values).shape();
+      matrices.ndim() > 0 && !infer.in(0).known()) {  // as many values as rows and columns
+    matrices.push_back(matrices.back());
+    infer.in(0).set_shape(matrices);
+  }
   if (infer_matrix(infer, 0, true))
     infer.out(values).set_shape(batch_shape(infer.in(0).shape(), 1));
 }

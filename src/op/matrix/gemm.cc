@@ -61,10 +61,15 @@ void gemm2_params(OpBuilder<GemmParams>& op) {
 
 void infer_gemm(const GemmParams& params, Infer& infer) {
   infer.one_dtype();
-  if (infer.in(0).known() && infer.in(1).known()) {
+  infer.in(2).same_shape(infer.out(0));
+  if (infer.in(0).rank_known() && infer.in(1).rank_known()) {
     const Shape shapes[2] = {infer.in(0).shape(), infer.in(1).shape()};
     try {
-      infer.in(2).set_shape(label_problem(gemm_labels(params, shapes), shapes).out_shape);
+      const LabelLists lists = gemm_labels(params, shapes);
+      if (shapes[0].known() && shapes[1].known())
+        infer.in(2).set_shape(label_problem(lists, shapes).out_shape);
+      else
+        infer_labelled(lists, infer);
     } catch (const LabelError& error) {
       fail(infer, error);
     }

@@ -36,13 +36,17 @@ inline Shape with_matrix(const Shape& like, int64_t rows, int64_t columns) {
   return shape;
 }
 
-// Argument `i` must be a batch of matrices (square ones). False while its shape is unknown.
+// Argument `i` must be a batch of matrices (square ones, of which either side says the other).
+// False while the number of its dimensions is unknown.
 inline bool infer_matrix(Infer& infer, int i, bool square) {
-  if (!infer.in(i).known()) return false;
-  const int n = infer.in(i).ndim();
-  if (n < 2) infer.in(i).fail("two or more dimensions");
-  if (square && infer.in(i).dim(n - 1) != infer.in(i).dim(n - 2))
-    infer.in(i).fail("equal last dimensions");
+  InferArg arg = infer.in(i);
+  if (!arg.rank_known()) return false;
+  const int n = arg.ndim();
+  if (n < 2) arg.fail("two or more dimensions");
+  if (!square) return true;
+  const int64_t rows = arg.dim(n - 2), columns = arg.dim(n - 1);
+  if (rows >= 0 && columns >= 0 && rows != columns) arg.fail("equal last dimensions");
+  arg.set_dim(n - 2, columns).set_dim(n - 1, rows);
   return true;
 }
 

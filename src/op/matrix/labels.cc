@@ -4,11 +4,43 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace mxnet {
 
 void fail(Infer& infer, const LabelError& error) {
   if (error.argument >= 0) infer.in(error.argument).fail(error.message);
   infer.fail(error.message);
+}
+
+void infer_labelled(const LabelLists& lists, Infer& infer) {
+  InferArg out = infer.out(0);
+  out.set_shape(Shape::unknown(static_cast<int>(lists.out.size())));
+  // Those of labels that broadcast: 1 where all are, unknown while another one may be larger.
+  std::map<int, int64_t> sizes;
+  const auto learn = [&](InferArg arg, const std::vector<int>& labels, bool yields) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const int64_t dim = arg.dim(static_cast<int>(i));
+      int64_t& size = sizes.try_emplace(labels[i], dim).first->second;
+      if (yields && labels[i] >= lists.broadcast_from) {
+        size = size > 1 || dim > 1 ? std::max(size, dim) : std::min(size, dim);
+      } else if (size < 0) {
+        size = dim;
+      }
+    }
+  };
+  for (std::size_t i = 0; i < lists.in.size(); ++i)
+    learn(infer.in(static_cast<int>(i)), lists.in[i], true);
+  learn(out, lists.out, false);
+  const auto tell = [&](InferArg arg, const std::vector<int>& labels, bool yields) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (!yields || labels[i] < lists.broadcast_from)
+        arg.set_dim(static_cast<int>(i), sizes[labels[i]]);
+    }
+  };
+  for (std::size_t i = 0; i < lists.in.size(); ++i)
+    tell(infer.in(static_cast<int>(i)), lists.in[i], true);
+  tell(out, lists.out, false);
 }
 
 LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shapes) {

@@ -45,6 +45,10 @@ struct LabelProblem {
 // Throws LabelError where shapes do not fit the labels.
 LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shapes);
 
+// What is known of the size of a label holds wherever it stands, in output 0 as well. REQUIRES: the
+// rank of each input that has labels is known.
+void infer_labelled(const LabelLists& lists, Infer& infer);
+
 // P: the parameters, with a member `int32_t wrt` that only the gradient declares. kLabels(params,
 // shapes) names the labels; kScale(params) is the factor of the result.
 template <class P, LabelLists (*kLabels)(const P&, std::span<const Shape>),
@@ -64,12 +68,16 @@ struct Multilinear {
     infer.one_dtype();
     if (infer_shortcut != nullptr && infer_shortcut(params, infer)) return;
     std::vector<Shape> shapes;
+    bool known = true;
     for (int i = 0; i < infer.num_in(); ++i) {
-      if (!infer.in(i).known()) return;
+      if (!infer.in(i).rank_known()) return;
+      known = known && infer.in(i).known();
       shapes.push_back(infer.in(i).shape());
     }
     try {
-      infer.out(0).set_shape(label_problem(kLabels(params, shapes), shapes).out_shape);
+      const LabelLists lists = kLabels(params, shapes);
+      if (!known) return infer_labelled(lists, infer);
+      infer.out(0).set_shape(label_problem(lists, shapes).out_shape);
     } catch (const LabelError& error) {
       fail(infer, error);
     }

@@ -123,7 +123,7 @@ void infer_types(Infer& infer) {
 void infer_solve(const SolveParams&, Infer& infer) {
   infer_types(infer);
   infer.in(1).same_shape(infer.out(0));
-  if (!infer_matrix(infer, 0, true) || !infer.in(1).known()) return;
+  if (!infer_matrix(infer, 0, true) || !infer.in(1).rank_known()) return;
   const int n = infer.in(0).ndim();
   const bool vector = infer.in(1).ndim() == n - 1;
   if (!vector && infer.in(1).ndim() != n)

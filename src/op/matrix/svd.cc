@@ -12,7 +12,8 @@ bool infer_wide(Infer& infer) {
   infer.one_dtype();
   if (!infer_matrix(infer, 0, false)) return false;
   const Shape& shape = infer.in(0).shape();
-  if (shape[shape.ndim() - 2] > shape.back()) infer.in(0).fail("no more rows than columns");
+  if (shape.back() >= 0 && shape[shape.ndim() - 2] > shape.back())
+    infer.in(0).fail("no more rows than columns");
   return true;
 }
 
@@ -125,7 +126,7 @@ void infer_pinv(const PinvParams& params, Infer& infer) {
   if (!infer_matrix(infer, 0, params.hermitian)) return;
   const Shape shape = infer.in(0).shape();
   infer.out(0).set_shape(with_matrix(shape, shape.back(), shape[shape.ndim() - 2]));
-  if (infer.num_in() > 1 && infer.in(1).known() && infer.in(1).shape().size() != 1)
+  if (infer.num_in() > 1 && shape.known() && infer.in(1).known() && infer.in(1).shape().size() != 1)
     infer.in(1).set_shape(batch_shape(shape));
 }
 

@@ -12,11 +12,16 @@ namespace {
 void infer_triangular(const TriangularParams& params, Infer& infer) {
   infer.one_dtype();
   infer.in(1).same_shape(infer.out(0));
+  InferArg a = infer.in(0), b = infer.in(1);
+  if (!a.rank_known() && b.rank_known()) a.set_shape(Shape::unknown(b.ndim()));
   if (!infer_matrix(infer, 0, true) || !infer_matrix(infer, 1, false)) return;
-  const int n = infer.in(0).ndim();
-  if (infer.in(1).ndim() != n) infer.in(1).fail(fmt::format("{} dimensions", n));
-  for (int i = 0; i + 2 < n; ++i) infer.in(1).set_dim(i, infer.in(0).dim(i));
-  infer.in(1).set_dim(params.rightside ? n - 1 : n - 2, infer.in(0).dim(n - 1));
+  const int n = a.ndim(), side = params.rightside ? n - 1 : n - 2;
+  for (int i = 0; i + 2 < n; ++i) {
+    b.set_dim(i, a.dim(i));
+    a.set_dim(i, b.dim(i));
+  }
+  b.set_dim(side, a.dim(n - 1));
+  for (int i : {n - 2, n - 1}) a.set_dim(i, b.dim(side));
 }
 
 template <bool solve, class T>

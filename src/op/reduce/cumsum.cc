@@ -239,6 +239,8 @@ Attrs axis_attrs(const CumsumParams& params) {
 }
 
 void infer_cumsum(const CumsumParams& params, Infer& infer) {
+  if (params.dtype == DType::kUnknown && infer.in(0).dtype() == DType::kUnknown)
+    infer.in(0).set_dtype(infer.out(0).dtype());
   const DType in = infer.in(0).dtype();
   infer.out(0).set_dtype(params.dtype != DType::kUnknown ? params.dtype
                          : in == DType::kBool            ? DType::kInt64

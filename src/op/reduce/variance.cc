@@ -148,6 +148,8 @@ bool define(const char* name, const char* output) {
       .visible_outputs([](const VarianceParams&) { return 1; })
       .infer([](const VarianceParams& params, Infer& infer) {
         // Of truth values as of a mean's: there is hardly one that a truth value could hold.
+        if (params.dtype == DType::kUnknown && infer.in(0).dtype() == DType::kUnknown)
+          infer.in(0).set_dtype(infer.out(0).dtype());
         const DType given = infer.in(0).dtype();
         const DType in = given == DType::kBool ? DType::kFloat32 : given;
         for (int i = 0; i < 2; ++i) {

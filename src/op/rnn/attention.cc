@@ -103,36 +103,39 @@ void valatt_backward(const HeadsParams& params, KernelContext& context) {
                  /*cleared=*/0);  // nothing flows to queries and keys
 }
 
-// The array is (time, batch, heads * parts * size). False while that is not known.
-bool check_interleaved(const HeadsParams& params, InferArg arg, int parts) {
+int64_t times(int64_t size, int64_t factor) { return size < 0 ? size : size * factor; }
+
+// The array is (time, batch, heads * parts * size).
+void check_interleaved(const HeadsParams& params, InferArg arg, int parts) {
   arg.set_shape(Shape{-1, -1, -1});
   if (params.heads <= 0) arg.fail(fmt::format("a positive number of heads, not {}", params.heads));
   if (arg.dim(2) >= 0 && arg.dim(2) % (int64_t{params.heads} * parts) != 0)
     arg.fail(fmt::format("(time, batch, heads * {} * size) with {} heads", parts, params.heads));
-  return arg.known();
 }
 
 template <bool self>
 void infer_qk(const HeadsParams& params, Infer& infer) {
   constexpr HeadRoles kRoles{self};
   infer.one_dtype();
-  if (!check_interleaved(params, infer.in(0), kRoles.query_parts())) return;
+  const InferArg queries = infer.in(0);
+  check_interleaved(params, queries, kRoles.query_parts());
   InferArg keys = infer.in(self ? 0 : 1);
   if (!self) {
-    keys.set_shape(Shape{-1, infer.in(0).dim(1), 2 * infer.in(0).dim(2)});
-    if (!check_interleaved(params, keys, kRoles.memory_parts())) return;
+    keys.set_shape(Shape{-1, queries.dim(1), times(queries.dim(2), 2)});
+    check_interleaved(params, keys, kRoles.memory_parts());
   }
-  infer.out(0).set_shape(Shape{infer.in(0).dim(1) * params.heads, infer.in(0).dim(0), keys.dim(0)});
+  infer.out(0).set_shape(Shape{times(queries.dim(1), params.heads), queries.dim(0), keys.dim(0)});
 }
 
 template <bool self>
 void infer_valatt(const HeadsParams& params, Infer& infer) {
   constexpr HeadRoles kRoles{self};
   infer.one_dtype();
-  if (!check_interleaved(params, infer.in(0), kRoles.memory_parts())) return;
+  check_interleaved(params, infer.in(0), kRoles.memory_parts());
   const Shape& values = infer.in(0).shape();
-  infer.in(1).set_shape(Shape{values[1] * params.heads, self ? values[0] : -1, values[0]});
-  infer.out(0).set_shape(Shape{infer.in(1).dim(1), values[1], values[2] / kRoles.memory_parts()});
+  const int64_t size = values[2] < 0 ? values[2] : values[2] / kRoles.memory_parts();
+  infer.in(1).set_shape(Shape{times(values[1], params.heads), self ? values[0] : -1, values[0]});
+  infer.out(0).set_shape(Shape{infer.in(1).dim(1), values[1], size});
 }
 
 // Gradients have the shapes of the inputs 1, 2, ..., which `rule` is about.
@@ -259,7 +262,8 @@ MX_OP(_sg_attention, HeadsParams)
     .dtypes(kFloating)
     .infer([](const HeadsParams& params, Infer& infer) {
       infer.one_dtype();
-      if (!check_interleaved(params, infer.in(0), params.roles().query_parts())) return;
+      check_interleaved(params, infer.in(0), params.roles().query_parts());
+      if (!infer.in(0).known()) return;
       Shape shape = infer.in(0).shape();
       shape[2] /= params.roles().query_parts();
       infer.out(0).set_shape(shape);

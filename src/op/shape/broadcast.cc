@@ -92,7 +92,7 @@ void infer_broadcast_axis(const BroadcastAxisParams& params, Infer& infer) {
 void infer_broadcast_like(const BroadcastLikeParams& params, Infer& infer) {
   InferArg lhs = infer.in(0), rhs = infer.in(1);
   lhs.same_dtype(infer.out(0));
-  if (!lhs.known() || !rhs.known()) return;
+  if (!lhs.rank_known() || !rhs.rank_known()) return;
   if (params.lhs_axes.has_value() != params.rhs_axes.has_value())
     infer.fail("given one of lhs_axes and rhs_axes, expected both or none");
   Shape out = lhs.shape();
@@ -104,15 +104,15 @@ void infer_broadcast_like(const BroadcastLikeParams& params, Infer& infer) {
     }
     for (int i = 0; i < from.size(); ++i) {
       const int64_t size = rhs.dim(infer.axis((*params.rhs_axes)[i], rhs));
-      if (lhs.dim(from[i]) != 1 && lhs.dim(from[i]) != size)
+      if (lhs.dim(from[i]) > 1 && size >= 0 && lhs.dim(from[i]) != size)
         lhs.fail(fmt::format("size 1 or {} in dimension {}", size, from[i]));
       out[from[i]] = size;
     }
   } else {
     bool fits = lhs.ndim() == rhs.ndim();
     for (int i = 0; fits && i < lhs.ndim(); ++i) {
-      fits = lhs.dim(i) == 1 || lhs.dim(i) == rhs.dim(i);
-      out[i] = rhs.dim(i);
+      fits = lhs.dim(i) <= 1 || rhs.dim(i) < 0 || lhs.dim(i) == rhs.dim(i);
+      if (rhs.dim(i) >= 0 || lhs.dim(i) == 1) out[i] = rhs.dim(i);
     }
     if (!fits) lhs.fail("a shape that broadcasts to that of 'rhs', " + to_string(rhs.shape()));
   }

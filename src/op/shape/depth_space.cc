@@ -25,11 +25,14 @@ StridedPlan to_wide(int64_t b, const Shape& deep) {
   return plan;
 }
 
+// Unknown sizes stay unknown.
+int64_t times(int64_t size, int64_t b) { return size < 0 ? size : size * b; }
+int64_t over(int64_t size, int64_t b) { return size < 0 ? size : size / b; }
 Shape wide_shape(int64_t b, const Shape& deep) {
-  return {deep[0], deep[1] / (b * b), deep[2] * b, deep[3] * b};
+  return {deep[0], over(deep[1], b * b), times(deep[2], b), times(deep[3], b)};
 }
 Shape deep_shape(int64_t b, const Shape& wide) {
-  return {wide[0], wide[1] * b * b, wide[2] / b, wide[3] / b};
+  return {wide[0], times(wide[1], b * b), over(wide[2], b), over(wide[3], b)};
 }
 
 void check_image(InferArg arg) {
@@ -38,13 +41,14 @@ void check_image(InferArg arg) {
 
 void check_deep(int64_t b, InferArg deep) {
   check_image(deep);
-  if (deep.dim(1) % (b * b) != 0)
+  if (deep.dim(1) >= 0 && deep.dim(1) % (b * b) != 0)
     deep.fail(fmt::format("a number of channels that block_size {} squared divides", b));
 }
 
 void check_wide(int64_t b, InferArg wide) {
   check_image(wide);
-  if (wide.dim(2) % b != 0 || wide.dim(3) % b != 0)
+  const auto divides = [&](int64_t size) { return size < 0 || size % b == 0; };
+  if (!divides(wide.dim(2)) || !divides(wide.dim(3)))
     wide.fail(fmt::format("height and width that block_size {} divides", b));
 }
 
@@ -52,10 +56,11 @@ void infer_blocks(const BlockParams& p, Infer& infer, InferArg deep, InferArg wi
   if (p.block_size <= 0)
     infer.fail(fmt::format("given block_size {}, expected at least 1", p.block_size));
   infer.one_dtype();
-  if (deep.known()) {
+  if (deep.rank_known()) {
     check_deep(p.block_size, deep);
     wide.set_shape(wide_shape(p.block_size, deep.shape()));
-  } else if (wide.known()) {
+  }
+  if (!deep.known() && wide.rank_known()) {
     check_wide(p.block_size, wide);
     deep.set_shape(deep_shape(p.block_size, wide.shape()));
   }

@@ -72,9 +72,9 @@ void infer_squeeze(const SqueezeParams& params, Infer& infer, bool scalars) {
   infer.out(0).set_shape(result);
 }
 
-// An mx.np array may be a scalar whatever shapes mean, as of its sums.
+// Only a scalar stays one, whatever shapes mean.
 void infer_legacy(const SqueezeParams& params, Infer& infer) {
-  infer_squeeze(params, infer, is_numpy_shape());
+  infer_squeeze(params, infer, infer.in(0).ndim() == 0);
 }
 void infer_numpy(const SqueezeParams& params, Infer& infer) { infer_squeeze(params, infer, true); }
 

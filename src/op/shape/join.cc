@@ -34,7 +34,7 @@ Shape part_shape(const JoinParams& params, const Shape& in, const char* tag) {
     case Join::kHstack:
       return ndim == 0 && kind == Join::kHstack ? Shape{1} : in;
     case Join::kConcatenate:
-      return params.axis ? in : Shape{in.size()};
+      return params.axis ? in : Shape{in.known() ? in.size() : Shape::kUnknownDim};
     case Join::kStack:
     case Join::kNumpyStack: {
       const int axis = normalize_axis(params.dim, ndim + 1, tag);
@@ -81,11 +81,34 @@ bool same_length(const InferArg& a, const InferArg& b) {
   return a.known() && b.known() && a.shape().size() == b.shape().size();
 }
 
+// What is known of the result while some dimensions of the parts are not; where parts do not fit is
+// said once all are.
+template <Join kind>
+void infer_joined_partly(const JoinParams& params, Infer& infer, const char* tag) {
+  for (int i = 0; i < infer.num_in(); ++i)
+    if (!infer.in(i).rank_known()) return;
+  Shape out = part_shape<kind>(params, infer.in(0).shape(), tag);
+  const int axis = join_axis<kind>(params, out.ndim(), tag);
+  for (int i = 1; i < infer.num_in(); ++i) {
+    const Shape part = part_shape<kind>(params, infer.in(i).shape(), tag);
+    if (part.ndim() != out.ndim()) return;
+    for (int d = 0; d < out.ndim(); ++d)
+      if (d != axis && out[d] < 0) out[d] = part[d];
+    out[axis] = out[axis] < 0 || part[axis] < 0 ? Shape::kUnknownDim : out[axis] + part[axis];
+  }
+  infer.out(0).set_shape(out);
+}
+
+bool parts_known(Infer& infer) {
+  for (int i = 0; i < infer.num_in(); ++i)
+    if (!infer.in(i).known()) return false;
+  return true;
+}
+
 template <Join kind>
 void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
   infer.one_dtype();
-  for (int i = 0; i < infer.num_in(); ++i)
-    if (!infer.in(i).known()) return;
+  if (!parts_known(infer)) return infer_joined_partly<kind>(params, infer, tag);
   Shape out = part_shape<kind>(params, infer.in(0).shape(), tag);
   const int axis = join_axis<kind>(params, out.ndim(), tag);
   for (int i = 1; i < infer.num_in(); ++i) {
@@ -107,11 +130,11 @@ void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
 
 // What shapes that are not known yet follow from the others. Along the axis of a concatenation:
 // what the result holds beyond the other parts; with `evenly` several that are missing share it.
-void infer_concat_parts(const JoinParams& params, Infer& infer, const char* tag, bool evenly) {
+void infer_concat_parts(int dim, Infer& infer, const char* tag, bool evenly) {
   Shape common = infer.out(0).shape();
   for (int i = 0; i < infer.num_in() && !common.rank_known(); ++i) common = infer.in(i).shape();
   if (!common.rank_known() || common.ndim() == 0) return;
-  const int axis = normalize_axis(params.dim, common.ndim(), tag);
+  const int axis = normalize_axis(dim, common.ndim(), tag);
   common[axis] = Shape::kUnknownDim;
   const auto learn = [&](InferArg arg) {
     if (!arg.rank_known() || arg.ndim() != common.ndim()) return;
@@ -178,7 +201,9 @@ struct Definition {
   static void infer(const JoinParams& params, Infer& infer) {
     // Both directions of a recurrent layer take the same input.
     constexpr bool evenly = std::string_view(kName) == "_rnn_param_concat";
-    if constexpr (kind == Join::kConcat) infer_concat_parts(params, infer, kName, evenly);
+    if constexpr (kind == Join::kConcat) infer_concat_parts(params.dim, infer, kName, evenly);
+    if (kind == Join::kConcatenate && params.axis && !parts_known(infer))
+      infer_concat_parts(*params.axis, infer, kName, false);
     if constexpr (kind == Join::kStack || kind == Join::kNumpyStack)
       infer_stack_parts<kind>(params, infer, kName);
     infer_joined<kind>(params, infer, kName);

@@ -97,6 +97,14 @@ void infer_pieces(const P& params, Infer& infer, const char* tag) {
   if (which == SplitAxis::kHorizontal && data.ndim() < 1) data.fail("at least one dimension");
   if (which == SplitAxis::kDepth && data.ndim() < 3) data.fail("at least three dimensions");
   const int axis = split_axis<which>(params, data.ndim(), tag);
+  for (int i = 0; i < infer.num_out(); ++i) {
+    const Shape& piece = infer.out(i).shape();
+    if (piece.ndim() != data.ndim() - (params.squeeze_axis ? 1 : 0)) continue;
+    for (int d = 0, from = 0; d < data.ndim(); ++d) {
+      if (d != axis && data.dim(d) < 0) data.set_dim(d, piece[from]);
+      if (d != axis || !params.squeeze_axis) ++from;
+    }
+  }
   if (data.dim(axis) < 0) return;
   for (int i = 0; i < infer.num_out(); ++i) {
     const int64_t length = piece_length(params, i, data, axis);

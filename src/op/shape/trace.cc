@@ -34,7 +34,7 @@ void declare(OpBuilder<TraceParams>& op) {
 void infer_trace(const TraceParams& params, Infer& infer) {
   InferArg in = infer.in(0);
   in.same_dtype(infer.out(0));
-  if (!in.known()) return;
+  if (!in.rank_known()) return;
   if (in.ndim() < 2) in.fail("at least 2 dimensions");
   const DiagonalPlace place = place_of(params, in.ndim());
   Shape out = Shape::scalar();

@@ -206,6 +206,13 @@ def test_a_wrong_parameter_is_named(files):
             make(files, **kwargs)
 
 
+def test_no_mean_image_is_made_for_parameters_that_are_refused(files, tmp_path):
+    path = tmp_path / "mean.nd"
+    with pytest.raises(mx.MXNetError, match="std"):
+        make(files, mean_img=str(path), std_g=0)
+    assert not path.exists()
+
+
 LABELS = [[4, 5, 9, 9, 0, 0.1, 0.2, 0.5, 0.6], [4, 5, 9, 9, 1, 0.1, 0.2, 0.5, 0.6, 1, 0.3, 0.3, 0.9, 0.95]]
 
 

@@ -152,6 +152,38 @@ def test_libsvm_labels_from_a_second_file(libsvm):
     assert batch.label[0].asnumpy().tolist() == batch.data[0].asnumpy().tolist()
 
 
+def read_libsvm(path, text):
+    path.write_text(text)
+    batch = next(mx.io.LibSVMIter(data_libsvm=str(path), data_shape=(3,), batch_size=2))
+    return batch.label[0].asnumpy().tolist(), batch.data[0].asnumpy().tolist()
+
+
+@pytest.mark.parametrize("text", [
+    "1 0:2 # of a user\n0 1:5\n", "# two samples\n1 0:2\n  # 1 0:7\n0 1:5", "1 0:2#2:7\r\n0 1:5 #\r\n",  # comments
+    "1 qid:4 0:2\n0\tqid:5 1:5\n", "1 qid:4#\n0 qid:5 1:5\n1 0:7\n",  # numbers of queries, as in ranking
+    "1:0.5 0:2\n0:2e-1 1:5\n", "1:0.5 qid:7 0:2\n0 1:5\n",  # weights
+    "\ufeff1 0:2\n0 1:5\n", "\ufeff# head\n1 0:2\n0 1:5\n",  # a mark of UTF-8
+])  # fmt: skip
+def test_libsvm_files_are_read_as_other_programs_write_them(text, tmp_path):
+    labels, rows = read_libsvm(tmp_path / "some.libsvm", text)
+    assert labels == [1, 0] and rows == [[0 if "qid:4#" in text else 2, 0, 0], [0, 5, 0]]
+
+
+@pytest.mark.parametrize("text, message", [
+    ("1: 0:2\n", "a weight after label:|index:value"), ("1 qid:x 0:2\n", "a number after qid:"), ("1 0:2 qid:4\n", "index:value"),
+    ("1 0:\n", "a value after index:"), ("1 0:2 \ufeff1:3\n", "index:value"), ("\ufeff\ufeff1 0:2\n", "the label"),
+])  # fmt: skip
+def test_libsvm_lines_that_cannot_be_read_are_named(text, message, tmp_path):
+    with pytest.raises(mx.MXNetError, match=message):
+        read_libsvm(tmp_path / "some.libsvm", text)
+
+
+def test_csv_files_may_begin_with_a_mark_of_utf8(tmp_path):
+    path = tmp_path / "marked.csv"
+    path.write_text("\ufeff1,2\n3,4\n")
+    assert next(mx.io.CSVIter(data_csv=str(path), data_shape=(2,), batch_size=2)).data[0].asnumpy().tolist() == [[1, 2], [3, 4]]
+
+
 def test_libsvm_refuses_what_its_files_do_not_hold(libsvm, tmp_path):
     with pytest.raises(mx.MXNetError, match="index 3 is outside of 2 columns"):
         mx.io.LibSVMIter(data_libsvm=libsvm, data_shape=(2,), batch_size=2)
