@@ -13,7 +13,7 @@ from .util import getenv
 __all__ = ["BatchEndParam", "FeedForward", "load_checkpoint", "load_params", "save_checkpoint"]
 
 # What is handed to callbacks after each batch.
-BatchEndParam = namedtuple("BatchEndParams", ["epoch", "nbatch", "eval_metric", "locals"])
+BatchEndParam = namedtuple("BatchEndParams", ["epoch", "nbatch", "eval_metric", "locals"])  # type: ignore[name-match]  # printed so by 1.9.1
 
 SKLEARN_INSTALLED = importlib.util.find_spec("sklearn") is not None
 
