@@ -45,6 +45,9 @@ inline constexpr RowNumber<C> kNoRow = std::numeric_limits<RowNumber<C>>::max();
 template <class C>
 inline constexpr int64_t kMostRows = sizeof(C) == 1 ? 255 : kRowBlock;
 
+// Elements of which a number has a bit each.
+constexpr int64_t kFew = 64;
+
 #define MX_SIMD_FILE "op/reduce/arg_loops.inc"
 #include "base/simd_targets.h"
 
@@ -62,6 +65,7 @@ int64_t best_of_blocks(const T* x, int64_t n, int64_t block, const Fn& fn) {
 
 // A template argument list with a comma cannot stand in a macro's argument.
 #define MX_VALUE best_value<largest, T>
+#define MX_FEW_BYTES best_of_few_bytes<largest, T>
 #define MX_POSITION best_position<largest, ComputeType<T>>
 template <bool largest, class T>
 int64_t best_of_row(const T* x, int64_t n) {
@@ -73,7 +77,9 @@ int64_t best_of_row(const T* x, int64_t n) {
       return MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITION)(numbers.data(), count);
     });
   } else if constexpr (std::is_same_v<T, bool>) {
-    const void* first = std::memchr(x, largest ? 1 : 0, static_cast<std::size_t>(n));
+    if constexpr (largest)  // any byte but 0 is true
+      return MX_SIMD_CALL_FOR_TRAFFIC(first_truth)(reinterpret_cast<const uint8_t*>(x), n);
+    const void* first = std::memchr(x, 0, static_cast<std::size_t>(n));
     return first == nullptr ? 0 : static_cast<const bool*>(first) - x;
   } else if constexpr (std::is_same_v<T, int64_t>) {
     return best_of_blocks<largest>(x, n, kRowBlock, [&](int64_t start, int64_t count) {
@@ -84,11 +90,16 @@ int64_t best_of_row(const T* x, int64_t n) {
       return MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITION)(x + start, count);
     });
   } else {
+    if (n >= 16 && n <= kFew) {
+      const int64_t found = MX_SIMD_CALL_FOR_TRAFFIC(MX_FEW_BYTES)(x, n);
+      if (found >= 0) return found;
+    }
     // The value first, at the speed of memory; then where it is, out of the cache.
     return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, MX_SIMD_CALL_FOR_TRAFFIC(MX_VALUE)(x, n));
   }
 }
 #undef MX_POSITION
+#undef MX_FEW_BYTES
 #undef MX_VALUE
 
 // A row longer than this is worth more than one thread.
@@ -123,6 +134,11 @@ int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow b
 // as bytes.
 template <class T>
 using Compared = std::conditional_t<std::is_same_v<T, bool>, uint8_t, ComputeType<T>>;
+// What an element counts at most: bytes of bool are true alike.
+template <class T>
+inline constexpr Compared<T> kMost = std::numeric_limits<Compared<T>>::max();
+template <>
+inline constexpr uint8_t kMost<bool> = 1;
 template <class T>
 const Compared<T>* compared(const T* x, int64_t n, Compared<T>* buffer) {
   if constexpr (kIsHalf<T>) {
@@ -133,10 +149,15 @@ const Compared<T>* compared(const T* x, int64_t n, Compared<T>* buffer) {
   }
 }
 
+[[gnu::noinline]] void limit_bytes(uint8_t* x, int64_t n, uint8_t most) {
+  for (int64_t i = 0; i < n; ++i) x[i] = std::min(x[i], most);
+}
+
 // at[j]: of column j of `width` neighbouring ones, at most kTile, of n rows.
 #define MX_COLUMNS better_rows<largest, C>
 template <bool largest, class T>
-void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
+void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at,
+                     Compared<T> most = kMost<T>) {
   using C = Compared<T>;
   using Row = RowNumber<C>;
   std::array<C, kTile> best;
@@ -144,6 +165,9 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64
   std::array<C, kTile> buffer;
   std::fill_n(at, width, 0);
   std::copy_n(compared(x, width, buffer.data()), width, best.data());
+  if constexpr (std::is_same_v<C, uint8_t>) {
+    if (most < kMost<uint8_t>) limit_bytes(best.data(), width, most);
+  }
   // Rows that are compared in one call: converted ones where they lie together, others all.
   const int64_t batch = !kIsHalf<T> ? kMostRows<C> : stride == width ? kTile / width : 1;
   for (int64_t block = 0; block < n; block += kMostRows<C>) {
@@ -154,7 +178,7 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64
       const C* from =
           compared(x + (block + first) * stride, count == 1 ? width : count * width, buffer.data());
       MX_SIMD_CALL_FOR_TRAFFIC(MX_COLUMNS)
-      (from, count, kIsHalf<T> ? width : stride, width, static_cast<Row>(first), best.data(),
+      (from, count, kIsHalf<T> ? width : stride, width, static_cast<Row>(first), most, best.data(),
        found.data());
     }
     for (std::size_t k = 0; k < static_cast<std::size_t>(width); ++k)
@@ -180,7 +204,7 @@ void best_of_short_rows(const T* x, int64_t outer, int64_t n, int64_t inner, int
   } else {
     pack_pieces(from, n * inner * kBytes, to, inner * kBytes, outer, n);
   }
-  best_of_columns<largest>(turned.data(), n, columns, columns, at);
+  best_of_columns<largest>(turned.data(), n, columns, columns, at, kMost<T>);
 }
 
 // The array as outer x n x inner.

@@ -18,40 +18,79 @@ constexpr std::array<uint8_t, 32> kLastBytes = {
     0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
+// Pairs of bytes in vectors of 16 bytes, which every x86-64 and ARM has.
+using Bytes __attribute__((vector_size(16))) = uint8_t;
+using Pairs __attribute__((vector_size(16))) = uint16_t;
+using Words __attribute__((vector_size(16))) = uint64_t;
+constexpr int64_t kBytes = sizeof(Bytes);
+
+Bytes loaded(const uint8_t* from) {
+  Bytes bytes;
+  std::memcpy(&bytes, from, sizeof(bytes));
+  return bytes;
+}
+
+struct PairSums {
+  Pairs low{}, high{};
+  Bytes most;
+
+  void add(Bytes bytes) {
+    bytes = bytes < most ? bytes : most;
+    const auto pairs = (Pairs)bytes;  // a cast of vectors keeps their bits
+    low += pairs & 255;
+    high += pairs >> 8;
+  }
+  // The last `left` bytes of a vector.
+  void add_last(Bytes bytes, int64_t left) { add(bytes & loaded(kLastBytes.data() + left)); }
+  int64_t sum() const {
+    int64_t sum = 0;
+    for (int k = 0; k < kBytes / 2; ++k) sum += low[k] + high[k];
+    return sum;
+  }
+  // Where 16 bits hold it: by a product the highest lane of a word is the sum of all.
+  int64_t short_sum() const {
+    const auto words = (Words)(low + high);
+    return static_cast<int64_t>(((words[0] + words[1]) * 0x0001000100010001U) >> 48);
+  }
+};
+
 }  // namespace
 
-int64_t sum_of_bytes(const uint8_t* x, int64_t n) {
-  // Pairs of bytes in vectors of 16 bytes, which every x86-64 and ARM has.
-  using Pairs __attribute__((vector_size(16))) = uint16_t;
-  constexpr int64_t kBytes = sizeof(Pairs);
-  const auto load = [](const uint8_t* from) {
-    Pairs pairs;
-    std::memcpy(&pairs, from, sizeof(pairs));
-    return pairs;
-  };
+int64_t sum_of_bytes(const uint8_t* x, int64_t n, uint8_t most) {
   int64_t i = 0, sum = 0;
   while (i + kBytes <= n) {
     const int64_t end = std::min(n, i + (kMostRows - 1) * kBytes);
-    Pairs low{}, high{};
-    for (; i + kBytes <= end; i += kBytes) {
-      const Pairs pairs = load(x + i);
-      low += pairs & 255;
-      high += pairs >> 8;
-    }
+    PairSums sums{.most = Bytes{} + most};
+    for (; i + kBytes <= end; i += kBytes) sums.add(loaded(x + i));
     if (end == n && i < n) {  // those that are left, out of the last vector
-      const Pairs pairs = load(x + n - kBytes) & load(kLastBytes.data() + (n - i));
-      low += pairs & 255;
-      high += pairs >> 8;
+      sums.add_last(loaded(x + n - kBytes), n - i);
       i = n;
     }
-    for (int k = 0; k < kBytes / 2; ++k) sum += low[k] + high[k];
+    sum += sums.sum();
   }
-  for (; i < n; ++i) sum += x[i];
+  for (; i < n; ++i) sum += std::min(x[i], most);
   return sum;
 }
 
-void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, int64_t* acc,
+void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, uint8_t most,
+                           int64_t* values) {
+  if (n < kBytes || n > kMostRows) {
+    for (int64_t r = 0; r < rows; ++r) values[r] = sum_of_bytes(x + r * n, n, most);
+    return;
+  }
+  const int64_t whole = n / kBytes * kBytes, left = n % kBytes;
+  const Bytes last = loaded(kLastBytes.data() + left), at_most = Bytes{} + most;
+  for (int64_t r = 0; r < rows; ++r, x += n) {
+    PairSums sums{.most = at_most};
+    for (int64_t i = 0; i < whole; i += kBytes) sums.add(loaded(x + i));
+    sums.add(loaded(x + n - kBytes) & last);
+    values[r] = sums.short_sum();
+  }
+}
+
+void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, uint8_t most, int64_t* acc,
                        int64_t width) {
+  const auto counted = [most](uint8_t byte) { return byte < most ? byte : most; };
   while (rows > 0) {
     const int64_t block = std::min(rows, kMostRows);
     std::array<uint16_t, kMostByteColumns> sums;
@@ -62,12 +101,13 @@ void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, int64_t* 
       uint16_t* to = sums.data();
       MX_INDEPENDENT_STEPS
       for (int64_t j = 0; j < width; ++j)
-        to[j] = static_cast<uint16_t>(to[j] + a[j] + b[j] + c[j] + d[j]);
+        to[j] = static_cast<uint16_t>(to[j] + counted(a[j]) + counted(b[j]) + counted(c[j]) +
+                                      counted(d[j]));
     }
     for (; r < block; ++r, x += stride) {
       uint16_t* to = sums.data();
       MX_INDEPENDENT_STEPS
-      for (int64_t j = 0; j < width; ++j) to[j] = static_cast<uint16_t>(to[j] + x[j]);
+      for (int64_t j = 0; j < width; ++j) to[j] = static_cast<uint16_t>(to[j] + counted(x[j]));
     }
     for (int64_t j = 0; j < width; ++j) acc[j] += sums[static_cast<std::size_t>(j)];
     rows -= block;

@@ -5,10 +5,18 @@
 
 namespace mxnet {
 
-int64_t sum_of_bytes(const uint8_t* x, int64_t n);
+// What a byte counts at most: itself, or 1 where any but 0 is true.
+inline constexpr uint8_t kAnyByte = 255, kTruth = 1;
+
+int64_t sum_of_bytes(const uint8_t* x, int64_t n, uint8_t most = kAnyByte);
+
+// values[i]: of x[i * n, (i + 1) * n), for all i < rows.
+void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, uint8_t most,
+                           int64_t* values);
 
 // acc[j] += x[r * stride + j] for all r < rows, j < width. REQUIRES: width <= kMostByteColumns.
 inline constexpr int64_t kMostByteColumns = 1024;
-void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, int64_t* acc, int64_t width);
+void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, uint8_t most, int64_t* acc,
+                       int64_t width);
 
 }  // namespace mxnet

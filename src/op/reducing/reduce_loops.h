@@ -70,6 +70,9 @@ struct ReduceLoops {
   // other one.
   void (*many_rows)(const L* x, const RowRuns& runs, A* values) = nullptr;
   A (*one_row)(const L* x, int64_t n, int64_t runs, int64_t stride, A c) = nullptr;
+  // values[i] of row i, where rows of three elements follow each other; null where to turn them is
+  // all there is.
+  void (*rows_of_3)(const L* x, int64_t rows, A* values) = nullptr;
 };
 
 // Sums of so little work that one stream of memory is what they wait for, without AVX-512 (Zen 3):

@@ -134,12 +134,26 @@ class Units {
   static constexpr bool kBytes =
       (std::is_same_v<T, uint8_t> || std::is_same_v<T, bool>)&&std::is_same_v<A, int64_t>;
 
+  static constexpr uint8_t kMostOfByte = std::is_same_v<T, bool> ? kTruth : kAnyByte;
+  static const uint8_t* bytes_at(const T* x) { return reinterpret_cast<const uint8_t*>(x); }
+
+  [[gnu::noinline]] static void truths(const uint8_t* x, L* to, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<L>(x[i] != 0);
+  }
+  static void converted(const T* x, L* to, int64_t n) {
+    if constexpr (std::is_same_v<T, bool>) {
+      truths(bytes_at(x), to, n);
+    } else {
+      convert_array(x, to, n);
+    }
+  }
+
   // Elements as the loops take them.
   const L* loaded(const T* x, int64_t n, L* buffer) const {
     if constexpr (kDirect) {
       return x;
     } else {
-      convert_array(x, buffer, n);
+      converted(x, buffer, n);
       return buffer;
     }
   }
@@ -210,6 +224,15 @@ class Units {
     const int64_t batch = kLeaf / size;
     constexpr int64_t kBytesOfOne = sizeof(L);
     std::array<L, kLeaf> buffer, turned;
+    if (size == 3 && width == 1 && loops_.rows_of_3 != nullptr) {
+      const int64_t at_once = kDirect ? n : batch;
+      for (int64_t start = 0; start < n; start += at_once) {
+        const int64_t count = std::min(at_once, n - start);
+        loops_.rows_of_3(loaded(x_ + (first + start) * size, count * size, buffer.data()), count,
+                         values + start);
+      }
+      return;
+    }
     std::fill_n(values, n * width, loops_.identity);
     for (int64_t start = 0; start < n; start += batch) {
       const int64_t count = std::min(batch, n - start), wide = count * width;
@@ -237,10 +260,7 @@ class Units {
     const int64_t length = plan_.extent(), batch = kDirect ? n : kLeaf / length;
     if constexpr (kBytes) {
       if (adds_bytes_) {
-        for (int64_t i = 0; i < n; ++i)
-          values[i] =
-              sum_of_bytes(reinterpret_cast<const uint8_t*>(x_ + (first + i) * length), length);
-        return;
+        return sums_of_rows_of_bytes(bytes_at(x_ + first * length), n, length, kMostOfByte, values);
       }
     }
     std::array<L, kLeaf> buffer;
@@ -266,7 +286,7 @@ class Units {
     const int64_t run = plan_.run();
     if constexpr (kBytes) {
       if (adds_bytes_ && run >= to - from)
-        return sum_of_bytes(reinterpret_cast<const uint8_t*>(base + from), to - from);
+        return sum_of_bytes(bytes_at(base + from), to - from, kMostOfByte);
     }
     const int64_t most = most_at_once();
     if (to - from <= most && run >= to - from) {  // the common small case
@@ -302,7 +322,7 @@ class Units {
           cascade.push(loops_.row(buffer.data(), filled, parameter));
           filled = 0;
         }
-        convert_array(x, buffer.data() + filled, n);
+        converted(x, buffer.data() + filled, n);
         filled += n;
       }
       at += n;
@@ -382,8 +402,7 @@ class Units {
   void take_rows(const T* x, int64_t rows, int64_t stride, A* acc, int64_t width,
                  const A* parameters) const {
     if constexpr (kBytes) {
-      if (adds_bytes_)
-        return add_rows_of_bytes(reinterpret_cast<const uint8_t*>(x), rows, stride, acc, width);
+      if (adds_bytes_) return add_rows_of_bytes(bytes_at(x), rows, stride, kMostOfByte, acc, width);
     }
     if constexpr (kDirect) {
       if (is_narrow(width, stride) && rows >= kFewestRows && !is_low(width, rows))
@@ -406,7 +425,7 @@ class Units {
       const int64_t batch = stride == width ? kTile / width : 1;
       for (int64_t r = 0; r < rows; r += batch) {
         const int64_t n = std::min(batch, rows - r);
-        convert_array(x + r * stride, buffer.data(), n * width);
+        converted(x + r * stride, buffer.data(), n * width);
         loops_.columns(buffer.data(), n, width, acc, width, parameters);
       }
     }

@@ -46,7 +46,9 @@ MX_HOST_DEVICE [[gnu::always_inline]] inline SortKey<T> to_key(T value, SortKey<
   constexpr K kSign = static_cast<K>(K{1} << (sizeof(K) * 8 - 1));
   K bits;
   memcpy(&bits, &value, sizeof(K));
-  if constexpr (kSortsAsReal<T>) {
+  if constexpr (std::is_same_v<T, bool>) {
+    bits = bits != 0;  // whatever byte says so
+  } else if constexpr (kSortsAsReal<T>) {
     const K size = static_cast<K>(bits & static_cast<K>(~kSign));
     // Negative numbers count downwards, from 0 where the zeros meet.
     const K below = kZerosMeet ? static_cast<K>(K{0} - size) : static_cast<K>(~size);

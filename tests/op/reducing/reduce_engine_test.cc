@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -109,6 +110,71 @@ TEST(Reduce, ShortBlocksAreSummedByThemselves) {
   expect_sums_of_short_blocks<double, double>();
   expect_sums_of_short_blocks<int32_t, int64_t>();
   expect_sums_of_short_blocks<uint8_t, int64_t>();
+}
+
+// By numbers that other orders round otherwise, about whole vectors of rows, unaligned; of rows of
+// negative zeros, too.
+template <class T, class A>
+void expect_short_rows_in_order() {
+  std::mt19937 random(15);
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  for (int64_t length = 2; length <= 16; ++length) {
+    for (const int64_t rows : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 1500}) {
+      const auto size = static_cast<std::size_t>(rows * length);
+      std::vector<T> x(size + 1);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = std::is_floating_point_v<T>
+                   ? static_cast<T>(std::ldexp(number(random) / 7.0, static_cast<int>(i % 5) * 20))
+                   : static_cast<T>(number(random));
+      std::fill_n(x.begin() + 1, length, static_cast<T>(-0.0));
+      std::vector<A> expected, out(static_cast<std::size_t>(rows));
+      for (int64_t r = 0; r < rows; ++r) {
+        A sum(0);
+        for (int64_t j = 0; j < length; ++j)
+          sum += static_cast<A>(x[static_cast<std::size_t>(1 + r * length + j)]);
+        expected.push_back(sum);
+      }
+      const Shape shape{rows, length};
+      reduce<A>(Reduction::sum, {x.data() + 1, &shape, dtype_of<T>}, ReducePlan(shape, axes({1})),
+                [&](int64_t first, const A* values, int64_t n) {
+                  std::copy_n(values, n, out.begin() + first);
+                });
+      EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(A)), 0)
+          << rows << " rows of " << length;
+    }
+  }
+}
+TEST(Reduce, ShortRowsAreSummedInTheirOrder) {
+  expect_short_rows_in_order<float, double>();
+  expect_short_rows_in_order<float, float>();
+  expect_short_rows_in_order<double, double>();
+  expect_short_rows_in_order<int8_t, int64_t>();
+  expect_short_rows_in_order<int32_t, int64_t>();
+  expect_short_rows_in_order<int64_t, int64_t>();
+}
+
+// About the lengths that 16 bits hold, of the greatest bytes; of bool any but 0 counts one.
+TEST(Reduce, RowsOfBytesOfAnyLengthAreSummedExactly) {
+  for (const int64_t length : {15, 16, 17, 31, 32, 33, 64, 255, 256, 257, 258, 300, 5000}) {
+    constexpr int64_t kRows = 5;
+    std::vector<uint8_t> x(static_cast<std::size_t>(kRows * length + 1), 255);
+    for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<uint8_t>(i % 256);
+    std::vector<int64_t> sums(kRows), truths(kRows), out(kRows);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(kRows * length); ++i) {
+      sums[i / static_cast<std::size_t>(length)] += x[i + 1];
+      truths[i / static_cast<std::size_t>(length)] += x[i + 1] != 0;
+    }
+    const Shape shape{kRows, length};
+    const auto summed = [&](DType dtype) {
+      reduce<int64_t>(Reduction::sum, {x.data() + 1, &shape, dtype}, ReducePlan(shape, axes({1})),
+                      [&](int64_t first, const int64_t* values, int64_t n) {
+                        std::copy_n(values, n, out.begin() + first);
+                      });
+      return out;
+    };
+    EXPECT_EQ(summed(DType::kUInt8), sums) << length;
+    EXPECT_EQ(summed(DType::kBool), truths) << length;
+  }
 }
 
 TEST(Reduce, ShortBlocksHaveParametersOfTheirOwn) {
