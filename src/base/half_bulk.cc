@@ -3,6 +3,9 @@
 // a step take the plain path.
 #include "base/half_bulk.h"
 
+#include <array>
+#include <cstdint>
+
 #include "base/cpu_info.h"
 
 #if defined(__x86_64__)
@@ -135,19 +138,40 @@ MX_AVX512 void bfloat_to_float_avx512(const bfloat16* from, float* to, std::size
   plain(from + i, to + i, count - i);
 }
 
+// The nearest bfloat16 of each lane, in its upper half; of NaN whatever it may be.
+MX_AVX512 __m512i rounded_above(__m512 value) {
+  const __m512i bits = _mm512_castps_si512(value);
+  const __m512i lowest = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  return _mm512_add_epi32(_mm512_add_epi32(bits, lowest), _mm512_set1_epi32(0x7fff));
+}
+MX_AVX512 __m512i with_quiet_nan(__m512i rounded, __m512 value) {
+  return _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q),
+                              _mm512_castps_si512(value), _mm512_set1_epi32(0x400000));
+}
+
+// Two registers a step, whose upper halves one instruction gathers.
 MX_AVX512 void float_to_bfloat_avx512(const float* from, bfloat16* to, std::size_t count) noexcept {
   std::size_t i = 0;
-  const __m512i one = _mm512_set1_epi32(1), bias = _mm512_set1_epi32(0x7fff);
-  const __m512i quiet = _mm512_set1_epi32(0x40);
+  alignas(64) constexpr std::array<uint16_t, 32> kUpperHalves = [] {
+    std::array<uint16_t, 32> places{};
+    for (std::size_t k = 0; k < places.size(); ++k) places[k] = static_cast<uint16_t>(2 * k + 1);
+    return places;
+  }();
+  const __m512i upper_halves = _mm512_load_si512(kUpperHalves.data());
+  for (; i + 32 <= count; i += 32) {
+    const __m512 first = _mm512_loadu_ps(from + i), second = _mm512_loadu_ps(from + i + 16);
+    __m512i low = rounded_above(first), high = rounded_above(second);
+    if (__builtin_expect(_mm512_cmp_ps_mask(first, second, _CMP_UNORD_Q) != 0, 0)) {
+      low = with_quiet_nan(low, first);
+      high = with_quiet_nan(high, second);
+    }
+    _mm512_storeu_si512(to + i, _mm512_permutex2var_epi16(low, upper_halves, high));
+  }
   for (; i + 16 <= count; i += 16) {
     const __m512 value = _mm512_loadu_ps(from + i);
-    const __m512i bits = _mm512_castps_si512(value);
-    const __m512i top = _mm512_srli_epi32(bits, 16);
-    const __m512i rounded = _mm512_srli_epi32(
-        _mm512_add_epi32(_mm512_add_epi32(bits, bias), _mm512_and_si512(top, one)), 16);
-    const __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
-    const __m512i result = _mm512_mask_or_epi32(rounded, nan, top, quiet);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm512_cvtepi32_epi16(result));
+    const __m512i result = with_quiet_nan(rounded_above(value), value);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                        _mm512_cvtepi32_epi16(_mm512_srli_epi32(result, 16)));
   }
   give_back_upper_halves();
   plain(from + i, to + i, count - i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops of clip and hard_sigmoid for each instruction set.
+// Compiles the loops of clip, hard_sigmoid and nan_to_num for each instruction set.
 #include "op/elemwise/clip_loops.h"
 
 #include <type_traits>
@@ -17,9 +17,12 @@ namespace {
 
 template <class T>
 ClipLoops<T> clip_loops() {
-  ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>),
+  ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>), nullptr,
                      nullptr};
-  if constexpr (std::is_floating_point_v<T>) loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
+  if constexpr (std::is_floating_point_v<T>) {
+    loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
+    loops.finite = MX_SIMD_CALL_FOR_TRAFFIC(finite<T>);
+  }
   return loops;
 }
 

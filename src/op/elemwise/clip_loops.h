@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled loops of clip and its gradient, and of hard_sigmoid, which clips a line.
+// The compiled loops of clip and its gradient, of hard_sigmoid, which clips a line, and of
+// nan_to_num.
 #pragma once
 #include <cstdint>
 
@@ -13,6 +14,8 @@ struct ClipLoops {
   void (*slope)(const T* dy, const T* x, T low, T high, T* dx, int64_t n);
   // y[i] is alpha * x[i] + beta within [0, 1]. Null for integers.
   void (*line)(const T* x, T alpha, T beta, T* y, int64_t n);
+  // y[i] is x[i] where that is finite, else what is given for NaN and the infinities. Null as well.
+  void (*finite)(const T* x, T nan, T high, T low, T* y, int64_t n);
 };
 
 // T: float, double and the integers.

@@ -254,10 +254,14 @@ void around_cpu(const AroundParams& p, KernelContext& context) {
 void nan_to_num_cpu(const NanToNumParams& p, KernelContext& context) {
   const DType dtype = context.in(0).dtype;
   if (!is_floating(dtype)) return copy_elements(context);
-  map_elements<kFloating>("_npi_nan_to_num", context.in(0), context.out(0),
-                          [nan = p.nan, high = p.high(dtype), low = p.low(dtype)]<class C>(C x) {
-                            return parametric::nan_to_num(x, nan, high, low);
-                          });
+  dispatch_dtype<kFloating>(dtype, "_npi_nan_to_num", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    const auto loop = clip_loops<C>().finite;
+    const auto nan = static_cast<C>(p.nan), high = static_cast<C>(p.high(dtype)),
+               low = static_cast<C>(p.low(dtype));
+    along<T>(context.in(0), context.out(0),
+             [=](const C* x, C* y, int64_t n) { loop(x, nan, high, low, y, n); });
+  });
 }
 
 void nan_to_num_backward_cpu(const NoParams&, KernelContext& context) {

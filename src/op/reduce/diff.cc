@@ -24,10 +24,8 @@ BinaryLoop<T, T> subtraction() {
   if constexpr (!kIsHalf<T>) {
     return binary_loop<T, T>(BinaryRow::subtract);
   } else {
-    if constexpr (std::is_same_v<T, float16>) {
-      const BinaryLoop<T, T> direct = half_loop(BinaryRow::subtract);
-      if (direct.arrays != nullptr) return direct;
-    }
+    const BinaryLoop<T, T> direct = half_loop<T>(BinaryRow::subtract);
+    if (direct.arrays != nullptr) return direct;
     BinaryLoop<T, T> loop{};
     loop.arrays = [](const T* a, const T* b, T* y, int64_t n) {
       through_float(binary_loop<float, float>(BinaryRow::subtract).arrays, y, n, a, b);

@@ -39,18 +39,40 @@ auto pick(const BinaryLoop<T, Out>& loop, BroadcastPlan::Inner inner) {
 template <class T>
 using LoopType = std::conditional_t<std::is_same_v<T, bool>, uint8_t, ComputeType<T>>;
 
+// n results by a loop of another type, whose a or b is a single element as `inner` says.
+template <class Number, class T, class Out, class LoopOut>
+void converted(BroadcastPlan::Inner inner,
+               void (*loop)(const Number*, const Number*, LoopOut*, int64_t), const T* a,
+               const T* b, Out* y, int64_t n) {
+  if (inner == BroadcastPlan::Inner::kRightScalar) {
+    const auto scalar = convert<Number>(*b);
+    through<Number>([&](const Number* x, Number* out, int64_t m) { loop(x, &scalar, out, m); }, y,
+                    n, a);
+  } else if (inner == BroadcastPlan::Inner::kLeftScalar) {
+    const auto scalar = convert<Number>(*a);
+    through<Number>([&](const Number* x, Number* out, int64_t m) { loop(&scalar, x, out, m); }, y,
+                    n, b);
+  } else {
+    through<Number>(loop, y, n, a, b);
+  }
+}
+
 // The loop of a row for one kind of arguments, looked up once for all rows of a broadcast.
 template <class T, class Out>
 class RowLoop {
  public:
   RowLoop(BinaryRow row, BroadcastPlan::Inner inner)
       : inner_(inner), loop_(pick(binary_loop<LoopType<T>, LoopOut>(row), inner)) {
-    if constexpr (kMayBeDirect) direct_ = pick(half_loop(row), inner);
+    if constexpr (kMayBeDirect) direct_ = pick(half_loop<T>(row), inner);
+    if constexpr (kMayBeWide) {
+      if (has_no_byte_loop(row)) wide_ = pick(binary_loop<int32_t, int32_t>(row), inner);
+    }
   }
 
-  // Whether elements go through float.
+  // Whether elements go through another type.
   bool converts() const {
     if constexpr (kMayBeDirect) return direct_ == nullptr;
+    if constexpr (kMayBeWide) return wide_ != nullptr;
     return kIsHalf<T>;
   }
 
@@ -59,27 +81,25 @@ class RowLoop {
     if constexpr (kMayBeDirect) {
       if (direct_ != nullptr) return direct_(a, b, y, n);
     }
-    if constexpr (!kIsHalf<T>) {
-      loop_(reinterpret_cast<const LoopType<T>*>(a), reinterpret_cast<const LoopType<T>*>(b), y, n);
-    } else if (inner_ == BroadcastPlan::Inner::kRightScalar) {
-      const float scalar = convert<float>(*b);
-      through_float([&](const float* x, float* out, int64_t m) { loop_(x, &scalar, out, m); }, y, n,
-                    a);
-    } else if (inner_ == BroadcastPlan::Inner::kLeftScalar) {
-      const float scalar = convert<float>(*a);
-      through_float([&](const float* x, float* out, int64_t m) { loop_(&scalar, x, out, m); }, y, n,
-                    b);
+    if constexpr (kMayBeWide) {
+      if (wide_ != nullptr) return converted(inner_, wide_, a, b, y, n);
+    }
+    if constexpr (kIsHalf<T>) {
+      converted(inner_, loop_, a, b, y, n);
     } else {
-      through_float(loop_, y, n, a, b);
+      loop_(reinterpret_cast<const LoopType<T>*>(a), reinterpret_cast<const LoopType<T>*>(b), y, n);
     }
   }
 
  private:
   using LoopOut = std::conditional_t<kIsHalf<Out>, float, Out>;
-  static constexpr bool kMayBeDirect = std::is_same_v<T, float16> && std::is_same_v<Out, float16>;
+  static constexpr bool kMayBeDirect = kIsHalf<T> && std::is_same_v<T, Out>;
+  static constexpr bool kMayBeWide =
+      kIsByte<T> && std::is_same_v<T, Out> && !std::is_same_v<T, bool>;
   BroadcastPlan::Inner inner_;
   void (*loop_)(const LoopType<T>*, const LoopType<T>*, LoopOut*, int64_t);
   void (*direct_)(const T*, const T*, T*, int64_t) = nullptr;  // without the way through float
+  void (*wide_)(const int32_t*, const int32_t*, int32_t*, int64_t) = nullptr;
 };
 
 // As many elements are nothing to divide or to keep from the caches, whatever a row takes: to ask

@@ -25,6 +25,12 @@ constexpr bool is_integer_only(BinaryRow row) {
 }
 constexpr bool has_slope(BinaryRow row) { return row < BinaryRow::bitwise_and; }
 
+// Rows of which bytes have no loops: they are computed as int32, whose low bits are theirs.
+constexpr bool has_no_byte_loop(BinaryRow row) {
+  return row == BinaryRow::power || row == BinaryRow::arctan2 || row == BinaryRow::ldexp ||
+         row == BinaryRow::lcm;
+}
+
 // Calls fn with each row, as a constant; true, so that it can initialize what registers them.
 template <class F>
 bool for_each_row(const F& fn) {
@@ -43,7 +49,7 @@ struct BinaryLoop {
   void (*left_scalar)(const T* a, const T* b, Out* y, int64_t n);
 };
 
-// Out is T, or bool for comparisons.
+// Out is T, or bool for comparisons. Null where has_no_byte_loop.
 template <class T, class Out>
 BinaryLoop<T, Out> binary_loop(BinaryRow row);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops of arithmetic on float16 for each instruction set.
+// Compiles the loops of arithmetic on half types for each instruction set.
 #include "op/rows/half_loops.h"
+
+#include <algorithm>
 
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
@@ -16,8 +18,12 @@ namespace {
 
 }  // namespace
 
-BinaryLoop<float16, float16> half_loop(BinaryRow row) {
-  return MX_SIMD_CALL_FOR_TRAFFIC(half_loops)(row);
+// Those of AVX-512 would be the same instructions.
+template <class T>
+BinaryLoop<T, T> half_loop(BinaryRow row) {
+  return MX_SIMD_AT(std::min(simd_level(), 1), half_loops<T>)(row);
 }
+template BinaryLoop<float16, float16> half_loop(BinaryRow);
+template BinaryLoop<bfloat16, bfloat16> half_loop(BinaryRow);
 
 }  // namespace mxnet

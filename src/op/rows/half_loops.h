@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on float16 whose numbers stay in registers between the conversions, where the
+// Arithmetic on half types whose numbers stay in registers between the conversions, where the
 // processor has them.
 #pragma once
 #include <cstdint>
@@ -9,8 +9,9 @@
 
 namespace mxnet {
 
-// The loops of add, subtract, multiply, divide, maximum and minimum; null for other rows and
-// processors, whose callers go through float.
-BinaryLoop<float16, float16> half_loop(BinaryRow row);
+// The loops of add, subtract, multiply, divide, maximum, minimum and copysign; null for other rows
+// and processors, whose callers go through float. T: float16 or bfloat16.
+template <class T>
+BinaryLoop<T, T> half_loop(BinaryRow row);
 
 }  // namespace mxnet

@@ -176,11 +176,15 @@ constexpr T with_sign(T a, T b) {
     return (a < T(0)) == (b < T(0)) ? a : negate(a);
 }
 // A whole exponent is that of the power's bits: of those too small for them nothing is left of any
-// integer, those too large are infinity's. (A call, as above.)
-[[gnu::noinline]] inline int64_t whole_times_power(double a, int64_t exponent) {
+// integer, those too large are infinity's.
+[[gnu::always_inline]] inline int64_t whole_scale(double a, int64_t exponent) {
   exponent = exponent < -1023 ? -1023 : exponent;
   exponent = exponent > 1024 ? 1024 : exponent;
   return static_cast<int64_t>(a * std::bit_cast<double>((exponent + 1023) << 52));
+}
+// (A call, as above.)
+[[gnu::noinline]] inline int64_t whole_times_power(double a, int64_t exponent) {
+  return whole_scale(a, exponent);
 }
 // The exponent may be fractional.
 template <class T>

@@ -26,14 +26,16 @@ using namespace row_math;  // NOLINT(google-build-using-namespace): rows are wri
 
 template <class T>
 UnaryLoop<T> unary_loop(UnaryRow row) {
-  const auto loops =
-      row >= UnaryRow::abs ? MX_SIMD_CALL_FOR_TRAFFIC(unary_loop<T>) : MX_SIMD_CALL(unary_loop<T>);
+  // (Signs of eight bytes take compares that the narrower sets lack or have half as wide.)
+  const bool waits = row >= UnaryRow::abs && !(row == UnaryRow::sign && sizeof(T) == 8);
+  const auto loops = waits ? MX_SIMD_CALL_FOR_TRAFFIC(unary_loop<T>) : MX_SIMD_CALL(unary_loop<T>);
   return loops(static_cast<int>(row));
 }
 
 template <class T>
 HalfLoop<T> unary_half_loop(UnaryRow row) {
   if (const auto loop = MX_SIMD_CALL_FOR_TRAFFIC(half_bits_loop<T>)(row)) return loop;
+  if (const auto loop = MX_SIMD_CALL(plain_half_loop<T>)(row)) return loop;
   if constexpr (std::is_same_v<T, float16>) return MX_SIMD_CALL(wide_half_loop<>)(row);
   return nullptr;
 }

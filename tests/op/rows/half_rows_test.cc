@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of float16 whose numbers stay in registers: every float16 that there is, against double; and
-// rows that are bits, of both half types, against float.
+// rows that are bits or an instruction or two, of both half types, against float.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/half.h"
+#include "op/rows/half_loops.h"
 #include "op/rows/unary_loops.h"
 
 namespace mxnet {
@@ -106,6 +107,96 @@ void expect_bits() {
 TEST(HalfRows, SignsAreBits) {
   expect_bits<float16>();
   expect_bits<bfloat16>();
+}
+
+// Equal bits, or NaN of any bits.
+template <class T>
+void expect_same(T got, float want, float a, float b) {
+  if (std::isnan(want)) {
+    ASSERT_TRUE(std::isnan(static_cast<float>(got))) << a << ", " << b;
+  } else {
+    ASSERT_EQ(got.bits, T(want).bits) << a << ", " << b << ": " << static_cast<float>(got);
+  }
+}
+
+// Rows of an instruction or two give what those of float give, rounded once.
+template <class T>
+void expect_floats_rounded() {
+  const std::vector<T> x = all_numbers<T>();
+  std::vector<float> numbers(x.size()), want(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) numbers[i] = static_cast<float>(x[i]);
+  const auto n = static_cast<int64_t>(x.size());
+  for (const UnaryRow row : {UnaryRow::sqrt, UnaryRow::reciprocal, UnaryRow::rsqrt,
+                             UnaryRow::degrees, UnaryRow::radians, UnaryRow::ceil, UnaryRow::floor,
+                             UnaryRow::fix, UnaryRow::trunc, UnaryRow::rint, UnaryRow::square}) {
+    SCOPED_TRACE(static_cast<int>(row));
+    const auto loop = unary_half_loop<T>(row);
+    if (loop == nullptr) continue;  // this processor goes through float
+    std::vector<T> y(x.size());
+    loop(x.data(), y.data(), n);
+    unary_loop<float>(row).value(numbers.data(), want.data(), n);
+    for (std::size_t i = 0; i < x.size(); ++i) expect_same(y[i], want[i], numbers[i], 0);
+    constexpr std::size_t kFrom = 0x3e00;
+    for (std::size_t count = 0; count < 40; ++count) {  // in place, and nothing beyond
+      std::vector<T> part(x.begin() + kFrom, x.begin() + kFrom + 48);
+      loop(part.data(), part.data(), static_cast<int64_t>(count));
+      for (std::size_t i = 0; i < part.size(); ++i)
+        ASSERT_EQ(part[i].bits, i < count ? y[kFrom + i].bits : x[kFrom + i].bits) << count;
+    }
+  }
+}
+TEST(HalfRows, PlainRowsAreThoseOfFloatRounded) {
+  expect_floats_rounded<float16>();
+  expect_floats_rounded<bfloat16>();
+}
+
+template <class T>
+void expect_pairs_rounded() {
+  const std::vector<T> a = all_numbers<T>();
+  const std::size_t n = a.size();
+  const auto count = static_cast<int64_t>(n);
+  std::vector<T> b(n), y(n);
+  std::vector<float> left(n), right(n), want(n);
+  constexpr std::size_t kOdd = 25717;  // any number meets another, far from it
+  for (std::size_t i = 0; i < n; ++i) b[i] = a[(i * kOdd + 77) % n];
+  for (std::size_t i = 0; i < n; ++i)
+    left[i] = static_cast<float>(a[i]), right[i] = static_cast<float>(b[i]);
+  for (const BinaryRow row :
+       {BinaryRow::add, BinaryRow::subtract, BinaryRow::multiply, BinaryRow::divide,
+        BinaryRow::maximum, BinaryRow::minimum, BinaryRow::copysign}) {
+    SCOPED_TRACE(static_cast<int>(row));
+    const BinaryLoop<T, T> loop = half_loop<T>(row);
+    if (loop.arrays == nullptr) continue;
+    const BinaryLoop<float, float> floats = binary_loop<float, float>(row);
+    loop.arrays(a.data(), b.data(), y.data(), count);
+    floats.arrays(left.data(), right.data(), want.data(), count);
+    for (std::size_t i = 0; i < n; ++i) expect_same(y[i], want[i], left[i], right[i]);
+    for (const float one : {0.0f, -0.0f, 1.5f, -3.0f, 1e-7f, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+      const T single(one);
+      const auto number = static_cast<float>(single);
+      loop.right_scalar(a.data(), &single, y.data(), count);
+      floats.right_scalar(left.data(), &number, want.data(), count);
+      for (std::size_t i = 0; i < n; ++i) expect_same(y[i], want[i], left[i], number);
+      loop.left_scalar(&single, b.data(), y.data(), count);
+      floats.left_scalar(&number, right.data(), want.data(), count);
+      for (std::size_t i = 0; i < n; ++i) expect_same(y[i], want[i], number, right[i]);
+    }
+    for (int64_t some = 0; some < 40; ++some) {  // in place, and nothing beyond
+      constexpr std::size_t kFrom = 0x3e00;
+      std::vector<T> part(a.begin() + kFrom, a.begin() + kFrom + 48);
+      loop.arrays(part.data(), b.data() + kFrom, part.data(), some);
+      floats.arrays(left.data() + kFrom, right.data() + kFrom, want.data(), some);
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        const float wanted = i < static_cast<std::size_t>(some) ? want[i] : left[kFrom + i];
+        expect_same(part[i], wanted, left[kFrom + i], right[kFrom + i]);
+      }
+    }
+  }
+}
+TEST(HalfRows, ArithmeticIsThatOfFloatRounded) {
+  expect_pairs_rounded<float16>();
+  expect_pairs_rounded<bfloat16>();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers, least common multiples and angles of integers, as the loops of this CPU's widest
-// instruction set compute them, against one element at a time: numbers of any size, the ends of the
-// range, zeros, and any length.
+// Powers, least common multiples, angles and products with powers of two of integers, as the loops
+// of this CPU's widest instruction set compute them, against one element at a time: numbers of any
+// size, the ends of the range, zeros, and any length.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "no_resources.h"
+#include "op/rows/binary_kernel.h"
 #include "op/rows/binary_loops.h"
 #include "op/rows/row_math.h"
 
@@ -36,28 +38,39 @@ void pairs(std::vector<T>* a, std::vector<T>* b) {
   for (int i = 0; i < 20000; ++i) a->push_back(number()), b->push_back(number());
 }
 
+// n results; an array of one element meets all of the other.
+template <class T>
+void run(BinaryRow row, const T* a, int64_t size_a, const T* b, int64_t size_b, T* y, int64_t n) {
+  NoResources resources;
+  KernelContext context({}, {}, Device::cpu(), nullptr, false, resources);
+  const Shape shape_a{size_a}, shape_b{size_b}, shape{n};
+  constexpr DType kType = dtype_of<T>;
+  run_binary(row, {const_cast<T*>(a), &shape_a, kType}, {const_cast<T*>(b), &shape_b, kType},
+             {y, &shape, kType}, context);
+}
+
 template <class T>
 void expect_as_one_by_one(BinaryRow row, T (*one)(T, T)) {
   std::vector<T> a, b;
   pairs(&a, &b);
   const auto n = static_cast<int64_t>(a.size());
-  const BinaryLoop<T, T> loop = binary_loop<T, T>(row);
   std::vector<T> got(a.size());
-  loop.arrays(a.data(), b.data(), got.data(), n);
+  run(row, a.data(), n, b.data(), n, got.data(), n);
   for (std::size_t i = 0; i < a.size(); ++i)
-    ASSERT_EQ(got[i], one(a[i], b[i])) << a[i] << ", " << b[i];
+    ASSERT_EQ(got[i], one(a[i], b[i])) << +a[i] << ", " << +b[i];
   for (std::size_t k = 0; k < 300; k += 7) {
-    loop.right_scalar(a.data(), &b[k], got.data(), n);
+    run(row, a.data(), n, &b[k], 1, got.data(), n);
     for (std::size_t i = 0; i < a.size(); ++i)
-      ASSERT_EQ(got[i], one(a[i], b[k])) << a[i] << ", " << b[k];
-    loop.left_scalar(&a[k * 64], b.data(), got.data(), n);
+      ASSERT_EQ(got[i], one(a[i], b[k])) << +a[i] << ", " << +b[k];
+    const std::size_t at = k * 64 % a.size();
+    run(row, &a[at], 1, b.data(), n, got.data(), n);
     for (std::size_t i = 0; i < a.size(); ++i)
-      ASSERT_EQ(got[i], one(a[k * 64], b[i])) << a[k * 64] << ", " << b[i];
+      ASSERT_EQ(got[i], one(a[at], b[i])) << +a[at] << ", " << +b[i];
   }
   // In place, at any length, and nothing beyond the end.
   for (int64_t count = 0; count < 200; ++count) {
     std::vector<T> over = a;
-    loop.arrays(over.data(), b.data(), over.data(), count);
+    run(row, over.data(), count, b.data(), count, over.data(), count);
     for (std::size_t i = 0; i < 256; ++i)
       ASSERT_EQ(over[i], i < static_cast<std::size_t>(count) ? one(a[i], b[i]) : a[i]) << count;
   }
@@ -68,6 +81,12 @@ TEST(WholeNumbers, PowersAreThoseOfOneByOne) {
   expect_as_one_by_one<uint8_t>(BinaryRow::power, row_math::power);
   expect_as_one_by_one<int32_t>(BinaryRow::power, row_math::power);
   expect_as_one_by_one<int64_t>(BinaryRow::power, row_math::power);
+}
+TEST(WholeNumbers, ProductsWithPowersOfTwoAreThoseOfOneByOne) {
+  expect_as_one_by_one<int8_t>(BinaryRow::ldexp, row_math::scale_by_power);
+  expect_as_one_by_one<uint8_t>(BinaryRow::ldexp, row_math::scale_by_power);
+  expect_as_one_by_one<int32_t>(BinaryRow::ldexp, row_math::scale_by_power);
+  expect_as_one_by_one<int64_t>(BinaryRow::ldexp, row_math::scale_by_power);
 }
 TEST(WholeNumbers, LeastCommonMultiplesAreThoseOfOneByOne) {
   expect_as_one_by_one<int8_t>(BinaryRow::lcm, row_math::common_multiple);
