@@ -12,8 +12,8 @@
 namespace mxnet {
 
 // Zeros go through memset, which knows the widest stores of the CPU and how to avoid reading what
-// is overwritten. Others are a pattern for as wide ones: what std::fill is compiled to are stores of
-// 16 bytes.
+// is overwritten. Others are a pattern for as wide ones: what std::fill is compiled to are stores
+// of 16 bytes.
 template <class T>
 void fill_same(T* to, int64_t n, T value) {
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
