@@ -158,9 +158,9 @@ def positions(key: Any, shape: Shape) -> np.ndarray:
         return single
     where, stride = 0, 1
     for axis in reversed(range(len(shape))):
-        along = np.arange(shape[axis], dtype=np.int64) * stride
-        # No memory beyond `along`: NumPy picks from a view that repeats it.
-        where = where + np.broadcast_to(along.reshape(-1, *[1] * (len(shape) - axis - 1)), shape)[key]
+        steps = np.arange(shape[axis], dtype=np.int64) * stride
+        # No memory beyond `steps`: NumPy picks from a view that repeats it.
+        where = where + np.broadcast_to(steps.reshape(-1, *[1] * (len(shape) - axis - 1)), shape)[key]
         stride *= shape[axis]
     return np.asarray(where)
 
@@ -402,7 +402,7 @@ def put(array: Any, key: Any, value: Any) -> None:
             return
     elif isinstance(value, np.ndarray) or (isinstance(value, NDArrayBase) and value._storage_type_id == 0):
         view = _rows_in_place(array, key, shape)
-        if view is not None and view.size and (len(shape) > 1 or type(key) is slice):
+        if view is not None and view.size and (len(shape) > 1 or type(key) is slice or value.shape == view.shape):
             if not isinstance(value, NDArrayBase) or value.shape != view.shape or value._dtype_id != array._dtype_id:
                 value = _values(array, value, view.shape)
             value.copyto(view)
