@@ -19,8 +19,10 @@ typedef void* NDListHandle;
 typedef void (*PredMonitorCallback)(const char*, NDArrayHandle, void*);
 
 /* The text of a "-symbol.json" and the bytes of a ".params" file. Shapes of inputs as a flat list:
- * input i has input_shape_data[input_shape_indptr[i] .. input_shape_indptr[i + 1]). Inputs that
- * have neither shape nor parameter (labels) are made as zeros. */
+ * input i has input_shape_data[input_shape_indptr[i] .. input_shape_indptr[i + 1]). Names that the
+ * symbol lacks are passed over; inputs that have neither shape nor parameter (labels) are there
+ * too. Inputs begin as zeros, or with the numbers of the file where it has some of that name and
+ * shape. */
 MXNET_DLL int MXPredCreate(const char* symbol_json_str, const void* param_bytes, int param_size,
                            int dev_type, int dev_id, uint32_t num_input_nodes,
                            const char** input_keys, const uint32_t* input_shape_indptr,
@@ -46,7 +48,8 @@ MXNET_DLL int MXPredCreateMultiThread(const char* symbol_json_str, const void* p
                                       const uint32_t* input_shape_indptr,
                                       const uint32_t* input_shape_data, int num_threads,
                                       PredictorHandle* out);
-/* A new predictor with the same parameters for other shapes. */
+/* A new predictor with the same parameters for other shapes. Inputs whose shape is as it was begin
+ * with what they hold in the old one. */
 MXNET_DLL int MXPredReshape(uint32_t num_input_nodes, const char** input_keys,
                             const uint32_t* input_shape_indptr, const uint32_t* input_shape_data,
                             PredictorHandle handle, PredictorHandle* out);
@@ -59,6 +62,7 @@ MXNET_DLL int MXPredSetInput(PredictorHandle handle, const char* key, const floa
 MXNET_DLL int MXPredForward(PredictorHandle handle);
 /* Runs one operator: step 0, 1, ... until *step_left is 0. */
 MXNET_DLL int MXPredPartialForward(PredictorHandle handle, int step, int* step_left);
+/* The dimensions are good until the same is asked again, or the predictor freed. */
 MXNET_DLL int MXPredGetOutputShape(PredictorHandle handle, uint32_t index, uint32_t** shape_data,
                                    uint32_t* shape_ndim);
 MXNET_DLL int MXPredGetOutputType(PredictorHandle handle, uint32_t out_index, int* out_dtype);

@@ -2,10 +2,9 @@
 // The predict API.
 #include <fmt/format.h>
 
-#include <set>
+#include <span>
 
 #include "base/numpy_shape.h"
-#include "base/of_thread.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "c_api/symbol_handle.h"
@@ -77,13 +76,6 @@ std::map<std::string, Shape> input_shapes(const char* function, const PredictInp
   return shapes;
 }
 
-std::set<std::string, std::less<>> variables_of(const ir::Graph& graph) {
-  std::set<std::string, std::less<>> names;
-  for (const ir::Node* node : ir::topological_order(graph.outputs))
-    if (node->is_variable()) names.insert(node->name);
-  return names;
-}
-
 std::vector<PredictorHandle> create(const char* function, const GivenModel& given,
                                     const std::vector<std::string>& output_keys,
                                     const std::map<std::string, Shape>& shapes,
@@ -92,11 +84,7 @@ std::vector<PredictorHandle> create(const char* function, const GivenModel& give
   auto model = std::make_shared<PredictModel>();
   model->device = checked_device(function, given.dev_type, given.dev_id);
   model->graph = load_symbol(given.json).graph();
-  if (!output_keys.empty()) {
-    model->left_out = variables_of(model->graph);
-    model->graph = partial_graph(model->graph, output_keys);
-    for (const std::string& name : variables_of(model->graph)) model->left_out.erase(name);
-  }
+  if (!output_keys.empty()) model->graph = partial_graph(model->graph, output_keys);
   model->parameters = load_parameters(function, given.param_bytes, given.param_size, model->device);
   std::vector<std::unique_ptr<Predictor>> made;
   made.reserve(static_cast<std::size_t>(count));
@@ -118,10 +106,6 @@ struct NamedArrays {
 HandlePool<std::unique_ptr<NamedArrays>>& nd_list_pool() {
   static constinit HandlePool<std::unique_ptr<NamedArrays>> pool("NDList");
   return pool;
-}
-
-std::vector<uint32_t>& shape_returns() {
-  return of_thread<std::vector<uint32_t>, struct PredictedShapes>();
 }
 
 int create_with_outputs(const char* function, const GivenModel& given, const PredictInputs& inputs,
@@ -210,10 +194,12 @@ int MXPredReshape(uint32_t num_input_nodes, const char** input_keys,
     require(out, function, "out");
     const PredictorPool::Use use = use_predictor(handle, function);
     const Predictor& from = **use;
-    *out = predictor_pool().create(std::make_unique<Predictor>(
+    auto made = std::make_unique<Predictor>(
         from.model(),
         input_shapes(function, {num_input_nodes, input_keys, input_shape_indptr, input_shape_data}),
-        from.dtypes()));
+        from.dtypes());
+    made->take_inputs(from);
+    *out = predictor_pool().create(std::move(made));
   });
 }
 
@@ -249,11 +235,8 @@ int MXPredGetOutputShape(PredictorHandle handle, uint32_t index, uint32_t** shap
     const PredictorPool::Use predictor = use_predictor(handle, function);
     require(shape_data, function, "shape_data");
     require(shape_ndim, function, "shape_ndim");
-    std::vector<uint32_t>& dims = shape_returns();
-    dims.clear();
-    for (int64_t dim : (*predictor)->output(index).shape().dims())
-      dims.push_back(static_cast<uint32_t>(dim));
-    *shape_data = dims.data();
+    const std::span<const uint32_t> dims = (*predictor)->output_dims(index);
+    *shape_data = const_cast<uint32_t*>(dims.data());  // as the ABI has it
     *shape_ndim = static_cast<uint32_t>(dims.size());
   });
 }

@@ -7,6 +7,15 @@
 #include "base/error.h"
 
 namespace mxnet {
+namespace {
+
+void copy_if_alike(const NDArray& from, const NDArray& to) {
+  if (from.shape() != to.shape() || from.dtype() != to.dtype()) return;
+  from.copy_to(to);
+  to.wait_to_read();  // or the caller's thread would forward without it
+}
+
+}  // namespace
 
 Predictor::Predictor(std::shared_ptr<const PredictModel> model, std::map<std::string, Shape> shapes,
                      std::map<std::string, DType> dtypes)
@@ -23,19 +32,11 @@ Predictor::Predictor(std::shared_ptr<const PredictModel> model, std::map<std::st
     const auto parameter = model_->parameters.find(name);
     if (given != shapes.end()) {
       options.shapes[name] = given->second;
-      kept.erase(name);  // an input, whatever the file says
-      shapes.erase(given);
+      kept.erase(name);
     } else if (parameter != model_->parameters.end()) {
       options.shapes[name] = parameter->second.shape();
       options.dtypes[name] = parameter->second.dtype();
     }
-  }
-  std::erase_if(shapes,
-                [this](const auto& given) { return model_->left_out.contains(given.first); });
-  if (!shapes.empty()) {
-    throw Error(ErrorCode::kValue, "MXPredCreate",
-                fmt::format("given the shape of '{}', expected an input of the symbol",
-                            shapes.begin()->first));
   }
   // Parameters are the model's own arrays, found by name as if another executor shared them.
   options.given = &kept;
@@ -44,8 +45,18 @@ Predictor::Predictor(std::shared_ptr<const PredictModel> model, std::map<std::st
   const ExecutorArrays& arrays = executor_->arrays();
   for (std::size_t i = 0; i < arrays.args.size(); ++i) {
     const std::string& name = graph.node(graph.arguments()[i]).name;
-    if (!kept.contains(name)) inputs_[name] = arrays.args[i];
+    if (kept.contains(name)) continue;
+    inputs_[name] = arrays.args[i];
+    if (const auto from = model_->parameters.find(name); from != model_->parameters.end())
+      copy_if_alike(from->second, arrays.args[i]);
   }
+  output_dims_.resize(executor_->outputs().size());
+}
+
+void Predictor::take_inputs(const Predictor& from) {
+  for (const auto& [name, array] : from.inputs_)
+    if (const auto input = inputs_.find(name); input != inputs_.end())
+      copy_if_alike(array, input->second);
 }
 
 void Predictor::set_input(const std::string& name, const void* data, int64_t count) {
@@ -72,6 +83,14 @@ const NDArray& Predictor::output(std::size_t index) const {
   }
   require_data(outputs[index], "output before forward");
   return outputs[index];
+}
+
+std::span<const uint32_t> Predictor::output_dims(std::size_t index) {
+  const Shape& shape = output(index).shape();
+  std::vector<uint32_t>& dims = output_dims_[index];
+  dims.clear();
+  for (int64_t dim : shape.dims()) dims.push_back(static_cast<uint32_t>(dim));
+  return dims;
 }
 
 ir::Graph partial_graph(const ir::Graph& graph, const std::vector<std::string>& outputs) {

@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,15 +16,14 @@ struct PredictModel {
   ir::Graph graph;
   std::map<std::string, NDArray> parameters;  // arguments and auxiliary states
   Device device;
-  // Inputs of the network that this part of it lacks (labels, before the loss): callers may give
-  // their shapes.
-  std::set<std::string, std::less<>> left_out{};
 };
 
-// Used by one thread at a time; runs on its caller's thread. Inputs that have neither shape nor
-// parameter (labels) are zeros.
+// Used by one thread at a time; runs on its caller's thread. Variables that are given a shape are
+// inputs, and so are those that have no parameter (labels). They begin with the numbers of the
+// parameter of that name and shape, else as zeros.
 class Predictor {
  public:
+  // Shapes of what the graph lacks are passed over: a part of a network may be given those of all.
   Predictor(std::shared_ptr<const PredictModel> model, std::map<std::string, Shape> shapes,
             std::map<std::string, DType> dtypes);
 
@@ -32,18 +31,23 @@ class Predictor {
   const std::map<std::string, DType>& dtypes() const { return dtypes_; }
   Executor& executor() { return *executor_; }
 
+  // Copies the inputs of another predictor that have the same shape and type here.
+  void take_inputs(const Predictor& from);
   // `count` numbers of the input's type. Throws Error(kValue) for names that are no inputs and for
   // other counts.
   void set_input(const std::string& name, const void* data, int64_t count);
   void forward() { executor_->forward(false); }
   // Output `index`; throws Error(kIndex).
   const NDArray& output(std::size_t index) const;
+  // Its dimensions, good for as long as the predictor is. Throws as output().
+  std::span<const uint32_t> output_dims(std::size_t index);
 
  private:
   const std::shared_ptr<const PredictModel> model_;
   const std::map<std::string, DType> dtypes_;
   std::map<std::string, NDArray> inputs_;  // arguments that are no parameters
   std::unique_ptr<Executor> executor_;
+  std::vector<std::vector<uint32_t>> output_dims_;
 };
 
 // The part of `graph` that the given nodes or outputs ("fc1", "fc1_output") need. Throws

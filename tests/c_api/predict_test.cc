@@ -250,7 +250,7 @@ TEST_F(Predict, ImpossibleShapesAndStepsAreErrors) {
   EXPECT_TRUE(error_has("fc")) << MXGetLastError();
   const char* unknown[] = {"z"};
   EXPECT_EQ(MXPredReshape(1, unknown, ends_, shape_, pred.get(), none.out()), -1);
-  EXPECT_TRUE(error_has("z")) << MXGetLastError();
+  EXPECT_TRUE(error_has("x")) << MXGetLastError();
   int left = 0;
   EXPECT_EQ(MXPredPartialForward(pred.get(), -1, &left), -1);
   EXPECT_TRUE(error_has("given step -1, expected 0 or more")) << MXGetLastError();
@@ -272,24 +272,97 @@ TEST_F(Predict, WhatIsMissingIsNamed) {
   EXPECT_TRUE(error_has("-1 bytes")) << MXGetLastError();
 }
 
-TEST_F(Predict, APartMayBeGivenInputsOfTheRest) {
+TEST_F(Predict, ShapesOfWhatTheNetworkLacksArePassedOver) {
   const Sym fc = dense(), label = var("label");
   const Sym net = call_symbol("SoftmaxOutput", "s", {fc.get(), label.get()});
   const char* json = nullptr;
   MX_OK(MXSymbolSaveToJSON(net.get(), &json));
-  const char *inputs[] = {"x", "label"}, *outputs[] = {"fc"}, *unknown[] = {"x", "nosuch"};
-  const uint32_t begins[] = {0, 2, 3}, sizes[] = {2, 1, 2};
+  const char *inputs[] = {"x", "label", "nosuch"}, *outputs[] = {"fc"};
+  const uint32_t begins[] = {0, 2, 3, 5}, sizes[] = {2, 1, 2, 4, 4};
   Pred part;
-  MX_OK(MXPredCreatePartialOut(json, params_.data(), size(), kCpu, 0, 2, inputs, begins, sizes, 1,
+  MX_OK(MXPredCreatePartialOut(json, params_.data(), size(), kCpu, 0, 3, inputs, begins, sizes, 1,
                                outputs, part.out()));
   EXPECT_EQ(part.run({1, 2}), (Values{1, 1, 3, 2, 3, 6}));
   Pred same;
-  MX_OK(MXPredReshape(2, inputs, begins, sizes, part.get(), same.out()));
+  MX_OK(MXPredReshape(3, inputs, begins, sizes, part.get(), same.out()));
   EXPECT_EQ(same.run({1, 2}), (Values{1, 1, 3, 2, 3, 6}));
-  PredictorHandle none = nullptr;
-  EXPECT_EQ(MXPredCreatePartialOut(json, params_.data(), size(), kCpu, 0, 2, unknown, begins, sizes,
-                                   1, outputs, &none),
-            -1);
+}
+
+// A state that goes from call to call beside the input, as of a recurrent network: the rows of
+// both.
+class PredictWithState : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Sym x = var("x"), state = var("state");
+    const Sym net = call_symbol("Concat", "c", {x.get(), state.get()}, {{"dim", "0"}});
+    Sym both;
+    SymbolHandle members[] = {net.get(), state.get()};
+    MX_OK(MXSymbolCreateGroup(2, members, both.out()));
+    const char* text = nullptr;
+    MX_OK(MXSymbolSaveToJSON(both.get(), &text));
+    json_ = text;
+    MX_OK(create({}, pred_.out()));
+    const Values x_values{1, 2}, state_values{5};
+    MX_OK(MXPredSetInput(pred_.get(), "x", x_values.data(), 2));
+    MX_OK(MXPredSetInput(pred_.get(), "state", state_values.data(), 1));
+  }
+  int create(const std::string& params, PredictorHandle* out) {
+    return MXPredCreate(json_.c_str(), params.data(), static_cast<int>(params.size()), kCpu, 0, 2,
+                        names_, ends_, shapes_, out);
+  }
+  static Values forward(const Pred& pred) {
+    EXPECT_EQ(MXPredForward(pred.get()), 0) << MXGetLastError();
+    return pred.output();
+  }
+
+  std::string json_;
+  const char* names_[2] = {"x", "state"};
+  const uint32_t ends_[3] = {0, 2, 4}, shapes_[4] = {2, 1, 1, 1}, longer_[4] = {3, 1, 1, 1};
+  Pred pred_;
+};
+
+TEST_F(PredictWithState, AnInputOfTheSameShapeKeepsItsNumbersWhereOthersAreReshaped) {
+  Pred longer, same;
+  MX_OK(MXPredReshape(2, names_, ends_, longer_, pred_.get(), longer.out()));
+  MX_OK(MXPredReshape(2, names_, ends_, shapes_, pred_.get(), same.out()));
+  EXPECT_EQ(forward(longer), (Values{0, 0, 0, 5}));
+  EXPECT_EQ(forward(same), (Values{1, 2, 5}));
+  const Values other{7};
+  MX_OK(MXPredSetInput(pred_.get(), "state", other.data(), 1));
+  EXPECT_EQ(forward(pred_), (Values{1, 2, 7}));
+  EXPECT_EQ(forward(same), (Values{1, 2, 5}));  // they may run at the same time
+}
+
+TEST_F(PredictWithState, AnInputBeginsWithTheNumbersThatTheFileHasForIt) {
+  const Array state(Values{9});
+  const Array of_one_row = call("Reshape", {state.get()}, {{"shape", "(1, 1)"}});
+  const std::string path =
+      testing::TempDir() + "/predict_state" + std::to_string(::getpid()) + ".params";
+  const char* key = "arg:state";
+  NDArrayHandle array = of_one_row.get();
+  MX_OK(MXNDArraySave(path.c_str(), 1, &array, &key));
+  const std::string params = bytes_of(path);
+  std::remove(path.c_str());
+  Pred pred, other;
+  MX_OK(create(params, pred.out()));
+  MX_OK(create(params, other.out()));
+  EXPECT_EQ(forward(pred), (Values{0, 0, 9}));
+  const Values changed{4};
+  MX_OK(MXPredSetInput(pred.get(), "state", changed.data(), 1));
+  EXPECT_EQ(forward(pred), (Values{0, 0, 4}));
+  EXPECT_EQ(forward(other), (Values{0, 0, 9}));
+}
+
+TEST_F(PredictWithState, ShapesStayWhileOthersAreAskedFor) {
+  Pred longer;
+  MX_OK(MXPredReshape(2, names_, ends_, longer_, pred_.get(), longer.out()));
+  uint32_t *first = nullptr, *second = nullptr, *third = nullptr, ndim = 0;
+  MX_OK(MXPredGetOutputShape(pred_.get(), 0, &first, &ndim));
+  MX_OK(MXPredGetOutputShape(pred_.get(), 1, &second, &ndim));
+  MX_OK(MXPredGetOutputShape(longer.get(), 0, &third, &ndim));
+  EXPECT_EQ(first[0], 3u);
+  EXPECT_EQ(second[0], 1u);
+  EXPECT_EQ(third[0], 4u);
 }
 
 }  // namespace

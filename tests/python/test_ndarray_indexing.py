@@ -360,3 +360,90 @@ def test_the_truth_of_one_element_is_that_of_its_value(make, dtype):
     assert bool(make([float("nan")]))
     with pytest.raises(ValueError, match="multiple elements"):
         bool(make([1, 2]))
+
+
+def lines(places, axis, ndim):
+    """An index of whole slices but for one dimension, and what else says the same."""
+    key = [slice(None)] * ndim
+    key[axis] = places
+    return [tuple(key), tuple(key[: axis + 1]), (..., *key[axis:])]
+
+
+PLACES = {
+    "few": np.array([3, 0, 5]),
+    "from the end": np.array([[-1], [2]], np.int8),
+    "one twice": [4, 1, 4, -2, 4],
+    "many": np.arange(60) % 6,
+    "unsigned": np.array([5, 2], np.uint64),
+    "cut": np.array([1.7, -2.2], np.float32),
+    "none": np.empty((2, 0), np.int64),
+}
+
+
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("inner", [2, 300], ids=["small", "large"])
+@pytest.mark.parametrize("places", PLACES.values(), ids=PLACES)
+def test_an_array_beside_whole_slices(make, axis, inner, places):
+    """Small and large arrays find their places in different ways; where an index comes twice the last value stays."""
+    sizes = [4, inner, 5]
+    sizes[axis] = 6
+    if inner == 300 and axis == 1:
+        sizes[0] = 250
+    values = numbered(tuple(sizes))
+    cut = np.asarray(places)
+    cut = cut.astype(np.int64) if cut.dtype.kind == "f" else cut
+    with mx.util.np_shape():
+        for key, index in zip(lines(places, axis, 3), lines(cut, axis, 3)):
+            selected = values[index]
+            assert np.array_equal(make(values)[key].asnumpy(), selected)
+            for value in (7.5, -1 - numbered(selected.shape), -1 - numbered((1, *selected.shape[1:])), make([[-3]])):
+                array, expected = make(values), values.copy()
+                array[key] = value
+                expected[index] = value.asnumpy() if isinstance(value, mx.nd.NDArray) else value
+                assert np.array_equal(array.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("inner", [2, 3000], ids=["small", "large"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_places_outside_are_named_as_numpy_names_them(axis, inner):
+    array = mx.np.zeros((4, 6, inner))
+    size = array.shape[axis]
+    for places in ([1, size], np.array([-size - 1, 0]), np.array([size, size + 7])):
+        outside = next(place for place in places if not -size <= place < size)
+        for key in lines(places, axis, 3):
+            with pytest.raises(IndexError, match=f"index {outside} is out of bounds for axis {axis} with size {size}"):
+                array[key]  # pylint: disable=expression-not-assigned
+            with pytest.raises(IndexError, match=f"index {outside} is out of bounds for axis {axis} with size {size}"):
+                array[key] = 1
+    assert not array.asnumpy().any()
+
+
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
+def test_the_gradient_of_an_array_beside_whole_slices(make):
+    array = make(numbered((3, 50, 40)))
+    array.attach_grad()
+    with mx.autograd.record():
+        picked = array[:, [7, -1, 7]]
+        picked = picked * picked
+    picked.backward()
+    expected = np.zeros((3, 50, 40), np.float32)
+    expected[:, 49] = 2 * array.asnumpy()[:, 49]
+    expected[:, 7] = 4 * array.asnumpy()[:, 7]
+    assert np.array_equal(array.grad.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("make", [mx.nd.array, mx.np.array], ids=["nd", "np"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("key", [1, -1, slice(None), slice(1, 3)], ids=str)
+def test_values_of_any_type_in_rows(make, dtype, key):
+    """Of NumPy and of the library, of the array's type and of others, as they are and spread over the rows."""
+    values = numbered((4, 3)) % 2
+    shape = values[key].shape
+    for given in (np.float64, np.float32, np.int64, np.bool_):
+        for value in (np.ones(shape, given), np.ones(3, given), np.ones((1, *shape), given), np.ones((), given)):
+            for assigned_value in (value, value.T.copy().T, mx.np.array(value, dtype=given)):
+                array, expected = make(values, dtype=dtype), values.copy()
+                array[key] = assigned_value
+                expected[key] = value
+                assert np.array_equal(array.astype("float32").asnumpy(), expected)

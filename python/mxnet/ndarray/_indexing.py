@@ -24,8 +24,14 @@ Shape = Tuple[int, ...]
 
 # Up to so many numbers Python's own functions find the least sooner than NumPy's.
 _FEW = 48
+# Up to so many elements NumPy picks their places sooner than they are computed.
+_SMALL = 4096
+_PLACES = np.arange(_SMALL, dtype=np.int64)
+# What makes an index more than a basic one.
+_ADVANCED = (list, range, np.ndarray, NDArrayBase, bool, np.bool_, tuple)
 # Types of indices that the operator take reads as they are.
 _TAKEN = (dtype_number(np.int32), dtype_number(np.int64))
+_BFLOAT16 = dtype_number(bfloat16)
 
 
 class WrongKind(IndexError, ValueError):
@@ -44,8 +50,9 @@ class Basic(NamedTuple):
 
 def is_advanced(key: Any) -> bool:
     """Whether NumPy would call it advanced."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return any(isinstance(part, (list, range, np.ndarray, NDArrayBase, bool, np.bool_, tuple)) for part in parts)
+    if not isinstance(key, tuple):
+        return isinstance(key, _ADVANCED)
+    return any(isinstance(part, _ADVANCED) for part in key)
 
 
 def expand(key: Any, ndim: int) -> List[Any]:
@@ -132,10 +139,10 @@ def elements(key: Any, shape: Shape) -> Optional[np.ndarray]:
         return None
     where: Any = 0
     for part, size in zip(key, shape):
-        low, high = int(part.min()), int(part.max())
+        low, high = _bounds(part)
         if low < -size or high >= size:
             return None  # NumPy says which
-        part = part.astype(np.int64)
+        part = part.astype(np.int64, copy=False)
         where = where * size + (part if low >= 0 else np.where(part < 0, part + size, part))
     return where
 
@@ -143,16 +150,17 @@ def elements(key: Any, shape: Shape) -> Optional[np.ndarray]:
 def positions(key: Any, shape: Shape) -> np.ndarray:
     """The places in the flat array that an index selects; as much work as it selects elements."""
     key = as_numpy_key(key)
+    size = prod(shape)
+    if size <= _SMALL:
+        return np.asarray(_PLACES[:size].reshape(shape)[key])
     single = elements(key, shape)
     if single is not None:
         return single
-    if not shape:
-        return np.zeros(shape, np.int64)[key]
     where, stride = 0, 1
     for axis in reversed(range(len(shape))):
-        along = np.arange(shape[axis], dtype=np.int64) * stride
-        # No memory beyond `along`: NumPy picks from a view that repeats it.
-        where = where + np.broadcast_to(along.reshape(-1, *[1] * (len(shape) - axis - 1)), shape)[key]
+        steps = np.arange(shape[axis], dtype=np.int64) * stride
+        # No memory beyond `steps`: NumPy picks from a view that repeats it.
+        where = where + np.broadcast_to(steps.reshape(-1, *[1] * (len(shape) - axis - 1)), shape)[key]
         stride *= shape[axis]
     return np.asarray(where)
 
@@ -170,25 +178,40 @@ def _of_kind(array: Any, key: Any) -> Any:
     return key if key._is_np == array._is_np else key._as_kind(array._is_np)
 
 
-def rows(array: Any, key: Any) -> Any:
-    """The rows that an index selects, as an array of the library, if it is one array of integers, None otherwise."""
-    shape = array.shape
-    if isinstance(key, tuple) and len(key) == 1:
-        key = key[0]
-    if not isinstance(key, (list, np.ndarray, NDArrayBase)) or not shape or shape[0] == 0:
+class Along(NamedTuple):
+    """An index that is one array of integers along one dimension and takes the others whole."""
+
+    axis: int
+    key: Any  # as it was given
+    picked: np.ndarray  # its numbers, counted from the front
+    low: int  # the least number given
+
+
+def along(key: Any, shape: Shape) -> Optional[Along]:
+    """The index as one along a dimension, None if it is no such one or out of bounds: NumPy says which."""
+    axis = 0
+    if isinstance(key, tuple):
+        if prod(shape) <= _SMALL:
+            return None  # its places are found sooner
+        dots = sum(part is Ellipsis for part in key)
+        if dots > 1 or len(key) - dots > len(shape):
+            return None
+        parts = expand(key, len(shape))
+        arrays = [axis for axis, part in enumerate(parts) if not isinstance(part, slice) or part != slice(None)]
+        if len(arrays) != 1:
+            return None
+        axis = arrays[0]
+        key = parts[axis]
+    if not isinstance(key, (list, np.ndarray, NDArrayBase)) or not shape or shape[axis] == 0:
         return None
     picked = as_numpy_key(key)
     if picked.dtype.kind not in "iu" or picked.ndim == 0:
         return None
-    size = shape[0]
     low, high = _bounds(picked)
-    if low < -size or high >= size:
-        outside = high if high >= size else low
-        raise IndexError(f"index {outside} is out of bounds for axis 0 with size {size}")
-    if low >= 0 and isinstance(key, NDArrayBase) and key._dtype_id in _TAKEN and key._device == array._device:
-        return _of_kind(array, key)
+    if low < -shape[axis] or high >= shape[axis]:
+        return None
     picked = picked.astype(np.int64, copy=False)
-    return array._index_array(picked if low >= 0 else np.where(picked < 0, picked + size, picked))
+    return Along(axis, key, picked if low >= 0 else np.where(picked < 0, picked + shape[axis], picked), low)
 
 
 def is_mask(array: Any, key: Any) -> bool:
@@ -205,7 +228,7 @@ def mask_of(array: Any, key: Any) -> Any:
         return None
     if isinstance(key, np.ndarray):
         return array._index_array(key, np.bool_)
-    return _of_kind(array, key if key.context == array.context else key.copyto(array.context))
+    return _of_kind(array, key if key._device == array._device else key.copyto(array.context))
 
 
 def flat(array: Any) -> Any:
@@ -224,13 +247,15 @@ def _get_advanced(array: Any, key: Any) -> Any:
         taken = np.flatnonzero(as_numpy_key(key))
         _check_size(array, taken.shape)
         return _generate.operator("take")(lines, array._index_array(taken), axis=0)
-    taken = rows(array, key)
-    if taken is not None:
-        _check_size(array, taken.shape + shape[1:])
-        return _generate.operator("take")(array, taken, axis=0)
+    one = along(key, shape)
+    if one is not None:
+        axis, key, picked, low = one
+        _check_size(array, shape[:axis] + picked.shape + shape[axis + 1 :])
+        as_is = low >= 0 and isinstance(key, NDArrayBase) and key._dtype_id in _TAKEN and key._device == array._device
+        return _generate.operator("take")(array, _of_kind(array, key) if as_is else array._index_array(picked), axis=axis)
     where = positions(key, shape)
     _check_size(array, where.shape)
-    picked = _generate.operator("take")(flat(array), array._index_array(where.reshape(-1)), axis=0)
+    picked = _generate.operator("take")(flat(array), array._index_array(where if where.ndim else where.reshape(1)), axis=0)
     return array._of_shape(picked, where.shape)
 
 
@@ -276,6 +301,8 @@ def _check_size(array: Any, shape: Shape) -> None:
 
 def _fitting(given: Shape, shape: Shape) -> Shape:
     """The shape of given values with as many dimensions as the selected shape has, which they can be broadcast to."""
+    if not given:
+        return (1,) * len(shape)
     lead = len(given) - len(shape)
     fitting = given[lead:] if lead > 0 else (1,) * -lead + tuple(given)
     if any(size != 1 for size in given[: max(lead, 0)]) or any(size not in (1, to) for size, to in zip(fitting, shape)):
@@ -285,12 +312,16 @@ def _fitting(given: Shape, shape: Shape) -> Shape:
 
 def _elements(array: Any, value: Any) -> np.ndarray:
     """Numbers that are no array of the library, in the type of one."""
-    if isinstance(value, np.ndarray) and value.dtype == bfloat16:  # as asnumpy() gives them
-        value = widened(value)
+    dtype = np.float32 if array._dtype_id == _BFLOAT16 else array.dtype
+    if isinstance(value, np.ndarray):
+        if value.dtype == dtype and type(value) is np.ndarray:
+            return value
+        if value.dtype == bfloat16:  # as asnumpy() gives them
+            value = widened(value)
     try:
         # Into an array first: whether NumPy lets a number of Python's wrap around depends on its version.
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.asarray(value).astype(np.float32 if array.dtype == bfloat16 else array.dtype, copy=False)
+            return np.asarray(value).astype(dtype, copy=False)
     except ValueError as error:
         raise TypeError(f"given {value!r}, expected numbers of type {array.dtype} or an array of them") from error
 
@@ -300,11 +331,15 @@ def _values(array: Any, value: Any, shape: Shape) -> Any:
     from_array = isinstance(value, NDArrayBase)
     if not from_array:
         value = _elements(array, value)
-    given = _fitting(value.shape, shape)
+    given = shape if value.shape == shape else _fitting(value.shape, shape)
     if 0 in shape:
         return value  # nothing of it is written
     if not from_array:
-        return array._index_array(np.broadcast_to(value.reshape(given), shape), array.dtype)
+        if value.shape != shape:
+            spread = np.empty(shape, value.dtype)
+            spread[...] = value.reshape(given) if value.ndim > len(shape) else value
+            value = spread
+        return array._index_array(value, array.dtype)
     if value.dtype != array.dtype:
         value = value.astype(array.dtype)
     if given != tuple(value.shape):
@@ -333,15 +368,26 @@ def _put_advanced(array: Any, key: Any, value: Any, number: bool) -> None:
         if element != element or element == float(np.float32(element)):  # what a parameter can be
             _generate.operator("_npi_boolean_mask_assign_scalar")(array, mask, value=element, out=array)
             return
-    where = positions(key, array.shape)
-    if where.size == 0:
-        _values(array, value, where.shape)
+    shape = array.shape
+    one = along(key, shape)
+    if one is not None:  # lines along the dimensions behind
+        axis, _, picked, _ = one
+        behind = shape[axis + 1 :]
+        selected, width = shape[:axis] + picked.shape + behind, prod(behind)
+        where = picked.reshape(1, -1)
+        if axis > 0:
+            where = np.arange(0, prod(shape[: axis + 1]), shape[axis]).reshape(-1, 1) + where
+    else:
+        where = positions(key, shape)
+        selected, width = where.shape, 1
+    if 0 in selected:
+        _values(array, value, selected)
         return
-    target = flat(array)
-    scatter = _generate.operator("_scatter_set_nd")
+    lines = (-1, width) if width > 1 else (-1,)
+    target = array._view(lines, False)
+    values = _values(array, value, selected or (1,))._view(lines, False)
     places = array._index_array(where.reshape(1, -1))
-    values = flat(_values(array, value, where.shape or (1,)))
-    scatter(target, values, places, shape=target.shape, out=target)
+    _generate.operator("_scatter_set_nd")(target, values, places, shape=target.shape, out=target)
 
 
 def put(array: Any, key: Any, value: Any) -> None:
@@ -354,9 +400,11 @@ def put(array: Any, key: Any, value: Any) -> None:
             number_of = float if isinstance(value, (float, np.floating)) else int
             _generate.operator("_set_value")(src=number_of(value), out=view)
             return
-    elif isinstance(value, NDArrayBase) and value._dtype_id == array._dtype_id and value._storage_type_id == 0:
+    elif isinstance(value, np.ndarray) or (isinstance(value, NDArrayBase) and value._storage_type_id == 0):
         view = _rows_in_place(array, key, shape)
-        if view is not None and view.size and view.shape == value.shape:
+        if view is not None and view.size and (len(shape) > 1 or type(key) is slice or value.shape == view.shape):
+            if not isinstance(value, NDArrayBase) or value.shape != view.shape or value._dtype_id != array._dtype_id:
+                value = _values(array, value, view.shape)
             value.copyto(view)
             return
     if is_advanced(key):

@@ -211,9 +211,9 @@ class NDArray(NDArrayBase):
         return _core.is_np_shape() != 0
 
     def _index_array(self, values: np.ndarray, dtype: Any = np.int64) -> NDArray:
-        from .creation import _from_numpy
-
-        return _from_numpy(values, self.context, dtype, type(self))
+        if dtype is bfloat16:
+            return _from_numpy(values, self.context, dtype, type(self))
+        return _core.create_of(np.asarray(values, dtype, "C"), *self._device, dtype_number(dtype), self._is_np)
 
     def _of_shape(self, picked: Any, shape: Tuple[int, ...]) -> Any:
         if not shape and not self._allows_empty():

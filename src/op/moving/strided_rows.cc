@@ -7,6 +7,7 @@
 #include "base/stream_copy.h"
 #include "op/moving/repeat_elements.h"
 #include "op/moving/reverse_row.h"
+#include "op/moving/reverse_short_rows.h"
 #include "op/moving/row_copy.h"
 #include "op/moving/short_block.h"
 #include "op/moving/spread_rows.h"
@@ -107,6 +108,15 @@ void scatter_row(const char* in, int64_t in_step, char* out, int64_t out_step, i
   for (; i < n; ++i, in += in_step, out += out_step) store(out, load<T>(in));
 }
 
+// Whether rows of elements lie one behind the other and are walked backwards, enough of them for a
+// loop of vectors to be worth its call.
+bool reverses_short_rows(const StridedLoop& outer, const StridedLoop& inner, int64_t width) {
+  constexpr int64_t kFewBytes = 64;
+  const int64_t row = inner.size * width;
+  return inner.out == width && inner.in == -width && outer.in == row && outer.out == row &&
+         outer.size * row >= kFewBytes;
+}
+
 template <class T>
 void typed_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
                 int64_t, bool) {
@@ -115,6 +125,9 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
   if constexpr (kWidth <= 8) {
     if (inner.out == kWidth && inner.in == -kWidth && inner.size * kWidth >= kLeastReversed)
       return reverse_rows<kWidth>(in, outer.in, out, outer.out, inner.size, outer.size);
+    if (reverses_short_rows(outer, inner, kWidth) &&
+        reverse_short_rows(in + inner.in * (inner.size - 1), out, outer.in, kWidth, outer.size))
+      return;
   }
   const bool is_long = inner.size >= 12;  // worth a call of a loop of vectors
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {

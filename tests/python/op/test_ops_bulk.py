@@ -79,6 +79,24 @@ def test_narrow_rows_are_reversed(mx, rng, dtype, columns):
     np.testing.assert_array_equal(mx.run("slice", a, begin="(None,None)", end="(None,None)", step="(1,2)")[0], a[:, ::2])
 
 
+# As many rows as threads share, whose parts end within a vector.
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "int32"])
+@pytest.mark.parametrize("shape", [(601, 701, 3), (1, 5), (30011, 1, 2)])
+def test_channels_are_turned_round(mx, rng, dtype, shape):
+    a = rng.integers(0, 200, shape).astype(dtype)
+    for axis in ((len(shape) - 1,), (0, len(shape) - 1)):
+        np.testing.assert_array_equal(mx.run("reverse", a, axis=axis)[0], np.flip(a, axis))
+
+
+# Around the size from which on a pattern is repeated, and the vectors that end it.
+@pytest.mark.parametrize("dtype, value", [("uint8", 7), ("float16", -0.0), ("int32", -3), ("float64", np.nan), ("bool", 1)])
+@pytest.mark.parametrize("size", [8, 64, 2040, 2048, 2056, 2072, 2104, 4096 + 24, 3 << 20])
+def test_one_value_fills_arrays_of_every_size(mx, dtype, value, size):
+    for count in (size // np.dtype(dtype).itemsize, size // np.dtype(dtype).itemsize + 1):
+        got, = mx.run("_full", shape=(count,), dtype=dtype, value=value)
+        assert got.tobytes() == np.full(count, value, dtype).tobytes()
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
 def test_integers_times_powers_of_two(mx, dtype):
     a = np.arange(-100 if dtype != "uint8" else 0, 101).astype(dtype)
