@@ -285,11 +285,11 @@ class Units {
     const A parameter = about_ == nullptr ? A(0) : about_[output];
     const int64_t run = plan_.run();
     if constexpr (kBytes) {
-      if (adds_bytes_ && run >= to - from)
+      if (adds_bytes_ && to <= run)
         return sum_of_bytes(bytes_at(base + from), to - from, kMostOfByte);
     }
     const int64_t most = most_at_once();
-    if (to - from <= most && run >= to - from) {  // the common small case
+    if (to - from <= most && to <= run) {  // the common small case
       std::array<L, kLeaf> buffer;
       return loops_.row(loaded(base + from, to - from, buffer.data()), {to - from, 1, next_},
                         parameter);

@@ -239,6 +239,37 @@ TEST(Reduce, LongRunsOfAnyLengthAreSummedExactly) {
   expect_sums_of_runs<int32_t, int64_t>();
 }
 
+// Chunks of an output that begin or end in another run than its first one.
+template <class T, class A>
+void expect_sums_of_runs_apart() {
+  std::mt19937 random(14);
+  std::uniform_int_distribution<int> number(0, 100);
+  for (const auto& [groups, length] : {std::pair<int64_t, int64_t>{2, 65537},
+                                       {2, 131073},
+                                       {3, 100003},
+                                       {4, 40000},
+                                       {5, 32769},
+                                       {131, 1031}}) {
+    constexpr int64_t kOutputs = 2;
+    std::vector<T> x(static_cast<std::size_t>(groups * kOutputs * length));
+    std::vector<A> expected(kOutputs, A(0));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<T>(number(random));
+      expected[i / static_cast<std::size_t>(length) % kOutputs] += static_cast<A>(x[i]);
+    }
+    EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{groups, kOutputs, length}, axes({0, 2}))),
+              expected)
+        << groups << " runs of " << length;
+  }
+}
+TEST(Reduce, ChunksBehindTheFirstRunAreReadWhereTheyLie) {
+  expect_sums_of_runs_apart<float, double>();
+  expect_sums_of_runs_apart<double, double>();
+  expect_sums_of_runs_apart<float16, float>();
+  expect_sums_of_runs_apart<int32_t, int64_t>();
+  expect_sums_of_runs_apart<uint8_t, int64_t>();
+}
+
 // More than the caches hold, in blocks of rows of which the last has a few.
 template <class T, class A>
 void expect_sums_of_large_columns() {
