@@ -41,6 +41,12 @@ double fixed_divisor(const SoftmaxOutputParams& params, const RowLayout& rows, i
   return params.multi_output ? static_cast<double>(rows.inner) : 1.0;
 }
 
+// Labels name classes, and so does what is ignored: neither need be whole.
+template <class C>
+bool is_ignored(const SoftmaxOutputParams& params, C label) {
+  return std::trunc(label) == std::trunc(static_cast<C>(params.ignore_label));
+}
+
 // What gradients are multiplied by.
 template <class C>
 double gradient_scale(const SoftmaxOutputParams& params, const RowLayout& rows, const C* labels,
@@ -49,7 +55,7 @@ double gradient_scale(const SoftmaxOutputParams& params, const RowLayout& rows, 
     return params.grad_scale / fixed_divisor(params, rows, count);
   // Whether or not use_ignore is set.
   int64_t valid = count;
-  for (int64_t i = 0; i < count; ++i) valid -= labels[i] == static_cast<C>(params.ignore_label);
+  for (int64_t i = 0; i < count; ++i) valid -= is_ignored(params, labels[i]);
   return params.grad_scale / static_cast<double>(std::max(valid, int64_t{1}));
 }
 
@@ -93,7 +99,7 @@ void gradient_of_classes(const SoftmaxOutputParams& params, const Tensor& label,
       rows, 4.0, dx,
       [&](int64_t r, C* to, const C* p) {
         const C k = labels[r];
-        if (params.use_ignore && k == static_cast<C>(params.ignore_label)) {
+        if (params.use_ignore && is_ignored(params, k)) {
           std::fill_n(to, classes, C(0));  // whatever there was to multiply with
           return;
         }

@@ -18,7 +18,7 @@ struct CountValid {
   Compute<T> ignored;
   MX_DEVICE int64_t part(int64_t, int lane, int lanes) const {
     int64_t n = 0;
-    for (int64_t i = lane; i < count; i += lanes) n += widen(label[i]) != ignored;
+    for (int64_t i = lane; i < count; i += lanes) n += trunc(widen(label[i])) != ignored;
     return n;
   }
   MX_DEVICE int64_t merge(int64_t a, int64_t b) const { return a + b; }
@@ -34,12 +34,12 @@ struct OfClasses {
   const double* valid;  // null: `scale` is all
   Lines lines;
   double scale;
-  C ignored, alpha, other;
+  C ignored, alpha, other;  // `ignored` is whole
   bool use_ignore, times_out;
 
   MX_DEVICE void operator()(int64_t i) const {
     const C k = widen(label[lines.line_of(i)]), p = widen(out[i]);
-    if (use_ignore && k == ignored) {
+    if (use_ignore && trunc(k) == ignored) {
       dx[i] = narrow<T>(C(0));  // whatever there was to multiply with
       return;
     }
@@ -75,7 +75,8 @@ void run(NativeStream* stream, const GpuClassGradient& call, KernelContext& cont
   if (call.length == 0)
     return for_each(stream, "class_slope", call.dx.size(),
                     OfProbabilities<T>{label, out, dx, static_cast<C>(call.scale), call.times_out});
-  const C ignored = static_cast<C>(call.ignore_label), alpha = static_cast<C>(call.smooth_alpha);
+  const C ignored = trunc(static_cast<C>(call.ignore_label)),
+          alpha = static_cast<C>(call.smooth_alpha);
   double* valid = nullptr;
   if (call.divide_by_valid) {
     valid = context.workspace_of<double>(1);

@@ -24,6 +24,9 @@ def test_softmax_output_ignores_what_comes_from_above(mx, rng):
     padded = np.where((label == 1)[:, None], np.nan, x)
     ignoring = mx.gradients("SoftmaxOutput", [padded, label], [head], wanted=[0], use_ignore=True, ignore_label=1)[0]
     agree(ignoring, np.where((label == 1)[:, None], 0, softmax(x) - onehot))
+    for ignored in (1, 1.7):  # what is ignored is a class too, and classes need not be whole
+        ignoring = mx.gradients("SoftmaxOutput", [x, label + 0.4], [head], wanted=[0], use_ignore=True, ignore_label=ignored, normalization="valid")[0]
+        agree(ignoring, (softmax(x) - onehot) * (label != 1)[:, None] / 3)
     smooth = mx.gradients("SoftmaxOutput", [x, label], [head], wanted=[0], smooth_alpha=0.375)[0]
     agree(smooth, softmax(x) - onehot * 0.625 - (1 - onehot) * 0.125)
     outside = mx.gradients("SoftmaxOutput", [x, np.array([-1.0, 4, 1e30, np.nan, -np.inf])], [head], wanted=[0])[0]
