@@ -19,6 +19,7 @@
 #include "op/moving/strided_kernels.h"
 #include "op/reducing/byte_sums.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/reducing/row_pairs.h"
 #include "op/run/parallel.h"
 
 namespace mxnet::reduce_units {
@@ -53,6 +54,8 @@ inline constexpr double kRowCost = 64;
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
 // Below this a row is too short for the vector loop, and takes longer than to be turned.
 inline constexpr int64_t kShortRow = 17;
+// Planes of fewer elements are gathered.
+inline constexpr int64_t kFewestInPlane = kLeaf / 8;
 // Elements of so many short rows together are turned, fewer where bytes are added, which have loops
 // of their own otherwise. Of more rows too few outputs would lie side by side.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;
@@ -109,7 +112,9 @@ class Units {
 
   void run() {
     if (plan_.outputs() == 0) return;
-    if (plan_.inner_reduced() || are_short()) {
+    if (are_planes()) {
+      run_planes();
+    } else if (plan_.inner_reduced() || are_short()) {
       run_rows();
     } else {
       run_columns();
@@ -163,8 +168,10 @@ class Units {
   void run_rows() {
     const int64_t outputs = plan_.outputs(), extent = plan_.extent();
     if (outputs < kEnoughUnits && extent > 2 * kChunk) return run_divided_rows();
-    const bool turned = are_short(), follow = rows_follow();
-    const int64_t width = this->width(), most = kLeaf / width;
+    const bool turned = are_short(), follow = rows_follow(), paired = !turned && are_paired();
+    const int64_t width = this->width();
+    const int64_t most =
+        paired ? paired_rows(outputs, extent * int64_t{sizeof(T)}, kLeaf) : kLeaf / width;
     parallel_for(
         outputs / width, kRowCost + cost(extent * width),
         [&](int64_t first, int64_t last) {
@@ -174,7 +181,16 @@ class Units {
             if (turned) {
               short_rows(start, n, values.data());
             } else if (follow) {
-              following_rows(start, n, values.data());
+              following_rows(x_ + start * extent, n, extent,
+                             about_ == nullptr ? nullptr : about_ + start, values.data());
+            } else if (paired) {
+              const int64_t pairs = n / 2;
+              for (int64_t i = 0; i < pairs; ++i) {
+                const int64_t at = plan_.kept().offset(start + i);
+                long_pair(x_ + at, plan_.kept().offset(start + i + pairs) - at, extent,
+                          values.data() + i, values.data() + i + pairs);
+              }
+              if (n % 2 != 0) values.data()[n - 1] = output_part(start + n - 1, 0, extent);
             } else {
               for (int64_t i = 0; i < n; ++i)
                 values[static_cast<std::size_t>(i)] = output_part(start + i, 0, extent);
@@ -182,28 +198,111 @@ class Units {
             store_(start * width, values.data(), n * width);
           }
         },
-        1);
+        paired ? most : 1);
   }
 
   void run_divided_rows() {
-    const int64_t chunk = kStreams<L, A> && streams_ ? kChunk : kChunk / 2;
+    const bool paired = are_paired();
+    const int64_t chunk = paired                            ? kLongLeaf
+                          : kStreams<L, A> && streams_ == 4 ? kChunk
+                                                            : kChunk / 2;
     const int64_t extent = plan_.extent(), chunks = (extent + chunk - 1) / chunk;
-    std::vector<A> parts(static_cast<std::size_t>(plan_.outputs() * chunks));
+    const int64_t count = plan_.outputs() * chunks;
+    std::vector<A> parts(static_cast<std::size_t>(count));
+    const auto part = [&](int64_t i) { return parts.data() + i; };
+    const auto begin = [&](int64_t i) { return i % chunks * chunk; };
+    const auto end = [&](int64_t i) { return std::min(extent, begin(i) + chunk); };
+    const auto take = [&](int64_t i) { *part(i) = output_part(i / chunks, begin(i), end(i)); };
+    const Pairs pairs(count, paired ? kPairedParts : 2 * count);
     parallel_for(
-        plan_.outputs() * chunks, cost(chunk),
+        paired ? pairs.count() : count, cost(paired ? 2 * chunk : chunk),
         [&](int64_t first, int64_t last) {
-          for (int64_t i = first; i < last; ++i) {
-            const int64_t from = i % chunks * chunk;
-            parts[static_cast<std::size_t>(i)] =
-                output_part(i / chunks, from, std::min(extent, from + chunk));
+          for (int64_t k = first; k < last; ++k) {
+            if (!paired) {
+              take(k);
+              continue;
+            }
+            const int64_t one = pairs.first(k), other = pairs.second(k);
+            if (other < count && end(one) - begin(one) == end(other) - begin(other)) {
+              const T* const x = x_ + plan_.kept().offset(one / chunks) + begin(one);
+              const T* const y = x_ + plan_.kept().offset(other / chunks) + begin(other);
+              pair(x, y - x, {end(one) - begin(one)}, part(one), part(other));
+            } else {
+              take(one);
+              if (other < count) take(other);
+            }
           }
         },
         1);
     for (int64_t o = 0; o < plan_.outputs(); ++o) {
-      A* part = parts.data() + o * chunks;
-      merge_pairwise(part, chunks, 1);
-      store_(o, part, 1);
+      merge_pairwise(part(o * chunks), chunks, 1);
+      store_(o, part(o * chunks), 1);
     }
+  }
+
+  // Rows that lie between kept ones, as an image's channels do: they are reduced in the order in
+  // which they lie, and what is left of them as columns.
+  bool are_planes() const {
+    return kDirect && question_ == Question::kNone && about_ == nullptr && plan_.inner_reduced() &&
+           plan_.kept().count() == 1 && plan_.reduced().count() == 1 &&
+           plan_.run() >= kFewestInPlane && plan_.kept().dim(0).stride == plan_.run() &&
+           plan_.reduced().dim(0).stride == plan_.run() * plan_.outputs();
+  }
+  void run_planes() {
+    const int64_t outputs = plan_.outputs(), planes = plan_.extent() / plan_.run();
+    const int64_t rows = planes * outputs, length = plan_.run();
+    const int64_t block = pairs_ ? paired_rows(rows, length * int64_t{sizeof(T)}, kLeaf) : 1;
+    std::vector<A> parts(static_cast<std::size_t>(rows));
+    parallel_for(
+        rows, kRowCost + cost(length),
+        [&](int64_t first, int64_t last) {
+          for (int64_t row = first; row < last; row += block)
+            rows_of_planes(x_ + row * length, std::min(block, last - row), length,
+                           parts.data() + row);
+        },
+        block);
+    merge_pairwise(parts.data(), planes, outputs);
+    for (int64_t o = 0; o < outputs; o += kMostValues)
+      store_(o, parts.data() + o, std::min(kMostValues, outputs - o));
+  }
+
+  void rows_of_planes(const T* x, int64_t n, int64_t length, A* values) const {
+    if (length <= most_at_once()) return following_rows(x, n, length, nullptr, values);
+    int64_t row = 0;
+    if (pairs_) {
+      for (; row < n / 2; ++row)
+        long_pair(x + row * length, n / 2 * length, length, values + row, values + n / 2 + row);
+      row *= 2;
+    }
+    for (; row < n; ++row) values[row] = long_row(x + row * length, length);
+  }
+
+  // Whether rows are taken two at a time, in blocks of `paired_rows`.
+  bool are_paired() const {
+    return pairs_ && plan_.extent() >= kPairedRow && plan_.inner_reduced() &&
+           plan_.reduced().count() == 0;
+  }
+  void pair(const T* x, int64_t apart, const RowRuns& rows, A* values, A* others) const {
+    if constexpr (kDirect) loops_.row_pairs(x, apart, rows, values, others);
+  }
+  // Those of more elements than a loop takes at once.
+  void long_pair(const T* x, int64_t apart, int64_t length, A* value, A* other) const {
+    Cascade<L, A> one(loops_), two(loops_);
+    for (int64_t at = 0; at < length; at += kLongLeaf) {
+      pair(x + at, apart, {std::min(kLongLeaf, length - at)}, value, other);
+      one.push(*value);
+      two.push(*other);
+    }
+    *value = one.result();
+    *other = two.result();
+  }
+  A long_row(const T* x, int64_t length) const {
+    Cascade<L, A> cascade(loops_);
+    const int64_t most = most_at_once();
+    for (int64_t at = 0; at < length; at += most) {
+      if constexpr (kDirect) cascade.push(loops_.row(x + at, std::min(most, length - at), A(0)));
+    }
+    return cascade.result();
   }
 
   // Elements that lie together and are kept: 1 where the innermost dimension is reduced.
@@ -256,18 +355,22 @@ class Units {
     return plan_.kept().count() == 1 && plan_.reduced().count() == 0 && plan_.extent() > 0 &&
            plan_.extent() <= most_at_once();
   }
-  void following_rows(int64_t first, int64_t n, A* values) const {
-    const int64_t length = plan_.extent(), batch = kDirect ? n : kLeaf / length;
+  void following_rows(const T* x, int64_t n, int64_t length, const A* about, A* values) const {
     if constexpr (kBytes) {
-      if (adds_bytes_) {
-        return sums_of_rows_of_bytes(bytes_at(x_ + first * length), n, length, kMostOfByte, values);
-      }
+      if (adds_bytes_) return sums_of_rows_of_bytes(bytes_at(x), n, length, kMostOfByte, values);
+    }
+    if (pairs_ && length >= kPairedRow && n > 1) {
+      const int64_t half = n / 2;
+      pair(x, half * length, {length, 1, 0, half, length}, values, values + half);
+      if (n % 2 != 0) following_rows(x + (n - 1) * length, 1, length, about, values + n - 1);
+      return;
     }
     std::array<L, kLeaf> buffer;
+    const int64_t batch = kDirect ? n : kLeaf / length;
     for (int64_t start = 0; start < n; start += batch) {
-      const int64_t row = first + start, count = std::min(batch, n - start);
-      loops_.rows(loaded(x_ + row * length, count * length, buffer.data()),
-                  {length, 1, next_, count, length}, about_ == nullptr ? nullptr : about_ + row,
+      const int64_t count = std::min(batch, n - start);
+      loops_.rows(loaded(x + start * length, count * length, buffer.data()),
+                  {length, 1, next_, count, length}, about == nullptr ? nullptr : about + start,
                   values + start);
     }
   }
@@ -275,7 +378,7 @@ class Units {
   // Elements of one call of a row loop. A question may be answered by the first few.
   int64_t most_at_once() const {
     if (!kDirect) return kLeaf;
-    if (kStreams<L, A> && streams_) return kChunk;
+    if (kStreams<L, A> && streams_ == 4) return kChunk;
     return loops_.takes_long_rows && question_ == Question::kNone ? kLongLeaf : kDirectLeaf;
   }
 
@@ -411,15 +514,14 @@ class Units {
       // ahead better than the eight that a call with all rows makes of them, unless that asks for
       // their lines.
       const bool follow = from_memory_ && stride == width && !loops_.fetches;
-      // Without AVX-512 (Zen 3) one stream is too few, and four that lie apart are a quarter of the
-      // sums to load and store.
-      const int64_t quarter = follow && streams_ ? rows / 4 : 0;
-      for (int64_t r = 0; r < quarter; ++r)
-        loops_.columns(x + r * stride, 4, quarter * stride, acc, width, parameters);
+      // Where one stream is too few, each of several that lie apart saves sums to load and store.
+      const int64_t part = follow && streams_ > 1 ? rows / streams_ : 0;
+      for (int64_t r = 0; r < part; ++r)
+        loops_.columns(x + r * stride, streams_, part * stride, acc, width, parameters);
       // Eight narrow ones lie so close together that they are one stream, too.
       const int64_t batch = follow && stride * int64_t{sizeof(L)} > kNarrowBytes ? 1 : rows;
-      for (int64_t r = 4 * quarter; r < rows; r += batch)
-        loops_.columns(x + r * stride, batch, stride, acc, width, parameters);
+      for (int64_t r = streams_ * part; r < rows; r += batch)
+        loops_.columns(x + r * stride, std::min(batch, rows - r), stride, acc, width, parameters);
     } else {
       std::array<L, kTile> buffer;
       const int64_t batch = stride == width ? kTile / width : 1;
@@ -478,8 +580,13 @@ class Units {
   const bool adds_bytes_;
   const bool from_memory_;  // more than the caches hold
   const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0
-  // Without AVX-512 (Zen 3) one stream of memory is too few; where all elements count.
-  const bool streams_ = kDirect && question_ == Question::kNone && simd_level() == 1;
+  // Streams of memory that are read at once, where all elements count: one is too few without
+  // AVX-512 (Zen 3), and where 512 bits are worked on in halves (Zen 4) by a little.
+  const int64_t streams_ = !kDirect || question_ != Question::kNone   ? 1
+                           : simd_level() == 1                        ? 4
+                           : simd_level() != simd_level_for_traffic() ? 2
+                                                                      : 1;
+  const bool pairs_ = streams_ == 2 && loops_.row_pairs != nullptr && about_ == nullptr;
   const StridedKernel turn_ = tile_kernel(sizeof(L));
   const T* x_;
   const ReducePlan& plan_;
