@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the labels of two arrays are in each of the products.
 #include "op/matrix/product_labels.h"
 
 #include <fmt/format.h>
