@@ -9,8 +9,8 @@
 namespace mxnet {
 namespace {
 
-constexpr size_t kLongestText =
-    65536;  // far above any path or list, far below what would drown a log
+// Far above any path or list, far below what would drown a log.
+constexpr size_t kLongestText = 65536;
 
 // Calls `accept` with each comma-separated, trimmed part; false as soon as it says so.
 template <class F>

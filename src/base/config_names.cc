@@ -14,8 +14,8 @@
 namespace mxnet {
 namespace {
 
-constexpr size_t kLongestName =
-    128;  // longer ones are no misspelling, and the distance costs length squared
+// Longer ones are no misspelling, and the distance costs length squared.
+constexpr size_t kLongestName = 128;
 
 // Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b) {

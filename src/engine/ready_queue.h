@@ -48,8 +48,8 @@ class ReadyQueue {
   bool urgent() const { return urgent_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  static constexpr uint64_t kCells =
-      4096;  // 64 KiB; a pusher that is further ahead is not slowed by a list
+  // 64 KiB; a pusher that is further ahead is not slowed by a list.
+  static constexpr uint64_t kCells = 4096;
 
   // `turn` says whose the cell is: position = free for the push of that position, position + 1 =
   // filled for its pop.

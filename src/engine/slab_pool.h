@@ -17,8 +17,8 @@ template <class T>
 struct Pooled {
   T* pool_next = nullptr;
   T* pool_next_batch = nullptr;  // of the first of a batch, in the depot
-  uint32_t pool_batch_size =
-      0;  // likewise: walking the batch to count it would touch every object, cold
+  // Likewise: walking the batch to count it would touch every object, cold.
+  uint32_t pool_batch_size = 0;
 };
 
 // Thread-safe. Objects stay constructed while they lie in the pool: the user resets what must not

@@ -117,8 +117,8 @@ class alignas(64) Var : public engine::Pooled<Var> {
   engine::Link* head();
 
   std::atomic<uint32_t> state_{0};
-  engine::Link* back_ =
-      nullptr;  // guarded by the lock bit, like tail_, which means nothing while back_ is null
+  // Guarded by the lock bit, like tail_, which means nothing while this is null.
+  engine::Link* back_ = nullptr;
   engine::Link* tail_ = nullptr;
 
   // From here on what those write who have access.

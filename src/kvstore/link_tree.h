@@ -41,8 +41,8 @@ struct LinkTree {
 };
 
 struct TreeOptions {
-  bool exhaustive =
-      false;  // try all halves of up to eight devices, not only those of the heuristic
+  // Try all halves of up to eight devices, not only those of the heuristic.
+  bool exhaustive = false;
   double usage_penalty = 0.7;  // factor on the worth of a link for each tree that uses it already
 };
 

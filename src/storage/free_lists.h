@@ -62,8 +62,8 @@ class FreeLists {
 
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
-  static constexpr int kMaxSteps =
-      16;  // beyond so many blocks in use elsewhere a look is not worth it
+  // Beyond so many blocks in use elsewhere a look is not worth it.
+  static constexpr int kMaxSteps = 16;
 
   struct Node {
     FreeBlock block;
@@ -80,8 +80,8 @@ class FreeLists {
 
   // The place of `capacity`, or the free place where it would go.
   std::size_t probe(std::size_t capacity) const {
-    constexpr uint64_t kGolden =
-        0x9E3779B97F4A7C15;  // spreads multiples of a page over the top bits
+    // Spreads multiples of a page over the top bits.
+    constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
     std::size_t place = (capacity * kGolden) >> shift_;
     while (bins_[place].capacity != capacity && bins_[place].capacity != 0) {
       place = (place + 1) & (bins_.size() - 1);

@@ -38,8 +38,8 @@ struct alignas(64) Lane {
   FreeLists free MX_GUARDED_BY(lock);
   Meter::Share in_use MX_GUARDED_BY(lock);
   TagShares tags MX_GUARDED_BY(lock);
-  int64_t requested MX_GUARDED_BY(lock) =
-      0;  // may be negative: a thread may free what another allocated
+  // May be negative: a thread may free what another allocated.
+  int64_t requested MX_GUARDED_BY(lock) = 0;
   uint64_t hits MX_GUARDED_BY(lock) = 0;
 
   // The lanes of a pool form a list that only grows; see LaneSet.

@@ -50,13 +50,13 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture(scope="module")
-def mx():
-    """Operators of the library at MXNET_LIBRARY_PATH, without the package."""
+def mx(request):
+    """Operators of the library at MXNET_LIBRARY_PATH, without the package; by the module's LIBRARY, where it has one."""
     if not os.environ.get("MXNET_LIBRARY_PATH"):
         pytest.skip("MXNET_LIBRARY_PATH is not set")
     from op_calls import Library
 
-    library = Library()
+    library = getattr(request.module, "LIBRARY", Library)()
     yield library
     library.close()
 

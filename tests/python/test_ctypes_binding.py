@@ -34,7 +34,7 @@ FILES = {
     "arrays": ["ndarray", "test_ndarray.py", "test_ndarray_arithmetic.py", "test_autograd.py", "test_autograd_unasked.py", "test_config.py", "test_util.py"],
     "symbols": [
         "symbol/test_symbol_doc.py", "symbol/test_symbol_control_flow.py", "symbol/test_symbol_executor.py",
-        "symbol/test_symbol_order.py", "test_symbol.py", "numpy/test_numpy_symbol.py",
+        "symbol/test_symbol_monitor.py", "symbol/test_symbol_order.py", "test_symbol.py", "numpy/test_numpy_symbol.py",
     ],
     "numpy": ["numpy/test_numpy_array.py", "numpy/test_numpy_dispatch.py"],
     "data": ["recordio", "data/test_data_iterators.py", "test_signals.py"],

@@ -4,7 +4,6 @@
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest test_golden_sparse.py
 """
 import json
-import os
 import pathlib
 
 import numpy as np
@@ -17,15 +16,7 @@ GOLDEN = pathlib.Path(__file__).parents[1] / "data" / "golden_sparse"
 TOLERANCE = {"float32": (1e-4, 1e-5), "float64": (1e-6, 1e-7), "int64": (0, 0)}
 START = 0.5
 CASES = json.loads((GOLDEN / "sparse.json").read_text())["cases"]
-
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
-
-
-@pytest.fixture(scope="module")
-def mx():
-    library = SparseLibrary()
-    yield library
-    library.close()
+LIBRARY = SparseLibrary
 
 
 @pytest.fixture(scope="module")

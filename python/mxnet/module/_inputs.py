@@ -49,3 +49,29 @@ def _check_names_match(expected: Sequence[str], given: List[DataDesc], what: str
         if throw:
             raise ValueError(text)
         logging.warning(text)
+
+
+def _described(
+    batch: Any, data_bound: List[DataDesc], label_bound: Optional[List[DataDesc]]
+) -> Tuple[List[DataDesc], Optional[List[DataDesc]]]:
+    """Descriptions of a batch's data and labels: its own, else what was bound in the shapes of its arrays."""
+    given = getattr(batch, "provide_data", None) or _in_shapes_of(batch.data, data_bound)
+    data = [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in given]
+    label = getattr(batch, "provide_label", None)
+    if not label and label_bound:
+        arrays = getattr(batch, "label", None)
+        label = _in_shapes_of(arrays, label_bound) if arrays else [_in_batch_of(data[0], desc) for desc in label_bound]
+    return data, label or None
+
+
+def _in_shapes_of(arrays: Sequence[Any], bound: List[DataDesc]) -> List[DataDesc]:
+    return [DataDesc(desc.name, array.shape, desc.dtype, desc.layout) for desc, array in zip(bound, arrays)]
+
+
+def _in_batch_of(data: DataDesc, label: DataDesc) -> DataDesc:
+    """A label's description for a batch as large as the data's."""
+    axis, data_axis = DataDesc.get_batch_axis(label.layout), DataDesc.get_batch_axis(data.layout)
+    shape = list(label.shape)
+    if axis >= 0 and data_axis >= 0:
+        shape[axis] = data.shape[data_axis]
+    return DataDesc(label.name, tuple(shape), label.dtype, label.layout)

@@ -9,11 +9,10 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ..context import Context, cpu
 from ..initializer import InitDesc, Uniform
-from ..io import DataDesc
 from ..model import load_checkpoint, save_checkpoint
 from ..symbol import Symbol
 from ._optimized_module import OptimizedModule
-from ._inputs import _check_input_names, _parse_data_desc
+from ._inputs import _check_input_names, _described, _parse_data_desc
 from .executor_group import DataParallelExecutorGroup
 
 __all__ = ["Module"]
@@ -321,32 +320,9 @@ class Module(OptimizedModule):
     def _follow_shapes(self, data_batch: Any) -> None:
         if isinstance(data_batch, list):
             return  # split by the caller, as bound
-        now = tuple(desc.shape for desc in self._data_shapes)
-        new = tuple(array.shape for array in data_batch.data)
-        if now == new:
-            return
-        data = getattr(data_batch, "provide_data", None)
-        if not data:
-            data = [DataDesc(desc.name, shape, desc.dtype, desc.layout) for desc, shape in zip(self._data_shapes, new)]
-        label = getattr(data_batch, "provide_label", None)
-        data = [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in data]
-        if not label and getattr(data_batch, "label", None) and self._label_shapes:
-            label = [
-                DataDesc(desc.name, array.shape, desc.dtype, desc.layout)
-                for desc, array in zip(self._label_shapes, data_batch.label)
-            ]
-        elif not label and self._label_shapes:
-            label = [self._of_batch(desc, data[0]) for desc in self._label_shapes]
-        self.reshape(data, label or None)
-
-    @staticmethod
-    def _of_batch(label: DataDesc, data: DataDesc) -> DataDesc:
-        """A label's description for a batch as large as the data's."""
-        axis, data_axis = DataDesc.get_batch_axis(label.layout), DataDesc.get_batch_axis(data.layout)
-        shape = list(label.shape)
-        if axis >= 0 and data_axis >= 0:
-            shape[axis] = data.shape[data_axis]
-        return DataDesc(label.name, tuple(shape), label.dtype, label.layout)
+        bound = tuple(desc.shape for desc in self._data_shapes)
+        if bound != tuple(array.shape for array in data_batch.data):
+            self.reshape(*_described(data_batch, self._data_shapes, self._label_shapes))
 
     def backward(self, out_grads: Any = None) -> None:
         """Gradients on all devices; `out_grads` for the whole batch are split as the batch is."""

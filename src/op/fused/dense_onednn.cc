@@ -27,10 +27,9 @@ using Desc = dnnl::inner_product_forward::primitive_desc;
 // Fewer products than that are done before a second thread has started, and oneDNN starts it.
 constexpr int64_t kFewProducts = int64_t{1} << 17;
 
-// Of the layers that BLAS has (fully_connected_onednn.cc), those of long rows on AVX2: with less
-// than 128 of them oneDNN does not cut their length, so that they do not stay in the second-level
-// cache while it goes over the weight. One core of a Zen 3: 32 rows of 9216 to 4096 units 100 ms,
-// by BLAS 42; 64 of 3072 34 and 23, but 64 of 2048 12 and 15.
+// On AVX2 oneDNN does not cut the length of rows where there are less than 128 of them. Long ones
+// leave the second-level cache while it goes over the weight, and BLAS is faster
+// (fully_connected_onednn.cc has it for more; figures: docs/onednn.md).
 bool has_long_rows(const DenseSizes& s) {
   constexpr int64_t kLong = 3072, kCached = int64_t{1} << 17;  // floats
   return simd_level() == 1 && s.rows > 12 && s.rows < 128 && s.depth >= kLong &&

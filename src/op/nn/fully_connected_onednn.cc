@@ -120,7 +120,7 @@ constexpr int64_t kManyRows = 1024;
 // between BLAS is ahead. (The fewest rows with large weights never come here: few_rows.h.)
 constexpr int64_t kRowsBoundByMemory = 12;
 // Fewer products than that are done before a second thread has started, and oneDNN starts it
-// (layers of 32 to 128 units, few rows: 1.3 to 2.7 us plain, 3.3 to 18 us by oneDNN on two cores).
+// (docs/onednn.md).
 constexpr int64_t kFewProducts = int64_t{1} << 17;
 
 bool is_small(const DenseSizes& s, DType dtype) {

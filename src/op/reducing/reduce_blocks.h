@@ -11,42 +11,52 @@
 
 namespace mxnet::reduce_units {
 
-// Elements that one call of a row loop takes: long enough to hide the call, short enough to keep
-// the error of a straight sum small; a buffer of it fits the first-level cache.
-inline constexpr int64_t kLeaf = 1024;
-// The same for elements that need no buffer; and where the loop itself keeps the error small, so
-// that a call and its merging are a fiftieth of the sum.
-inline constexpr int64_t kDirectLeaf = 4096, kLongLeaf = 4 * kDirectLeaf;
-// Rows that columns take up before they merge, and columns of a tile (8 KiB of accumulators).
-inline constexpr int64_t kRowBlock = 256;
-inline constexpr int64_t kTile = 1024;
-// Values that a store is called with at most.
-inline constexpr int64_t kMostValues = std::max(kLeaf, kTile);
-static_assert(kTile <= kMostByteColumns);
-// Narrower rows of columns are reduced several at a time, side by side: this many elements at most,
-// and one of each lane of the widest accumulators at least.
-inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow, kFewestRows = 8,
-                         kFewWideRows = 4;
-// Eight rows of so many bytes, which one loop takes at once, are three quarters of a page.
-inline constexpr int64_t kNarrowBytes = 384;
+// ---- threads -----------------------------------------------------------------------------------
+
+// From so many units on threads have enough to do without dividing them.
+inline constexpr int64_t kEnoughUnits = 16;
 // Elements of a chunk, where a unit is divided at all. Along a row threads share half chunks, so
 // that their parts of two million elements differ by less than a fiftieth.
 inline constexpr int64_t kChunk = int64_t{1} << 16;
-// From so many units on threads have enough to do without dividing them.
-inline constexpr int64_t kEnoughUnits = 16;
-// What a row costs beside its elements, in those: one of 64 floats takes as long as one of 170
-// would if it were only added (Zen 5).
+// What a row costs beside its elements, counted in elements.
 inline constexpr double kRowCost = 64;
+
+// ---- rows: the innermost dimension is reduced --------------------------------------------------
+
+// Elements that one call of a row loop takes: long enough to hide the call, short enough to keep
+// the error of a straight sum small; a buffer of it fits the first-level cache.
+inline constexpr int64_t kLeaf = 1024;
+// The same where elements need no buffer.
+inline constexpr int64_t kDirectLeaf = 4096;
+// And where the loop itself keeps the error small: calls and merging are a fiftieth of the sum.
+inline constexpr int64_t kLongLeaf = 4 * kDirectLeaf;
 // What the second-level cache holds needs not be asked for.
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
-// Below this a row is too short for the vector loop, and takes longer than to be turned.
+// Shorter rows are turned into columns: that takes less time than the vector loop for each.
 inline constexpr int64_t kShortRow = 17;
 // Planes of fewer elements are gathered.
 inline constexpr int64_t kFewestInPlane = kLeaf / 8;
-// Elements of so many short rows together are turned, fewer where bytes are added, which have loops
-// of their own otherwise. Of more rows too few outputs would lie side by side.
+// So many elements, in so many rows, may be reduced to one output for its rows to be turned. Of
+// more, too few outputs would lie side by side; bytes that are added have a fast loop otherwise.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;
 inline constexpr int64_t kMostRowsTurned = 32;
+
+// ---- columns: the innermost dimension is kept --------------------------------------------------
+
+// Rows that columns take up before they merge.
+inline constexpr int64_t kRowBlock = 256;
+// Columns of a tile: 8 KiB of accumulators.
+inline constexpr int64_t kTile = 1024;
+static_assert(kTile <= kMostByteColumns);
+// Of fewer than kNarrow columns kFewestRows rows and more are reduced side by side, as wide rows of
+// at most kMostSideBySide elements. From kFewWideRows of these on that pays always (is_low).
+inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow;
+inline constexpr int64_t kFewestRows = 8, kFewWideRows = 4;
+// Eight rows of so many bytes, which one loop takes at once, are three quarters of a page.
+inline constexpr int64_t kNarrowBytes = 384;
+
+// Values that a store is called with at most.
+inline constexpr int64_t kMostValues = std::max(kLeaf, kTile);
 
 // parts[0] becomes the merged value of `count` of them, each of `width` values.
 template <class L, class A>

@@ -53,8 +53,8 @@ struct ConvGeometry {
   int64_t image_group() const { return image_channels / groups; }
   int64_t map_group() const { return map_channels / groups; }
   // Whether a third of what blocks of channels compute would be padding. They are slower then than
-  // no blocks (20 channels to 50: a step takes 2.8 ms in them and 2.0 without, 24 to 24: 5.3 and
-  // 4.2; 16 to 24, a quarter, the same; Zen 4), but for images of less than one block.
+  // no blocks, but for images of less than one block; with a quarter of padding they are as fast
+  // (docs/onednn.md).
   bool pads_much() const;
   // Whether each place of the kernel meets a pixel somewhere: small images have less than it
   // reaches.

@@ -87,9 +87,10 @@ inline void expect_same_outputs(std::string_view op, const std::vector<Input>& i
     for (std::size_t k = 0; k < want.size(); ++k) {
       if (std::isnan(want[k]) && std::isnan(got[k])) continue;
       if (want[k] == got[k]) {
-        if (tolerance == 0)  // zeros have signs
+        if (tolerance == 0) {  // zeros have signs
           ASSERT_EQ(std::signbit(got[k]), std::signbit(want[k]))
               << op << ", array " << i << " [" << k << "], first input " << inputs[0].dtype;
+        }
         continue;
       }
       ASSERT_NEAR(got[k], want[k], tolerance * (1 + std::fabs(want[k])))

@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices into csr and back, parts of them, and products with rows and columns: what is stored, and where."""
-import os
-
 import numpy as np
 import pytest
 
 from op_calls import Failure
 from sparse_calls import Sparse, SparseLibrary, csr
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+LIBRARY = SparseLibrary
 SEED = 20261122
-
-
-@pytest.fixture(scope="module")
-def mx():
-    library = SparseLibrary()
-    yield library
-    library.close()
 
 
 def drawn(rng, shape, dtype, density):

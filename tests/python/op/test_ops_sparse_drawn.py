@@ -10,7 +10,6 @@ import pytest
 from op_calls import DEVICE, DTYPES
 from sparse_calls import STYPES, Sparse, SparseLibrary, dense_of
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
 SEED = int(os.environ.get("MXNET_TEST_SEED", "20261127"))
 COUNT = int(os.environ.get("MXNET_TEST_COUNT", "300"))
 
@@ -31,11 +30,7 @@ class IndexedLibrary(SparseLibrary):
         return handle
 
 
-@pytest.fixture(scope="module")
-def mx():
-    library = IndexedLibrary()
-    yield library
-    library.close()
+LIBRARY = IndexedLibrary
 
 
 def drawn(rng, stype, shape, dtype):

@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indices that become wrong after operators have followed them: by every way of writing into an array."""
-import os
-
 import numpy as np
 import pytest
 
 from op_calls import Failure
 from sparse_calls import Sparse, SparseLibrary
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+LIBRARY = SparseLibrary
 ROWS, COLUMNS, EACH = 200, 50, 5  # so many indices that what was found in them is kept
-
-
-@pytest.fixture(scope="module")
-def mx():
-    library = SparseLibrary()
-    yield library
-    library.close()
 
 
 def good_of(stype, shape=None):

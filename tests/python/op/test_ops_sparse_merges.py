@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums and products of two sparse arrays by the lengths of what is merged, around those of vectors: which elements are stored, and their values."""
-import os
-
 import numpy as np
 import pytest
 
 from sparse_calls import Sparse, SparseLibrary
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+LIBRARY = SparseLibrary
 SEED = 20261127
 LENGTHS = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 100)
 TYPES = ["float32", "float64", "float16", "int32", "int64", "int8"]
-
-
-@pytest.fixture(scope="module")
-def mx():
-    library = SparseLibrary()
-    yield library
-    library.close()
 
 
 def places(rng, length, limit, near):

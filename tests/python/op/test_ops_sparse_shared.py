@@ -9,17 +9,10 @@ import pytest
 from op_calls import Failure, Library
 from sparse_calls import Sparse, SparseLibrary
 
-pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
+LIBRARY = SparseLibrary
 SEED = int(os.environ.get("MXNET_TEST_SEED", "20261127"))
 COUNT = int(os.environ.get("MXNET_TEST_COUNT", "300"))
 SHAPE = (12, 40)
-
-
-@pytest.fixture(scope="module")
-def mx():
-    library = SparseLibrary()
-    yield library
-    library.close()
 
 
 def drawn(rng, stype, dtype):

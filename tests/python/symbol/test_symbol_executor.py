@@ -1,32 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executors: binding, running, differentiating, reshaping and watching a symbol."""
+"""Executors: binding, running, differentiating and reshaping a symbol."""
 
 import gc
 import json
 import re
-import sys
-import threading
 
 import mxnet as mx
 import numpy as np
 import pytest
 from mxnet.executor import Executor
-
-
-def network():
-    hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
-    return mx.sym.Activation(hidden, act_type="relu", name="act")
-
-
-def parameters(seed=0):
-    random = np.random.RandomState(seed)
-    shapes = {"data": (4, 2), "fc_weight": (3, 2), "fc_bias": (3,)}
-    return {name: mx.nd.array(random.uniform(0.1, 1, shape)) for name, shape in shapes.items()}
-
-
-def expected(values):
-    x, w, b = (values[name].asnumpy() for name in ("data", "fc_weight", "fc_bias"))
-    return np.maximum(x @ w.T + b, 0)
+from small_symbol import expected, network, parameters
 
 
 def test_bind_takes_lists_and_dictionaries():
@@ -243,85 +226,6 @@ def test_shared_buffer_has_its_own_arrays_when_something_else_binds_meanwhile():
     assert "data" in buffer and "other" not in buffer
     executor.arg_dict["data"][:] = 3
     np.testing.assert_allclose(buffer["data"].asnumpy(), np.full((4, 2), 3))
-
-
-def test_monitor_sees_values():
-    seen = {}
-    executor = network().simple_bind(mx.cpu(), data=(4, 2))
-    executor.set_monitor_callback(lambda name, array: seen.update({name: array.asnumpy()}))
-    executor.forward()
-    assert seen["fc_output"].shape == (4, 3) and "act_output" in seen
-    seen.clear()
-    executor.set_monitor_callback(None)
-    executor.forward()[0].wait_to_read()
-    assert not seen
-
-
-def test_what_needs_no_gradient_may_be_an_output_of_a_watched_executor():
-    x, y = mx.sym.var("x"), mx.sym.var("y")
-    grad = mx.nd.zeros(2)
-    executor = mx.sym.Group([x * y, x]).bind(mx.cpu(), {"x": mx.nd.array([2, 3]), "y": mx.nd.ones(2)}, args_grad={"y": grad})
-    executor.set_monitor_callback(lambda name, value: None)
-    executor.forward(is_train=True)
-    executor.backward([mx.nd.ones(2), mx.nd.ones(2)])
-    np.testing.assert_array_equal(grad.asnumpy(), [2, 3])
-
-
-def test_a_monitor_goes_on_after_a_reshape():
-    seen = []
-    executor = network().simple_bind(mx.cpu(), data=(4, 2))
-    executor.set_monitor_callback(lambda name, value: seen.append((name, value.shape[0])))
-    executor.forward()
-    first = [name for name, _ in seen]
-    executor.reshape(data=(2, 2)).forward()
-    assert seen == [(name, rows) for rows in (4, 2) for name in first] and first
-
-
-def test_monitors_that_threads_set_while_others_run_live_as_long_as_one_is_called():
-    executor = network().simple_bind(mx.cpu(), data=(4, 2))
-    running = threading.Event()
-    running.set()
-    seen = set()
-
-    def set_monitor():
-        own = [0]
-        executor.set_monitor_callback(lambda name, array: seen.add((name, len(own))))
-
-    def set_monitors():
-        while running.is_set():
-            set_monitor()
-
-    def run():
-        for _ in range(5000):
-            executor.forward()
-
-    set_monitor()  # whichever thread comes first, each run has one to call
-    setters, runners = ([threading.Thread(target=work) for _ in range(n)] for work, n in ((set_monitors, 3), (run, 2)))
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    for thread in setters + runners:
-        thread.start()
-    for thread in runners:
-        thread.join()
-    running.clear()
-    for thread in setters:
-        thread.join()
-    sys.setswitchinterval(interval)
-    assert seen == {("fc_output", 1), ("act_output", 1)}
-
-
-def test_monitor_sees_gradients():
-    seen = {}
-    executor = network().simple_bind(mx.cpu(), data=(4, 2))
-    for name, array in executor.arg_dict.items():
-        array[:] = mx.nd.arange(array.size).reshape(array.shape) / 8 + (name == "data")
-    executor.set_monitor_callback(lambda name, array: seen.update({name: array.asnumpy()}))
-    executor.forward(is_train=True)
-    before = list(seen)
-    executor.backward(mx.nd.ones((4, 3)))
-    assert list(seen)[len(before) :] == ["act_backward_output"] + [f"fc_backward_output{i}" for i in range(3)]
-    for i, name in enumerate(["data", "fc_weight", "fc_bias"]):
-        np.testing.assert_array_equal(seen[f"fc_backward_output{i}"], executor.grad_dict[name].asnumpy())
 
 
 def test_what_is_wrong_is_said():
