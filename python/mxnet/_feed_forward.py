@@ -3,11 +3,31 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterator, List, Optional
 
 from .callback import LogValidationMetricsCallback
 from .initializer import Uniform
 from .model import load_checkpoint, save_checkpoint
+
+
+class _Epochs:
+    """Data that begins anew as soon as an epoch's last batch is taken, before callbacks and evaluation see the epoch's end.
+
+    Rows are shuffled where data is reset: seeded programs see the order of their rows in this one.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._data, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._data
+        self._data.reset()
+
+    def reset(self) -> None:
+        """Nothing: it has begun anew."""
 
 
 class FeedForward:
@@ -165,30 +185,42 @@ class FeedForward:
         eval_batch_end_callback: Any = None,
     ) -> None:
         """Trains for `num_epoch` epochs, of `epoch_size` batches where that is set."""
+        from . import metric
         from .io import ResizeIter
+        from .module._inputs import call_all
         from .optimizer import Optimizer
 
         data = self._iterator(X, y, True)
-        if self.epoch_size is not None:
-            data = ResizeIter(data, self.epoch_size, reset_internal=False)
         evaluation = self._evaluation(eval_data)
         data.reset()  # so that seeded programs see their rows in the order that they always had
+        data = _Epochs(data) if self.epoch_size is None else ResizeIter(data, self.epoch_size, reset_internal=False)
         module = self._for(data)
+        made = metric.create(eval_metric)
+
+        def end_epoch(epoch: int, *trained: Any) -> None:
+            call_all(epoch_end_callback, epoch, *trained)
+            if evaluation is None:
+                return
+            module.score(
+                evaluation, made, score_end_callback=eval_end_callback, batch_end_callback=eval_batch_end_callback, epoch=epoch
+            )
+            evaluation.reset()
+
+        def end_batch(param: Any) -> None:
+            call_all(batch_end_callback, param._replace(nbatch=param.nbatch + 1))  # counted from 1 here, from 0 by Module
+
         if logger is not None:
             module.logger = logger
         if work_load_list is not None:
             module._work_load_list = work_load_list
         module.fit(
             data,
-            eval_data=evaluation,
-            eval_metric=eval_metric,
-            epoch_end_callback=epoch_end_callback,
-            batch_end_callback=batch_end_callback,
+            eval_metric=made,
+            epoch_end_callback=end_epoch,
+            batch_end_callback=end_batch,
             kvstore=kvstore,
             optimizer=self.optimizer,
             optimizer_params={} if isinstance(self.optimizer, Optimizer) else self.kwargs,
-            eval_end_callback=eval_end_callback,
-            eval_batch_end_callback=eval_batch_end_callback,
             initializer=self.initializer,
             arg_params=self.arg_params,
             aux_params=self.aux_params,

@@ -314,7 +314,8 @@ class Parameter:
         return on_cpu[0] if len(on_cpu) == 1 else ndarray.add_n(*on_cpu) / len(on_cpu)
 
     def _all_rows(self) -> NDArray:
-        if self._trainer is None or len(self._data or ()) == 1:
+        """All rows: a trainer's store has them, the devices' arrays only those that were pulled last."""
+        if self._trainer is None:
             return self._data[0]  # type: ignore[index]
         rows = ndarray.arange(0, self.shape[0], dtype="int64", ctx=cpu())
         pulled = ndarray.zeros(self.shape, ctx=cpu(), dtype=self.dtype, stype=self._stype)

@@ -335,3 +335,27 @@ def test_nothing_is_updated_when_a_gradient_of_any_device_is_stale():
     with pytest.raises(UserWarning, match=r"on cpu\(1\)"):
         trainer.step(1)
     assert (net.weight.data(TWO[0]).asnumpy() == 1).all() and net.weight.data(TWO[0])._fresh_grad
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_files_of_row_sparse_parameters_have_the_rows_that_no_device_pulled_last(tmp_path, count, steps):
+    contexts = [mx.cpu(i) for i in range(count)]
+    parameter = gluon.Parameter("w", shape=(5, 2), stype="row_sparse", grad_stype="row_sparse")
+    parameter.initialize(init="one", ctx=contexts)
+    trainer = gluon.Trainer([parameter], "sgd", {"learning_rate": 1.0})
+    expected = np.ones((5, 2))
+    for step in range(steps):
+        row = mx.nd.array([step + 1])
+        with mx.autograd.record():
+            one = [mx.nd.one_hot(row.as_in_context(ctx), 5).tostype("csr") for ctx in contexts]
+            losses = [
+                mx.nd.sparse.dot(left, parameter.row_sparse_data(row.as_in_context(ctx))).sum() for left, ctx in zip(one, contexts)
+            ]
+        mx.autograd.backward(losses)
+        trainer.step(1)
+        expected[step + 1] -= count
+    parameters = gluon.ParameterDict()
+    parameters.update({"w": parameter})
+    parameters.save(str(tmp_path / "w"))
+    np.testing.assert_array_equal(mx.nd.load(str(tmp_path / "w"))["w"].asnumpy(), expected)

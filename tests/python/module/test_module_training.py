@@ -309,23 +309,63 @@ def test_feed_forward_fits_arrays_and_loads(tmp_path):
     np.testing.assert_allclose(mx.model.FeedForward.load(prefix, 20).predict(X), outputs, rtol=1e-5)
 
 
-def test_feed_forward_shuffles_arrays_to_evaluate_on_before_training_begins():
+SHUFFLED = [
+    (1, None, False, [0.00545686, -0.00548923, 0.00429579, -0.00426344]),
+    (1, None, True, [0.00527147, -0.0069701, 0.0050075, -0.00330887]),
+    (3, None, False, [0.0119867, -0.01301261, 0.01206599, -0.01104007]),
+    (3, None, True, [0.01213256, -0.01465669, 0.01397605, -0.01145192]),
+    (3, 3, False, [0.02493198, -0.02472387, 0.02363954, -0.02384766]),
+    (3, 3, True, [0.00403683, -0.01556854, 0.03476131, -0.0232296]),
+]
+
+
+@pytest.mark.parametrize("epochs, epoch_size, evaluated, bias", SHUFFLED)
+def test_feed_forward_shuffles_arrays_as_often_as_the_release_from_one_seed(epochs, epoch_size, evaluated, bias):
     random = np.random.RandomState(3)
-    rows, labels = random.normal(size=(50, 6)), random.randint(0, 4, 50)
+    rows, labels = random.normal(size=(50, 6)).astype("f"), random.randint(0, 4, 50).astype("f")
+    mx.random.seed(7)
+    np.random.seed(7)
+    hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="fc1")
+    net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(hidden, num_hidden=4, name="fc2"), name="softmax")
+    model = mx.model.FeedForward(net, num_epoch=epochs, epoch_size=epoch_size, learning_rate=0.1, numpy_batch_size=10)
+    model.fit(rows, labels, eval_data=(rows, labels) if evaluated else None)
+    np.testing.assert_allclose(model.arg_params["fc2_bias"].asnumpy(), bias, rtol=1e-4)
 
-    def trained_bias(**evaluation):
-        mx.random.seed(7)
-        np.random.seed(7)
-        hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="fc1")
-        net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(hidden, num_hidden=4, name="fc2"), name="softmax")
-        model = mx.model.FeedForward(net, num_epoch=1, learning_rate=0.1, numpy_batch_size=10)
-        model.fit(rows.astype("f"), labels.astype("f"), **evaluation)
-        return model.arg_params["fc2_bias"].asnumpy()
 
-    # As the release trains from this seed.
-    np.testing.assert_allclose(trained_bias(), [0.00545686, -0.00548923, 0.00429579, -0.00426344], rtol=1e-4)
-    evaluated = trained_bias(eval_data=(rows.astype("f"), labels.astype("f")))
-    np.testing.assert_allclose(evaluated, [0.00527147, -0.0069701, 0.0050075, -0.00330887], rtol=1e-4)
+def test_feed_forward_counts_batches_from_one_and_logs_an_evaluation_once(caplog):
+    seen = []
+    model = mx.model.FeedForward(plain_network(), num_epoch=2, numpy_batch_size=ROWS // 2, learning_rate=0.3)
+    with caplog.at_level("INFO"):
+        model.fit(
+            X,
+            Y,
+            eval_data=(X, Y),
+            batch_end_callback=lambda param: seen.append(("batch", param.epoch, param.nbatch)),
+            epoch_end_callback=[lambda epoch, *_: seen.append(("epoch", epoch))],
+            eval_batch_end_callback=lambda param: seen.append(("evaluated", param.epoch, param.nbatch)),
+        )
+    assert seen[:5] == [("batch", 0, 1), ("batch", 0, 2), ("epoch", 0), ("evaluated", 0, 0), ("evaluated", 0, 1)]
+    assert seen[5:] == [("batch", 1, 1), ("batch", 1, 2), ("epoch", 1), ("evaluated", 1, 0), ("evaluated", 1, 1)]
+    assert caplog.text.count("Validation-accuracy") == 2
+
+
+def test_feed_forward_takes_data_whose_batches_are_generated():
+    class Batches:
+        """Not a DataIter: programs of old bring no more than this."""
+
+        provide_data, provide_label, batch_size = [("data", (ROWS, X.shape[1]))], [("softmax_label", (ROWS,))], ROWS
+
+        def __iter__(self):
+            for _ in range(2):
+                yield mx.io.DataBatch([mx.nd.array(X)], [mx.nd.array(Y)])
+
+        def reset(self):
+            pass
+
+    counts = []
+    model = mx.model.FeedForward(plain_network(), num_epoch=2, learning_rate=0.3)
+    model.fit(Batches(), batch_end_callback=lambda param: counts.append(param.nbatch))
+    assert counts == [1, 2, 1, 2]
 
 
 def test_speed_and_checkpoints_are_callbacks(tmp_path, caplog):
