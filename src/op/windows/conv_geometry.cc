@@ -126,7 +126,7 @@ void infer_deconvolution(const ConvParams& params, Infer& infer) {
                              to_string(params.adj)));
     }
     const int64_t out = full - 2 * params.pad_of(i) + params.adj_of(i);
-    if (out < 1 || size == 0) {
+    if (out < 0 || size == 0) {
       infer.in(0).fail(
           fmt::format("an image from which something is left in spatial dimension {}, "
                       "with pad {}",

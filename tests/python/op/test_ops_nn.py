@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from nn_checks import TOLERANCE, close, library, mx  # noqa: F401  (fixtures)
-from op_calls import ADD, Failure
+from op_calls import ADD, WRITE, Failure
 
 SEED = 20240611
 pytestmark = pytest.mark.skipif(not os.environ.get("MXNET_LIBRARY_PATH"), reason="MXNET_LIBRARY_PATH is not set")
@@ -156,6 +156,18 @@ def test_deconvolution_is_its_definition_and_has_its_adjoints(mx, rng, case, dty
     products = head.astype("float64") * transposed(arrays[0], direction, zero, *case[2:])
     got = (grads[1].astype("float64") * direction).sum()
     assert abs(got - products.sum()) <= 4 * TOLERANCE[dtype] * np.abs(products).sum()
+
+
+@pytest.mark.parametrize("kind", [WRITE, ADD])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("case", [((2, 4, 5, 1), 6, (3, 2), (1, 2), (2, 1), (0, 1), (0, 0), 2), ((1, 1, 1, 1), 1, (1, 1), (3, 3), (1, 1), (1, 1), (2, 1), 1),
+                                  ((2, 3, 2), 4, (1,), (1,), (1,), (1,), (0,), 1), ((1, 3, 1, 3, 2), 2, (2, 2, 2), (2, 2, 2), (1, 1, 1), (1, 0, 0), (0, 0, 0), 1)])
+def test_padding_may_leave_nothing_of_a_deconvolution(mx, rng, case, dtype, kind):
+    arrays, attrs = deconvolution_case(rng, case, dtype)
+    got = mx.run("Deconvolution", *arrays, **attrs)[0]
+    assert got.shape == transposed(*arrays, *case[2:]).shape and got.size == 0
+    for grad, array in zip(mx.gradients("Deconvolution", arrays, [got], request=kind, start=3, **attrs), arrays, strict=True):
+        assert grad.shape == array.shape and (grad == (3 if kind == ADD else 0)).all()
 
 
 @pytest.mark.parametrize("target", [(7, 8), (9, 9), (8, 0)])
@@ -305,7 +317,7 @@ CONV = {"kernel": (3, 3), "num_filter": 8, "no_bias": True}
     ("Convolution", ((2, 3, 6, 6), W), {**CONV, "num_group": 2}, "num_group"), ("Convolution", (X, W), {**CONV, "kernel": (3, 3, 3)}, "data"),
     ("Convolution", (X, (8, 4, 9, 9)), {**CONV, "kernel": (9, 9)}, "kernel"), ("Convolution", (X, W), {**CONV, "kernel": (1, 1, 1, 1)}, "kernel"),
     ("Convolution_v1", (X, W), {**CONV, "layout": "NCW"}, "layout"), ("Deconvolution", (X, (4, 8, 3, 3)), {**CONV, "adj": (1, 0)}, "adj"),
-    ("Deconvolution", (X, (4, 8, 3, 3)), {**CONV, "target_shape": (9, 9)}, "target_shape"), ("Deconvolution", (X, (4, 8, 3, 3)), {**CONV, "pad": (4, 4)}, "pad"),
+    ("Deconvolution", (X, (4, 8, 3, 3)), {**CONV, "target_shape": (9, 9)}, "target_shape"), ("Deconvolution", (X, (4, 8, 3, 3)), {**CONV, "pad": (5, 4)}, "pad"),
     ("FullyConnected", ((2, 3), (4, 5)), {"num_hidden": 4, "no_bias": True}, "weight"), ("FullyConnected", ((), (4, 1)), {"num_hidden": 4, "no_bias": True}, "data"),
     ("FullyConnected", ((2, 3), (4, 3), (4, 1)), {"num_hidden": 4}, "bias"), ("FullyConnected", ((2, 3), (0, 3)), {"num_hidden": 0, "no_bias": True}, "num_hidden"),
     ("Pooling", (X,), {}, "kernel"), ("Pooling", (X,), {"kernel": (7, 7)}, "kernel"), ("Pooling", (X,), {"kernel": (2, 2), "pad": (2, 2)}, "pad"),
