@@ -37,7 +37,8 @@ struct Box {
 
 // In which order squares of a line by a line are turned: panels of so many rows and columns of
 // squares follow each other along the rows of the input, the squares of one along the rows of the
-// output (`by_rows`) or the other way. Lines `ahead` bytes behind a square's are asked for, 0: none.
+// output (`by_rows`) or the other way. Lines `ahead` bytes behind a square's are asked for, 0:
+// none.
 struct SquareOrder {
   int64_t rows, columns, ahead;
   bool by_rows;

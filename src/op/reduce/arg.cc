@@ -54,8 +54,8 @@ inline constexpr int64_t kSome = 1024 / sizeof(T);
 #define MX_SIMD_FILE "op/reduce/arg_loops.inc"
 #include "base/simd_targets.h"
 
-// at[i]: the best of row i of `rows`, which follow each other. fn(x, rows, n, at) does so for rows of
-// at most `block` elements; of longer ones the best of a row's blocks is.
+// at[i]: the best of row i of `rows`, which follow each other. fn(x, rows, n, at) does so for rows
+// of at most `block` elements; of longer ones the best of a row's blocks is.
 template <bool largest, class T, class Fn>
 void best_by_blocks(const T* x, int64_t rows, int64_t n, int64_t* at, int64_t block, const Fn& fn) {
   using C = ComputeType<T>;
@@ -235,21 +235,20 @@ struct Loops {
 };
 template <bool largest, class T, class Out>
 Loops loops_of() {
-  return {
-      sizeof(T),
-      std::is_same_v<T, bool>,
-      [](const void* x, int64_t rows, int64_t n, int64_t* at) {
-        best_of_rows<largest>(static_cast<const T*>(x), rows, n, at);
-      },
-      [](const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
-        best_of_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
-      },
-      [](const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
-        best_of_short_rows<largest>(static_cast<const T*>(x), outer, n, inner, at);
-      },
-      [](const int64_t* at, void* out, int64_t first, int64_t n) {
-        convert_array(at, static_cast<Out*>(out) + first, n);
-      }};
+  return {sizeof(T),
+          std::is_same_v<T, bool>,
+          [](const void* x, int64_t rows, int64_t n, int64_t* at) {
+            best_of_rows<largest>(static_cast<const T*>(x), rows, n, at);
+          },
+          [](const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
+            best_of_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
+          },
+          [](const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
+            best_of_short_rows<largest>(static_cast<const T*>(x), outer, n, inner, at);
+          },
+          [](const int64_t* at, void* out, int64_t first, int64_t n) {
+            convert_array(at, static_cast<Out*>(out) + first, n);
+          }};
 }
 
 void run(const View& view, const Loops& loops, const void* array, void* out) {

@@ -155,9 +155,7 @@ class RowWalk {
   }
 
  private:
-  int64_t shown_at(int i) const {
-    return maps_.at(i, at_[static_cast<std::size_t>(i)]);
-  }
+  int64_t shown_at(int i) const { return maps_.at(i, at_[static_cast<std::size_t>(i)]); }
   // What all dimensions but the last two add up to.
   void find_base() {
     base_ = 0;
