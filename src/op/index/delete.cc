@@ -12,14 +12,16 @@ void delete_named(const PlaceParams& params, KernelContext& context) {
   const Shape shape = axis_shape(params, in.shape());
   const int axis = axis_of(params, in.shape(), "_npi_delete");
   const int64_t size = shape[axis];
-  std::vector<bool> gone(static_cast<std::size_t>(size));
+  std::vector<uint8_t> stays(static_cast<std::size_t>(size), 1);
   const Tensor* obj = context.num_in() > 1 ? &context.in(1) : nullptr;
   for (const int64_t position : named_places(params, obj, size, size, "_npi_delete", context))
-    gone[static_cast<std::size_t>(position)] = true;
+    stays[static_cast<std::size_t>(position)] = 0;
   const HostNumbers kept(context, size);
   int64_t count = 0;
-  for (int64_t i = 0; i < size; ++i)
-    if (!gone[static_cast<std::size_t>(i)]) kept.data()[count++] = i;
+  for (int64_t i = 0; i < size; ++i) {  // what does not stay is overwritten by the next one
+    kept.data()[count] = i;
+    count += stays[static_cast<std::size_t>(i)];
+  }
   Shape result = shape;
   result[axis] = count;
   const Tensor out = context.make_out(0, result);

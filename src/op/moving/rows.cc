@@ -3,14 +3,18 @@
 #include "op/moving/rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
+#include "base/owned_lines.h"
+#include "base/stream_copy.h"
 #include "op/loops/convert.h"
 #include "op/moving/position_loops.h"
 #include "op/moving/row_copy.h"
 #include "op/moving/short_block.h"
+#include "op/moving/strided_kernels.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -46,9 +50,11 @@ void gather_element(const char* in, char* out, const int64_t* positions, int64_t
   gather_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), positions, n);
 }
 
-void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
-  // Rows that are asked for ahead, which hides the latency of those that are not in a cache; of
-  // longer ones the processor fetches the rest by itself.
+// Rows that are asked for ahead, which hides the latency of those that are not in a cache; of
+// longer ones the processor fetches the rest by itself.
+template <class Copy>
+void gather_asked(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width,
+                  const Copy& copy) {
   constexpr int64_t kAhead = 4, kAsked = 512;
   const int64_t asked = std::min(width, kAsked);
   for (int64_t i = 0; i < n; ++i) {
@@ -56,8 +62,24 @@ void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, 
       const char* const next = in + positions[i + kAhead] * width;
       for (int64_t at = 0; at < asked; at += 64) __builtin_prefetch(next + at);
     }
-    std::memcpy(out + i * width, in + positions[i] * width, static_cast<std::size_t>(width));
+    copy(out + i * width, in + positions[i] * width, static_cast<std::size_t>(width));
   }
+}
+void gather_any(const char* in, char* out, const int64_t* positions, int64_t n, int64_t width) {
+  gather_asked(in, out, positions, n, width,
+               [](char* to, const char* from, std::size_t bytes) { std::memcpy(to, from, bytes); });
+}
+void gather_past_caches(const char* in, char* out, const int64_t* positions, int64_t n,
+                        int64_t width) {
+  gather_asked(in, out, positions, n, width, stream_copy);
+  finish_stream_copies();
+}
+// Whether to do so, where `table` bytes are read and as many as `written` written in all. (Of as
+// much as the caches would just hold, out of them it takes a tenth longer, out of memory half.)
+bool is_past_caches(int64_t width, int64_t table, int64_t written, const void* out, int threads) {
+  const auto places = static_cast<int64_t>(reinterpret_cast<std::uintptr_t>(out)) | width;
+  return worth_streaming(width, true, places) && written >= kPastCaches / 2 &&
+         table + written >= bytes_past_caches(threads) * 2 / 3 && !owns_lines(written);
 }
 
 // Elements at clipped positions of the usual types are picked without a copy of the positions.
@@ -149,6 +171,18 @@ bool gather_runs(const char* in, int64_t in_step, char* out, int64_t out_step, i
   return true;
 }
 
+// Adds a row of half type.
+template <class T, class Sum>
+void add_converted(const T* row, int64_t width, Sum* sum) {
+  constexpr int64_t kBlock = 256;
+  std::array<Sum, kBlock> block;
+  for (int64_t first = 0; first < width; first += kBlock) {
+    const int64_t n = std::min(kBlock, width - first);
+    convert_array(row + first, block.data(), n);
+    for (int64_t k = 0; k < n; ++k) sum[first + k] += block[static_cast<std::size_t>(k)];
+  }
+}
+
 // Adds the rows whose target is in [low, high).
 template <class T, class Sum>
 void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high, int64_t width,
@@ -158,6 +192,13 @@ void add_rows(const T* in, const Positions& positions, int64_t low, int64_t high
       if (at[i] < low || at[i] >= high) continue;
       const T* row = in + (start + i) * width;
       Sum* sum = sums + at[i] * width;
+      if constexpr (kIsHalf<T>) {
+        constexpr int64_t kWorthACall = 8;
+        if (width >= kWorthACall) {
+          add_converted(row, width, sum);
+          continue;
+        }
+      }
       for (int64_t k = 0; k < width; ++k) sum[k] += convert<Sum>(row[k]);
     }
   });
@@ -222,7 +263,11 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
   if (outer == 1 && width == 4 && gather_at_once<uint32_t>(in, extent, positions, out)) return;
   if (outer == 1 && width == 8 && gather_at_once<uint64_t>(in, extent, positions, out)) return;
   const int64_t count = positions.count();
-  const GatherBlock gather = gather_block(width);
+  // Of a row, which is read and written, and whose place is no neighbour's.
+  const double cost = 4.0 + cost_of_moving(2.0 * static_cast<double>(width));
+  const bool past = is_past_caches(width, outer * extent * width, outer * count * width, out,
+                                   threads_for(outer * count, cost));
+  const GatherBlock gather = past ? gather_past_caches : gather_block(width);
   const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {
     for_blocks(positions, first, last, [&](int64_t start, const int64_t* at, int64_t n) {
       const int64_t in_step = extent * width, out_step = count * width;
@@ -234,8 +279,6 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
         gather(from, to, at, n, width);
     });
   };
-  // Of a row, which is read and written, and whose place is no neighbour's.
-  const double cost = 4.0 + cost_of_moving(2.0 * static_cast<double>(width));
   if (outer > count) {
     parallel_for(
         outer, cost * static_cast<double>(count),

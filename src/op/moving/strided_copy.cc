@@ -104,6 +104,22 @@ bool writes_pieces(const Nest& nest, bool tiled) {
   return piece < static_cast<int64_t>(kLineBytes) && nest.at(nest.n - 3).out == piece;
 }
 
+// Where tiles read pieces of a few lines, the loop that goes on with them in the input comes around
+// the tiles, unless that leaves lines of the result half written.
+void read_on_around_tiles(Nest& nest, bool tiled) {
+  constexpr auto kLine = static_cast<int64_t>(kLineBytes);
+  if (!tiled || nest.n < 4) return;
+  const int64_t read = nest.at(nest.n - 2).size * nest.width;
+  const int64_t written = nest.at(nest.n - 1).size * nest.width;
+  if (read < kLine || read >= 4 * kLine || written < 2 * kLine) return;
+  for (int i = 0; i < nest.n - 3; ++i) {
+    if (nest.at(i).in != read) continue;
+    std::rotate(nest.loops.begin() + i, nest.loops.begin() + i + 1,
+                nest.loops.begin() + nest.n - 2);
+    return;
+  }
+}
+
 // All loops but the last two, which `kernel` does, or the last three where tiles write pieces.
 void run_serial(const Nest& nest, StridedKernel kernel, bool tiled, bool past_caches) {
   std::array<int64_t, StridedPlan::kMaxDims + 2> index{};
@@ -235,6 +251,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   if (nest.n == 0)
     return copy_block(nest.in, nest.out, nest.width, std::max(nest.width, plan.whole_bytes));
   const bool tiled = nest.n >= 2 && bring_tile_inside(nest);
+  read_on_around_tiles(nest, tiled);
   const StridedKernel kernel = tiled ? tile_kernel(nest.width) : rows_kernel(nest.width);
   if (nest.n == 1) {
     nest.at(1) = nest.at(0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/amd_family.h"
 #include "base/intel_model.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
@@ -34,11 +35,27 @@ struct Box {
   }
 };
 
-// Whether squares that go past the caches follow each other along rows of the input. On a Cascade
-// Lake 2048 x 2048 floats take half of the time so, by the order of a Zen 5 there twice as long.
-bool reads_on_and_on() {
-  static const bool does = is_cascade_lake();
-  return does;
+// In which order squares of a line by a line are turned: panels of so many rows and columns of
+// squares follow each other along the rows of the input, the squares of one along the rows of the
+// output (`by_rows`) or the other way. Lines `ahead` bytes behind a square's are asked for, 0:
+// none.
+struct SquareOrder {
+  int64_t rows, columns, ahead;
+  bool by_rows;
+};
+
+// What was best for elements of `width` bytes, out of rows of `row` bytes (docs/kernels.md).
+SquareOrder square_order(int64_t width, int64_t row, bool past_caches) {
+  constexpr int64_t kShortRow = 512;  // what is asked for would be another row
+  static const bool is_zen4 = amd_family() == kZen3And4, on_and_on = is_cascade_lake();
+  if (is_zen4 && row >= kShortRow) {
+    if (past_caches && width == 1) return {1, 4, kLine, true};
+    if (past_caches) return {4, 2, 2 * kLine, true};
+    if (width >= 4) return {4, 4, 2 * kLine, true};
+  }
+  if (!past_caches) return {width <= 2 ? 2 : 1, width <= 2 ? 16 : 4, 0, false};
+  if (on_and_on && width < 8) return {INT64_MAX, 4, 0, false};
+  return {width == 8 ? 4 : width == 1 ? 1 : 2, 4, 0, false};
 }
 
 #define MX_SIMD_FILE "op/moving/turned_lines.inc"

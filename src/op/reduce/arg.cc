@@ -47,68 +47,76 @@ inline constexpr int64_t kMostRows = sizeof(C) == 1 ? 255 : kRowBlock;
 
 // Elements of which a number has a bit each.
 constexpr int64_t kFew = 64;
+// Those that are met twice sooner than the number of each vector is kept.
+template <class T>
+inline constexpr int64_t kSome = 1024 / sizeof(T);
 
 #define MX_SIMD_FILE "op/reduce/arg_loops.inc"
 #include "base/simd_targets.h"
 
-// fn(start, n) gives a position for each block of a row; the best of these.
+// at[i]: the best of row i of `rows`, which follow each other. fn(x, rows, n, at) does so for rows
+// of at most `block` elements; of longer ones the best of a row's blocks is.
 template <bool largest, class T, class Fn>
-int64_t best_of_blocks(const T* x, int64_t n, int64_t block, const Fn& fn) {
+void best_by_blocks(const T* x, int64_t rows, int64_t n, int64_t* at, int64_t block, const Fn& fn) {
   using C = ComputeType<T>;
-  int64_t best = fn(0, std::min(n, block));
-  for (int64_t start = block; start < n; start += block) {
-    const int64_t other = start + fn(start, std::min(n - start, block));
-    if (beats<largest>(static_cast<C>(x[other]), static_cast<C>(x[best]))) best = other;
+  if (n <= block) return fn(x, rows, n, at);
+  for (int64_t row = 0; row < rows; ++row, x += n) {
+    int64_t best = 0;
+    for (int64_t start = 0, here = 0; start < n; start += block) {
+      fn(x + start, 1, std::min(n - start, block), &here);
+      const int64_t other = start + here;
+      if (start == 0 || beats<largest>(static_cast<C>(x[other]), static_cast<C>(x[best])))
+        best = other;
+    }
+    at[row] = best;
   }
-  return best;
 }
 
 // A template argument list with a comma cannot stand in a macro's argument.
+#define MX_FEW_BYTES best_of_rows_of_few<largest, T>
 #define MX_VALUE best_value<largest, T>
-#define MX_FEW_BYTES best_of_few_bytes<largest, T>
-#define MX_POSITION best_position<largest, ComputeType<T>>
+#define MX_POSITIONS best_positions<largest, ComputeType<T>>
 template <bool largest, class T>
-int64_t best_of_row(const T* x, int64_t n) {
+void best_of_rows(const T* x, int64_t rows, int64_t n, int64_t* at) {
   if constexpr (kIsHalf<T>) {
     constexpr int64_t kBlock = 1024;
     std::array<float, kBlock> numbers;
-    return best_of_blocks<largest>(x, n, kBlock, [&](int64_t start, int64_t count) {
-      convert_array(x + start, numbers.data(), count);
-      return MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITION)(numbers.data(), count);
-    });
+    const auto best_of_converted = [&](const T* row, int64_t left, int64_t length, int64_t* to) {
+      for (int64_t count; left > 0; left -= count, row += count * length, to += count) {
+        count = std::min(left, kBlock / length);
+        convert_array(row, numbers.data(), count * length);
+        MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITIONS)(numbers.data(), count, length, to);
+      }
+    };
+    best_by_blocks<largest>(x, rows, n, at, kBlock, best_of_converted);
   } else if constexpr (std::is_same_v<T, bool>) {
-    if constexpr (largest)  // any byte but 0 is true
-      return MX_SIMD_CALL_FOR_TRAFFIC(first_truth)(reinterpret_cast<const uint8_t*>(x), n);
-    const void* first = std::memchr(x, 0, static_cast<std::size_t>(n));
-    return first == nullptr ? 0 : static_cast<const bool*>(first) - x;
+    MX_SIMD_CALL_FOR_TRAFFIC(first_truths<largest>)
+    (reinterpret_cast<const uint8_t*>(x), rows, n, at);
   } else if constexpr (std::is_same_v<T, int64_t>) {
-    return best_of_blocks<largest>(x, n, kRowBlock, [&](int64_t start, int64_t count) {
-      return MX_SIMD_CALL(MX_POSITION)(x + start, count);  // AVX-512 alone compares these at once
-    });
+    // AVX-512 alone compares these at once.
+    best_by_blocks<largest>(x, rows, n, at, kRowBlock, MX_SIMD_CALL(MX_POSITIONS));
   } else if constexpr (sizeof(T) >= 4) {
-    return best_of_blocks<largest>(x, n, kRowBlock, [&](int64_t start, int64_t count) {
-      return MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITION)(x + start, count);
-    });
+    best_by_blocks<largest>(x, rows, n, at, kRowBlock, MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITIONS));
   } else {
-    if (n >= 16 && n <= kFew) {
-      const int64_t found = MX_SIMD_CALL_FOR_TRAFFIC(MX_FEW_BYTES)(x, n);
-      if (found >= 0) return found;
-    }
+    if (n >= 16 && n <= kSome<T> && MX_SIMD_CALL_FOR_TRAFFIC(MX_FEW_BYTES)(x, rows, n, at)) return;
     // The value first, at the speed of memory; then where it is, out of the cache.
-    return MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, MX_SIMD_CALL_FOR_TRAFFIC(MX_VALUE)(x, n));
+    for (int64_t row = 0; row < rows; ++row, x += n) {
+      const T value = MX_SIMD_CALL_FOR_TRAFFIC(MX_VALUE)(x, n);
+      at[row] = MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, value);
+    }
   }
 }
-#undef MX_POSITION
-#undef MX_FEW_BYTES
+#undef MX_POSITIONS
 #undef MX_VALUE
+#undef MX_FEW_BYTES
 
 // A row longer than this is worth more than one thread.
 constexpr int64_t kStretch = int64_t{1} << 16;
 
-// The same by stretches of the row: the best of each, then the best of these. `best` is best_of_row
-// of elements of `size` bytes, so that this is there once for all types.
-using BestOfRow = int64_t (*)(const void* x, int64_t n);
-int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow best) {
+// Of one by stretches of it: the best of each, then the best of these. `best` is best_of_rows of
+// elements of `size` bytes, so that this is there once for all types.
+using BestOfRows = void (*)(const void* x, int64_t rows, int64_t n, int64_t* at);
+int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRows best) {
   const auto* const bytes = static_cast<const std::byte*>(x);
   const auto stretches = static_cast<std::size_t>((n + kStretch - 1) / kStretch);
   std::vector<int64_t> found(stretches);
@@ -120,14 +128,17 @@ int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRow b
           const auto stretch = static_cast<std::size_t>(i);
           const int64_t start = i * kStretch, count = std::min(kStretch, n - start);
           const std::byte* const from = bytes + static_cast<std::size_t>(start) * size;
-          const int64_t at = best(from, count);
+          int64_t at = 0;
+          best(from, 1, count, &at);
           found[stretch] = start + at;
           std::memcpy(values.data() + stretch * size, from + static_cast<std::size_t>(at) * size,
                       size);
         }
       },
       1);
-  return found[static_cast<std::size_t>(best(values.data(), static_cast<int64_t>(stretches)))];
+  int64_t stretch = 0;
+  best(values.data(), 1, static_cast<int64_t>(stretches), &stretch);
+  return found[static_cast<std::size_t>(stretch)];
 }
 
 // Numbers of half types are compared as float, to which `buffer` they are converted together, bool
@@ -217,26 +228,27 @@ struct View {
 struct Loops {
   std::size_t size;  // of an element
   bool ends_early;   // as a search for the first bool that is set
-  BestOfRow row;
+  BestOfRows rows;
   void (*columns)(const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at);
   void (*short_rows)(const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at);
   void (*store)(const int64_t* at, void* out, int64_t first, int64_t n);
 };
 template <bool largest, class T, class Out>
 Loops loops_of() {
-  return {
-      sizeof(T),
-      std::is_same_v<T, bool>,
-      [](const void* x, int64_t n) { return best_of_row<largest>(static_cast<const T*>(x), n); },
-      [](const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
-        best_of_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
-      },
-      [](const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
-        best_of_short_rows<largest>(static_cast<const T*>(x), outer, n, inner, at);
-      },
-      [](const int64_t* at, void* out, int64_t first, int64_t n) {
-        convert_array(at, static_cast<Out*>(out) + first, n);
-      }};
+  return {sizeof(T),
+          std::is_same_v<T, bool>,
+          [](const void* x, int64_t rows, int64_t n, int64_t* at) {
+            best_of_rows<largest>(static_cast<const T*>(x), rows, n, at);
+          },
+          [](const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
+            best_of_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
+          },
+          [](const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
+            best_of_short_rows<largest>(static_cast<const T*>(x), outer, n, inner, at);
+          },
+          [](const int64_t* at, void* out, int64_t first, int64_t n) {
+            convert_array(at, static_cast<Out*>(out) + first, n);
+          }};
 }
 
 void run(const View& view, const Loops& loops, const void* array, void* out) {
@@ -259,7 +271,7 @@ void run(const View& view, const Loops& loops, const void* array, void* out) {
   if (view.inner == 1) {
     if (!searched && view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
       for (int64_t o = 0; o < view.outer; ++o) {
-        const int64_t at = best_of_long_row(x + o * view.n * size, view.n, loops.size, loops.row);
+        const int64_t at = best_of_long_row(x + o * view.n * size, view.n, loops.size, loops.rows);
         loops.store(&at, out, o, 1);
       }
       return;
@@ -270,8 +282,7 @@ void run(const View& view, const Loops& loops, const void* array, void* out) {
           std::array<int64_t, kTile> at;
           for (int64_t count; first < last; first += count) {
             count = std::min(kTile, last - first);
-            for (int64_t i = 0; i < count; ++i)
-              at[static_cast<std::size_t>(i)] = loops.row(x + (first + i) * view.n * size, view.n);
+            loops.rows(x + first * view.n * size, count, view.n, at.data());
             loops.store(at.data(), out, first, count);
           }
         },

@@ -24,7 +24,6 @@ int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
 // What position `at`, left or right of an input of `size` elements, shows.
 int64_t shown(int64_t at, int64_t size, PadMode mode) {
-  if (at >= 0 && at < size) return at;
   switch (mode) {
     case PadMode::kEdge:
       return std::clamp<int64_t>(at, 0, size - 1);
@@ -45,10 +44,10 @@ int64_t shown(int64_t at, int64_t size, PadMode mode) {
 // The map of one dimension where kernels read it.
 class AxisMap {
  public:
-  AxisMap(const PadMaps& maps, int dim, int64_t extent, KernelContext& context)
-      : extent_(extent), count_{static_cast<int64_t>(maps.of(dim).size())} {
-    const HostNumbers numbers(context, count_[0]);
-    std::copy(maps.of(dim).begin(), maps.of(dim).end(), numbers.data());
+  AxisMap(const PadMaps& maps, int dim, int64_t extent, int64_t count, KernelContext& context)
+      : extent_(extent), count_{count} {
+    const HostNumbers numbers(context, count);
+    for (int64_t i = 0; i < count; ++i) numbers.data()[i] = maps.at(dim, i);
     // Read only.
     map_ = {const_cast<int64_t*>(numbers.on_device(context, count_[0])), &count_, DType::kInt64};
   }
@@ -76,7 +75,7 @@ void pad_on_gpu(const PadMaps& maps, const Tensor& in, const Tensor& out, double
   for (int i = 0; i < out.ndim(); ++i) {
     const bool last = i + 1 == out.ndim();
     const int64_t extent = shape[i];
-    const AxisMap map(maps, i, extent, context);
+    const AxisMap map(maps, i, extent, out.dim(i), context);
     shape[i] = out.dim(i);
     void* const to =
         last ? out.data : context.workspace(static_cast<std::size_t>(shape.size()) * element);
@@ -100,7 +99,7 @@ void sum_padded_on_gpu(const PadMaps& maps, const Tensor& dy, const Tensor& dx,
   for (int i = dx.ndim() - 1; i >= 0; --i) {
     Shape& shape = shapes[static_cast<std::size_t>(i)] = from.shape();
     shape[i] = dx.dim(i);
-    const AxisMap map(maps, i, shape[i], context);
+    const AxisMap map(maps, i, shape[i], dy.dim(i), context);
     const Tensor to = scratch(shape);
     mxnet::sum_rows(from, shape.size(0, i), shape[i], shape.size(i + 1, shape.ndim()),
                     map.positions(), to, context);
@@ -156,9 +155,7 @@ class RowWalk {
   }
 
  private:
-  int64_t shown_at(int i) const {
-    return maps_.of(i)[static_cast<std::size_t>(at_[static_cast<std::size_t>(i)])];
-  }
+  int64_t shown_at(int i) const { return maps_.at(i, at_[static_cast<std::size_t>(i)]); }
   // What all dimensions but the last two add up to.
   void find_base() {
     base_ = 0;
@@ -241,7 +238,6 @@ template <class T>
 void pad_shown(const PadMaps& maps, const Tensor& in, const Tensor& out, int64_t first,
                int64_t last) {
   const int last_dim = out.ndim() - 1;
-  const std::vector<int64_t>& map = maps.of(last_dim);
   const int64_t length = out.dim(last_dim), width = in.dim(last_dim);
   const int64_t before = maps.before(last_dim);
   RowWalk walk(maps, in.shape(), out.shape(), first);
@@ -251,7 +247,7 @@ void pad_shown(const PadMaps& maps, const Tensor& in, const Tensor& out, int64_t
     T* to = out.as<T>() + row * length;
     move_rows(from, width, to + before, length, width, rows);
     const auto show = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[i] = from[map[static_cast<std::size_t>(i)]];
+      for (int64_t i = begin; i < end; ++i) to[i] = from[maps.at(last_dim, i)];
     };
     for (int64_t i = 0; i < rows; ++i, from += width, to += length) {
       show(0, before);
@@ -274,10 +270,10 @@ void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx) {
   int lead = 0;
   while (lead < dy.ndim() - 1 && dy.dim(lead) == dx.dim(lead)) ++lead;
   const int64_t slices = dx.shape().size(0, lead), size = dx.size() / slices;
-  const int64_t length = dy.dim(dy.ndim() - 1), rows = dy.size() / slices / length;
-  const std::vector<int64_t>& map = maps.of(dy.ndim() - 1);
+  const int last_dim = dy.ndim() - 1;
+  const int64_t length = dy.dim(last_dim), rows = dy.size() / slices / length;
   // What lies inside is in its own order.
-  const int64_t before = maps.before(dy.ndim() - 1), inside = dx.dim(dx.ndim() - 1);
+  const int64_t before = maps.before(last_dim), inside = dx.dim(last_dim);
   parallel_for(
       slices, static_cast<double>(rows * length),
       [&](int64_t first, int64_t last) {
@@ -290,7 +286,7 @@ void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx) {
             Sum* const to = sums.data() + (walk.input_offset() - slice * size);
             const auto add_border = [&](int64_t begin, int64_t end) {
               for (int64_t i = begin; i < end; ++i)
-                to[map[static_cast<std::size_t>(i)]] += convert<Sum>(from[i]);
+                to[maps.at(last_dim, i)] += convert<Sum>(from[i]);
             };
             add_border(0, before);
             for (int64_t i = 0; i < inside; ++i) to[i] += convert<Sum>(from[before + i]);
@@ -309,10 +305,9 @@ void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx) {
 PadMaps::PadMaps(const Shape& in, const std::vector<PadWidth>& widths, PadMode mode) : mode_(mode) {
   for (int d = 0; d < in.ndim(); ++d) {
     const PadWidth& width = widths[static_cast<std::size_t>(d)];
-    std::vector<int64_t>& map = maps_.emplace_back();
-    for (int64_t at = -width.before; at < in[d] + width.after; ++at)
-      map.push_back(shown(at, in[d], mode));
-    before_.push_back(width.before);
+    Dim& dim = dims_.emplace_back(Dim{width.before, in[d], {}});
+    for (int64_t i = -width.before; i < 0; ++i) dim.borders.push_back(shown(i, in[d], mode));
+    for (int64_t i = 0; i < width.after; ++i) dim.borders.push_back(shown(in[d] + i, in[d], mode));
   }
 }
 

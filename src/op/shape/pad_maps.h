@@ -25,15 +25,22 @@ class PadMaps {
   PadMaps(const Shape& in, const std::vector<PadWidth>& widths, PadMode mode);
 
   PadMode mode() const { return mode_; }
-  int ndim() const { return static_cast<int>(maps_.size()); }
-  const std::vector<int64_t>& of(int dim) const { return maps_[static_cast<std::size_t>(dim)]; }
+  int64_t at(int dim, int64_t position) const {
+    const Dim& d = dims_[static_cast<std::size_t>(dim)];
+    const int64_t inside = position - d.before;
+    if (inside >= 0 && inside < d.size) return inside;
+    return d.borders[static_cast<std::size_t>(inside < 0 ? position : position - d.size)];
+  }
   // Where the input itself begins in the result.
-  int64_t before(int dim) const { return before_[static_cast<std::size_t>(dim)]; }
+  int64_t before(int dim) const { return dims_[static_cast<std::size_t>(dim)].before; }
 
  private:
+  struct Dim {
+    int64_t before, size;
+    std::vector<int64_t> borders;  // the one before the input, and the one after it
+  };
   PadMode mode_;
-  std::vector<std::vector<int64_t>> maps_;
-  std::vector<int64_t> before_;
+  std::vector<Dim> dims_;
 };
 
 Shape padded_shape(const Shape& in, const std::vector<PadWidth>& widths);

@@ -51,3 +51,23 @@ def test_transposes_of_whole_and_of_broken_lines(numbers, dtype):
         part = np.ascontiguousarray(np.tile(numbers[:, :columns], (3, 1))).astype(dtype)
         part = part[: part.shape[0] // 64 * 64] if columns == 1600 else part
         np.testing.assert_array_equal(mx.nd.array(part, dtype=dtype).T.asnumpy(), part.T)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(33, 40, 45, 36), (64, 66, 64, 16), (70, 31, 32, 33)])
+def test_four_dimensions_turned_round(shape, dtype):
+    x = np.random.default_rng(6).integers(-100, 100, shape).astype(dtype)
+    for axes in ((3, 2, 1, 0), (3, 1, 2, 0), (2, 3, 1, 0)):
+        np.testing.assert_array_equal(mx.nd.array(x, dtype=dtype).transpose(axes).asnumpy(), x.transpose(axes))
+
+
+# Bytes of a row: whole lines, few and many, and what ends between them.
+@pytest.mark.parametrize("width", [32, 128, 137, 300, 1024])
+def test_rows_taken_one_by_one(width):
+    rng, rows = np.random.default_rng(7), (12 << 20) // (4 * width)
+    table, at = rng.integers(-100, 100, (rows, width)).astype("float32"), rng.integers(0, rows, rows + 3)
+    x = mx.nd.array(table)
+    np.testing.assert_array_equal(mx.nd.take(x, mx.nd.array(at, dtype="int64")).asnumpy(), table[at])
+    np.testing.assert_array_equal(mx.nd.take(x[1:], mx.nd.array(at, dtype="int64")).asnumpy(), table[1:][np.minimum(at, rows - 2)])
+    held = rng.random(rows) < 0.9
+    np.testing.assert_array_equal(mx.nd.contrib.boolean_mask(x, mx.nd.array(held, dtype="bool")).asnumpy(), table[held])

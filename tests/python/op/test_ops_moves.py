@@ -184,3 +184,27 @@ def test_elements_are_repeated(mx, rng, count, dtype):
             reps = tuple(count if i == axis else 1 for i in range(len(shape)))
             np.testing.assert_array_equal(mx.run("tile", a, reps=reps)[0], np.tile(a, reps))
         np.testing.assert_array_equal(mx.run("repeat", a, repeats=count)[0], np.repeat(a, count))
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
+@pytest.mark.parametrize("shape", [(1,), (2,), (5000,), (3, 5), (1, 4, 2)])
+def test_borders_longer_than_what_they_show(mx, rng, shape, mode):
+    a = rng.integers(-9, 9, shape).astype("float32")
+    for width in ((0, 0), (1, 0), (0, 1), (3, 17)):
+        widths = (width,) * a.ndim if width != (3, 17) else tuple((3 + i, 17 - i) for i in range(a.ndim))
+        wanted = np.pad(a, widths, mode)
+        np.testing.assert_array_equal(mx.run("_npi_pad", a, pad_width=widths, mode=mode)[0], wanted)
+        head = rng.integers(-5, 5, wanted.shape).astype("float32")
+        shown = np.pad(np.arange(1, a.size + 1).reshape(a.shape), widths, mode)  # 0: the constant
+        sums = np.bincount(shown.ravel(), head.ravel(), a.size + 1)[1:].reshape(a.shape)
+        np.testing.assert_array_equal(mx.gradients("_npi_pad", [a], [head], pad_width=widths, mode=mode)[0], sums)
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, 9, 255, 256, 257, 600])
+def test_rows_of_half_type_are_added_where_they_were_taken(mx, rng, width):
+    table, at = rng.standard_normal((12, width)).astype("float16"), rng.integers(0, 12, 40)
+    head = rng.standard_normal((40, width)).astype("float16")
+    sums = np.zeros((12, width), "float32")
+    np.add.at(sums, at, head.astype("float32"))
+    got = mx.gradients("take", [table, at], [head], wanted=[0], axis=0)[0]
+    np.testing.assert_array_equal(got, sums.astype("float16"))

@@ -173,3 +173,18 @@ def test_inverses_of_erf_do_not_depend_on_their_neighbours(mx, rng):
     assert np.isinf(mixed[1::16]).all() and np.isnan(mixed[7::16]).all() and np.isnan(mixed[9::16]).all()
     for n in (1, 15, 16, 17, 63, 64, 65):
         np.testing.assert_array_equal(mx.run("erfinv", x[:n])[0].view("uint32"), got[:n].view("uint32"))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "int8", "uint8", "bool"])
+def test_positions_of_extremes_in_rows_of_any_length(mx, rng, dtype):
+    """Around the vectors, the bits of a number, and the lengths of rows that are met twice."""
+    lengths = {edge + d for edge in (8, 16, 32, 64, 128, 256, 512, 1024, 2048) for d in (-1, 0, 1)} | {1, 3, 70, 100, 300}
+    for n in sorted(lengths):
+        drawn = sample(rng, (9, n), dtype)
+        ends = np.zeros((6, n), dtype)
+        for row, at in enumerate((0, n - 1, n // 2)):  # the only one
+            ends[row, at], ends[3 + row] = 1, 1
+            ends[3 + row, at] = 0
+        for x in (drawn, ends):
+            np.testing.assert_array_equal(mx.run("_npi_argmax", x, axis=1)[0], np.argmax(x, 1), err_msg=f"rows of {n}")
+            np.testing.assert_array_equal(mx.run("_npi_argmin", x, axis=1)[0], np.argmin(x, 1), err_msg=f"rows of {n}")
