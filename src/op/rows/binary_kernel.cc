@@ -110,15 +110,6 @@ class RowLoop {
 // would cost more than the loop.
 constexpr int64_t kOneLoop = 256;
 
-// Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
-template <class T>
-constexpr int64_t kShortRow = sizeof(T) == 1   ? 96
-                              : sizeof(T) == 2 ? 64
-                              : sizeof(T) == 4 ? 48
-                                               : 32;
-// Longer ones, too, where each would be converted by itself, and where many meet the same one.
-constexpr int64_t kShortGathered = 192;
-
 // What is written behind the end of rows that are laid out, where the next row will be.
 constexpr int64_t kBehind = 16;
 
@@ -269,6 +260,29 @@ bool repeats_rows(const BroadcastPlan& plan) {
   return plan.inner() == BroadcastPlan::Inner::kArrays &&
          (along.step_a == 0 || along.step_b == 0) && along.size * plan.row_length() >= kBlock / 4;
 }
+// Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
+constexpr int64_t kShortRow = 32;
+// Those of an instruction or two.
+template <class T>
+constexpr int64_t kShortLightRow = sizeof(T) == 1   ? 96
+                                   : sizeof(T) == 2 ? 64
+                                   : sizeof(T) == 4 ? 48
+                                                    : 32;
+// Where each would be converted by itself, or many light ones meet the same one.
+constexpr int64_t kShortGathered = 192;
+
+constexpr int64_t kPastCaches = 4 * kOwnedFrom;
+
+// Rows of how many elements are short. Powers to one exponent have loops that are nearer to the
+// truth than those of arrays, and what does not stay in the caches is written by longer rows than
+// are gathered.
+template <class T>
+int64_t short_row(const BroadcastPlan& plan, bool converts, bool light, int64_t result_bytes) {
+  if (converts) return kShortGathered;
+  if (!light || (sizeof(T) >= 4 && result_bytes >= kPastCaches)) return kShortRow;
+  return repeats_rows(plan) ? kShortGathered : kShortLightRow<T>;
+}
+
 // `rows` copies of a row of so many bytes.
 void repeat_row(const char* row, int64_t bytes, int64_t rows, char* to) {
   std::copy_n(row, bytes, to);
@@ -369,8 +383,8 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
     });
     return;
   }
-  const bool gathered = loop.converts() || repeats_rows(plan);
-  if (n < (gathered ? kShortGathered : kShortRow<T>)) {
+  const int64_t bytes = out.size() * static_cast<int64_t>(sizeof(Out));
+  if (n < short_row<T>(plan, loop.converts(), light, bytes)) {
     const RowLoop<T, Out> arrays(row, BroadcastPlan::Inner::kArrays);
     share_short_rows({plan, untyped(arrays), reinterpret_cast<const char*>(pa),
                       reinterpret_cast<const char*>(pb), reinterpret_cast<char*>(py),
