@@ -63,7 +63,8 @@ MXNET_DLL int MXKVStoreBroadcast(KVStoreHandle handle, mx_uint vnum, const int* 
 MXNET_DLL int MXKVStoreBroadcastEx(KVStoreHandle handle, mx_uint vnum, const char** vkeys,
                                    mx_uint onum, const char** okeys, NDArrayHandle* vals,
                                    NDArrayHandle* outs, int priority);
-/* A push and a pull, in one pass over memory where that is possible. */
+/* A push and a pull, in one pass over memory where that is possible. The keys need not be the same.
+ */
 MXNET_DLL int MXKVStorePushPull(KVStoreHandle handle, mx_uint vnum, const int* vkeys, mx_uint onum,
                                 const int* okeys, NDArrayHandle* vals, NDArrayHandle* outs,
                                 int priority);
@@ -73,7 +74,9 @@ MXNET_DLL int MXKVStorePushPullEx(KVStoreHandle handle, mx_uint vnum, const char
 
 MXNET_DLL int MXKVStoreSetUpdater(KVStoreHandle handle, MXKVStoreUpdater* updater,
                                   void* updater_handle);
-/* The first is called for integer keys, the second for texts; either may be null. */
+/* The first is called for integer keys, the second for texts; either may be null. Without the
+ * second the first is called for texts too, with their numbers 0, 1, ... in the order of their
+ * init. */
 MXNET_DLL int MXKVStoreSetUpdaterEx(KVStoreHandle handle, MXKVStoreUpdater* updater,
                                     MXKVStoreStrUpdater* str_updater, void* updater_handle);
 /* Parameters: type (none, 1bit, 2bit), threshold. */

@@ -171,10 +171,14 @@ void CustomProp::infer_dtypes(Infer& infer) const {
   for (std::size_t i = 0; i < num_args; ++i)
     types.push_back(static_cast<int>(infer.in(static_cast<int>(i)).dtype()));
   types.resize(num_args + num_out + states_.size(), static_cast<int>(DType::kUnknown));
-  if (callbacks_.has(kCustomOpPropInferType) &&
-      callbacks_.attempt<CustomOpInferTypeFunc>(kCustomOpPropInferType,
-                                                static_cast<int>(types.size()), types.data()) == 0)
+  if (!callbacks_.has(kCustomOpPropInferType)) {  // one type for all, as before there were others
+    const auto known = std::find_if(types.begin(), types.end(),
+                                    [](int t) { return t != static_cast<int>(DType::kUnknown); });
+    if (known != types.end()) std::fill(types.begin(), types.end(), *known);
+  } else if (callbacks_.attempt<CustomOpInferTypeFunc>(
+                 kCustomOpPropInferType, static_cast<int>(types.size()), types.data()) == 0) {
     fail("could not infer types");
+  }
   const auto type = [&](std::size_t i) { return static_cast<DType>(types[i]); };
   for (std::size_t i = 0; i < num_args; ++i) infer.in(static_cast<int>(i)).set_dtype(type(i));
   for (std::size_t o = 0; o < num_out; ++o)

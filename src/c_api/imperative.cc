@@ -26,8 +26,11 @@ class CallTexts {
     const std::string& key_num_args = op.key_var_num_args();
     bool counted = key_num_args.empty();
     for_each_text(op.name(), num_params, keys, values, [&](const char* key, const char* value) {
-      texts_.emplace_back(key, value);
-      counted = counted || texts_.back().first == key_num_args;
+      const std::string_view name = key;
+      for (const auto& given : texts_)
+        if (given.first == name) return;  // the first counts
+      texts_.emplace_back(name, value);
+      counted = counted || name == key_num_args;
     });
     if (!counted) {
       const auto end = std::to_chars(digits_, digits_ + sizeof(digits_), num_inputs).ptr;

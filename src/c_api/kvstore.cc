@@ -95,20 +95,20 @@ thread_local const char* t_update_failure = nullptr;
 
 void set_updater(KVStore& store, MXKVStoreUpdater* updater, MXKVStoreStrUpdater* str_updater,
                  void* context) {
-  store.set_updater([=](const Key& key, const NDArray& pushed, const NDArray& stored) {
+  store.set_updater([=, of = &store](const Key& key, const NDArray& pushed, const NDArray& stored) {
     const auto missing = [&](const char* kind) {
       throw Error(ErrorCode::kValue, "kvstore",
                   fmt::format("key {} was pushed, but no updater for {} keys was given",
                               kvstore::to_string(key), kind));
     };
     t_update_failure = nullptr;
-    if (const int* number = std::get_if<int>(&key)) {
-      if (updater == nullptr) missing("integer");
-      updater(*number, new_handle(pushed), new_handle(stored), context);
+    const std::string* text = std::get_if<std::string>(&key);
+    if (text != nullptr && str_updater != nullptr) {
+      str_updater(text->c_str(), new_handle(pushed), new_handle(stored), context);
     } else {
-      if (str_updater == nullptr) missing("string");
-      str_updater(std::get<std::string>(key).c_str(), new_handle(pushed), new_handle(stored),
-                  context);
+      const std::optional<int> number = text != nullptr ? of->number(key) : std::get<int>(key);
+      if (updater == nullptr || !number) missing(text != nullptr ? "string" : "integer");
+      updater(*number, new_handle(pushed), new_handle(stored), context);
     }
     if (const char* failure = std::exchange(t_update_failure, nullptr)) {
       throw Error(ErrorCode::kGeneric, "kvstore",

@@ -2,6 +2,8 @@
 // Bodies that MX and NN functions share.
 #include "c_api/symbol_calls.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "graph/symbol_attributes.h"
@@ -12,8 +14,13 @@ int create_atomic(const char* function, void* op, uint32_t num_param, const char
                   const char** values, SymbolHandle* out) {
   return guarded(function, [&] {
     require(out, function, "out");
-    *out = new_handle(
-        Symbol::atomic(op_of(op, function), checked_attrs(function, num_param, keys, values)));
+    Attrs attrs;
+    for (auto& attr : with_hidden_keys(checked_attrs(function, num_param, keys, values))) {
+      const bool known = std::any_of(attrs.begin(), attrs.end(),
+                                     [&](const auto& given) { return given.first == attr.first; });
+      if (!known) attrs.push_back(std::move(attr));  // the first counts
+    }
+    *out = new_handle(Symbol::atomic(op_of(op, function), std::move(attrs)));
   });
 }
 

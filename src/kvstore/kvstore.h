@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,7 +54,8 @@ class KVStore {
   // Writes what is stored into all arrays. `ignore_sparse`: sparse arrays among them are left
   // alone.
   virtual void pull(Keys keys, KeyedArrays outs, int priority, bool ignore_sparse) = 0;
-  // As push, then pull; in one pass over memory where that is possible.
+  // As push, then pull, sparse arrays too; in one pass over memory where that is possible: both
+  // have the same keys.
   virtual void push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedArrays outs,
                          int priority) = 0;
   // Of row_sparse arrays, the rows that `row_ids` names (one array of any shape for each out).
@@ -67,6 +69,11 @@ class KVStore {
 
   // Called on the thread that pushes.
   virtual void set_updater(Updater updater) = 0;
+  // A key's place in the order of init; nothing on a server, where each worker may have its own.
+  virtual std::optional<int> number(const Key& key) const {
+    static_cast<void>(key);
+    return std::nullopt;
+  }
   virtual void set_compression(TextPairs params) = 0;
 
   // Of processes. A store within one process is rank 0 of 1, and never waits for others.

@@ -245,8 +245,8 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
                                                return a.index == b.index;
                                              });
   if (!same) {
-    throw Error(ErrorCode::kValue, "kvstore",
-                "pushpull: given different keys for values and for outs, expected the same ones");
+    push(keys, values, priority);
+    return pull(out_keys, outs, priority, false);
   }
   call_of_many(priority, [&] {
     const bool many = from->size() > 1, again = many && !updates();

@@ -25,6 +25,9 @@ class LocalStore : public KVStore {
                  int priority) override;
   void pull_rows(Keys keys, KeyedArrays outs, KeyedArrays row_ids, int priority) override;
   void set_updater(Updater updater) override { updater_ = std::move(updater); }
+  std::optional<int> number(const Key& key) const override {
+    return static_cast<int>(keys_.at(key));
+  }
   void set_compression(TextPairs params) override;
 
  protected:

@@ -114,6 +114,14 @@ int create_prop(const char*, const int count, const char** keys, const char** va
   return 1;
 }
 
+// As programs wrote them before there were types to infer.
+int create_prop_without_types(const char* op_type, const int count, const char** keys,
+                              const char** values, MXCallbackList* ret) {
+  if (create_prop(op_type, count, keys, values, ret) == 0) return 0;
+  ret->num_callbacks = kCustomOpPropInferType;
+  return 1;
+}
+
 class CustomOp : public testing::Test {
  protected:
   void SetUp() override {
@@ -131,6 +139,28 @@ TEST_F(CustomOp, ComputesAndWritesItsStates) {
   EXPECT_EQ(calls.values(), Values{2});
   EXPECT_EQ(g_seen.forward_tags, (std::vector<int>{0, 1, 4}));
   EXPECT_EQ(g_seen.requests, std::vector<int>{1});
+}
+
+TEST_F(CustomOp, WithoutACallbackForTypesAllArraysAreOfOne) {
+  ASSERT_EQ(MXCustomOpRegister("typeless", create_prop_without_types), 0) << MXGetLastError();
+  const Array x({1, 2, 3}), calls(Values{0});
+  EXPECT_EQ(call("Custom", {x.get(), calls.get()}, {{"op_type", "typeless"}}).values(),
+            (Values{2, 4, 6}));
+  const Sym data = var("data"),
+            net = call_symbol("Custom", "c", {data.get()}, {{"op_type", "typeless"}});
+  const char* names[] = {"data"};
+  const int given[] = {1};
+  uint32_t sizes[3];
+  const int* types[3];
+  int complete = 0;
+  MX_OK(MXSymbolInferType(net.get(), 1, names, given, &sizes[0], &types[0], &sizes[1], &types[1],
+                          &sizes[2], &types[2], &complete));
+  EXPECT_EQ(complete, 1);
+  EXPECT_EQ((Names{std::to_string(types[0][0]), std::to_string(types[1][0])}), (Names{"1", "1"}));
+  EXPECT_EQ(types[2][0], 1);
+  const Array other = call("Cast", {calls.get()}, {{"dtype", "float64"}});
+  std::vector<NDArrayHandle> outputs;
+  EXPECT_EQ(invoke("Custom", {x.get(), other.get()}, {{"op_type", "typeless"}}, &outputs), -1);
 }
 
 TEST_F(CustomOp, IsToldWhenItEnds) {

@@ -50,6 +50,12 @@ TEST(CImperative, MakesVisibleOutputs) {
   EXPECT_EQ(call("_plus_scalar", {x.get()}, {{"scalar", "2.0"}}).values(), (Values{3, 4, 5}));
 }
 
+TEST(CImperative, OfAParameterThatIsGivenTwiceTheFirstCounts) {
+  const Array x({1, 2, 3});
+  EXPECT_EQ(call("_plus_scalar", {x.get()}, {{"scalar", "1"}, {"scalar", "bad"}}).values(),
+            (Values{2, 3, 4}));
+}
+
 TEST(CImperative, WritesGivenOutputs) {
   const Array x({1, 2, 3}), out({0, 0, 0});
   std::vector<NDArrayHandle> outputs{out.get()};

@@ -31,6 +31,17 @@ TEST(SymbolApi, AttributesAlternateKeysAndValues) {
   EXPECT_EQ(Names(texts, texts + 2 * pairs), (Names{"num_hidden", "3", "__lr_mult__", "2"}));
 }
 
+TEST(SymbolApi, OfAnAttributeThatIsGivenTwiceTheFirstCounts) {
+  const Sym x = var("x");
+  const Sym fc = call_symbol(
+      "FullyConnected", "fc", {x.get()},
+      {{"num_hidden", "3"}, {"lr_mult", "1"}, {"num_hidden", "bad"}, {"__lr_mult__", "2"}});
+  uint32_t pairs;
+  const char** texts;
+  MX_OK(NNSymbolListAttrs(fc.get(), 1, &pairs, &texts));
+  EXPECT_EQ(Names(texts, texts + 2 * pairs), (Names{"num_hidden", "3", "__lr_mult__", "1"}));
+}
+
 TEST(SymbolApi, AMissingAttributeIsNoError) {
   const Sym x = var("x");
   const char* value = "unset";

@@ -7,6 +7,7 @@
 #include "op/detect/box_columns.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
+#include "op/length.h"
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
@@ -19,7 +20,7 @@ void infer_detection(const DetectionParams& params, Infer& infer) {
   check_variances(params.variances, infer);
   infer.in(0).set_shape(Shape{-1, -1, -1});
   const int64_t batch = infer.in(0).dim(0), count = infer.in(0).dim(2);
-  infer.in(1).set_shape(Shape{batch, count < 0 ? -1 : count * 4});
+  infer.in(1).set_shape(Shape{batch, length::times(count, 4)});
   infer.in(2).set_shape(Shape{1, count, 4});
   infer.out(0).set_shape(Shape{batch, count, 6});
 }

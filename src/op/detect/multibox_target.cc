@@ -6,6 +6,7 @@
 #include "op/detect/matching.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
+#include "op/length.h"
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
@@ -23,7 +24,7 @@ void infer_target(const TargetParams& params, Infer& infer) {
     infer.in(1).fail("rows of class, left, top, right, bottom");
   if (infer.in(2).dim(1) == 0) infer.in(2).fail("one class or more");
   const int64_t count = infer.in(0).dim(1), batch = infer.in(1).dim(0);
-  const int64_t flat = count < 0 ? -1 : count * 4;
+  const int64_t flat = length::times(count, 4);
   infer.out(0).set_shape(Shape{batch, flat});
   infer.out(1).set_shape(Shape{batch, flat});
   infer.out(2).set_shape(Shape{batch, count});

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "op/index/named_places.h"
+#include "op/length.h"
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
@@ -270,7 +271,7 @@ void infer_insert(const PlaceParams& params, Infer& infer) {
   int64_t& size = shape[axis];
   if (params.int_ind && size >= 0) checked_place(*params.int_ind, size, size + 1, "insert");
   const int64_t count = inserted_count(params, shape, axis, values, obj);
-  size = size < 0 || count < 0 ? Shape::kUnknownDim : size + count;
+  size = length::plus(size, count);
   out.set_shape(shape);
   if (!params.axis) return;
   for (int i = 0; i < shape.ndim(); ++i)

@@ -1,151 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of two arrays: dot and batch_dot, NumPy's dot, matmul and tensordot.
-#include <fmt/format.h>
-
+// Products of two arrays: dot and batch_dot, NumPy's dot, matmul and tensordot. All of
+// them can be computed by labels (product_labels.h); where the arrays are matrices as they lie, or
+// batches of matrices, that detour is spared.
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
-#include "op/matrix/labels.h"
+#include "op/matrix/product_labels.h"
 #include "op/op_cost.h"
-#include "op/params/dense_and_sparse.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"
 
 namespace mxnet {
 namespace {
 
-struct PlainParams {
-  int32_t wrt;
-};
-struct TensordotParams {
-  Shape a_axes_summed, b_axes_summed;
-  int32_t wrt;
-};
-struct TensordotIntParams {
-  int32_t axes;
-  int32_t wrt;
-};
-
 template <class P>
 double one(const P&) {
   return 1.0;
-}
-
-std::vector<int> counted(int first, int count) {
-  std::vector<int> labels(static_cast<std::size_t>(count));
-  std::iota(labels.begin(), labels.end(), first);
-  return labels;
-}
-std::vector<int> joined(std::vector<int> a, const std::vector<int>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-// The last dimension of a (the first if transposed) with the first of b (the last).
-LabelLists dot_labels(const DotParams& params, std::span<const Shape> shapes) {
-  const int m = shapes[0].ndim() - 1, n = shapes[1].ndim() - 1;
-  if (m < 0 || n < 0) throw LabelError{"one dimension or more", m < 0 ? 0 : 1};
-  const std::vector<int> k{0}, rows = counted(1, m), columns = counted(1 + m, n);
-  LabelLists lists;
-  lists.in = {params.transpose_a ? joined(k, rows) : joined(rows, k),
-              params.transpose_b ? joined(columns, k) : joined(k, columns)};
-  lists.out = joined(rows, columns);
-  if (lists.out.empty()) lists.out = {1};  // of two vectors: shape (1,)
-  return lists;
-}
-
-LabelLists batch_dot_labels(const DotParams& params, std::span<const Shape> shapes) {
-  const int ndim = shapes[0].ndim();
-  if (ndim < 3 || shapes[1].ndim() != ndim) {
-    if (ndim < 3) throw LabelError{"three dimensions or more", 0};
-    throw LabelError{fmt::format("{} dimensions", ndim), 1};
-  }
-  const std::vector<int> batch = counted(3, ndim - 2);
-  LabelLists lists;
-  lists.in = {joined(batch, params.transpose_a ? std::vector{2, 0} : std::vector{0, 2}),
-              joined(batch, params.transpose_b ? std::vector{1, 2} : std::vector{2, 1})};
-  lists.out = joined(batch, {0, 1});
-  return lists;
-}
-
-// The last dimension of a with the last but one of b; a scalar scales.
-LabelLists np_dot_labels(const PlainParams&, std::span<const Shape> shapes) {
-  const int m = shapes[0].ndim() - 1, n = shapes[1].ndim();
-  LabelLists lists;
-  if (m < 0 || n == 0) {
-    lists.in = {counted(0, m + 1), counted(0, n)};
-    lists.out = counted(0, std::max(m + 1, n));
-    return lists;
-  }
-  std::vector<int> right = counted(1 + m, n - 1);
-  lists.out = joined(counted(1, m), right);
-  right.insert(right.end() - (n > 1 ? 1 : 0), 0);
-  lists.in = {joined(counted(1, m), {0}), right};
-  return lists;
-}
-
-LabelLists matmul_labels(const PlainParams&, std::span<const Shape> shapes) {
-  const int a = shapes[0].ndim(), b = shapes[1].ndim();
-  if (a == 0 || b == 0) {
-    throw LabelError{"at least one dimension (a scalar is multiplied by `*`)", a == 0 ? 0 : 1};
-  }
-  // Batch labels are counted from the right: the last one is 3.
-  const auto batch = [](int count) {
-    std::vector<int> labels = counted(3, std::max(count, 0));
-    std::reverse(labels.begin(), labels.end());
-    return labels;
-  };
-  LabelLists lists;
-  lists.broadcast_from = 3;
-  lists.in = {a == 1 ? std::vector{2} : joined(batch(a - 2), {0, 2}),
-              b == 1 ? std::vector{2} : joined(batch(b - 2), {2, 1})};
-  lists.out = batch(std::max(a, b) - 2);
-  if (a > 1) lists.out.push_back(0);
-  if (b > 1) lists.out.push_back(1);
-  return lists;
-}
-
-LabelLists tensordot_labels(std::span<const Shape> shapes, std::span<const int64_t> a_axes,
-                            std::span<const int64_t> b_axes) {
-  if (a_axes.size() != b_axes.size()) {
-    throw LabelError{fmt::format("given {} axes of a and {} of b, expected equally many",
-                                 a_axes.size(), b_axes.size())};
-  }
-  const int summed = static_cast<int>(a_axes.size());
-  LabelLists lists;
-  int next = summed;
-  const std::span<const int64_t> axes[2] = {a_axes, b_axes};
-  for (std::size_t side = 0; side < 2; ++side) {
-    std::vector<int>& labels =
-        lists.in.emplace_back(static_cast<std::size_t>(std::max(shapes[side].ndim(), 0)), -1);
-    for (int i = 0; i < summed; ++i) {
-      const int axis = normalize_axis(axes[side][static_cast<std::size_t>(i)], shapes[side].ndim(),
-                                      "_npi_tensordot");
-      if (labels[static_cast<std::size_t>(axis)] >= 0)
-        throw LabelError{fmt::format("given axis {} twice, expected different axes", axis)};
-      labels[static_cast<std::size_t>(axis)] = i;
-    }
-    for (int& label : labels) {
-      if (label >= 0) continue;
-      label = next++;
-      lists.out.push_back(label);
-    }
-  }
-  return lists;
-}
-LabelLists tensordot_axes_labels(const TensordotParams& params, std::span<const Shape> shapes) {
-  return tensordot_labels(shapes, params.a_axes_summed.dims(), params.b_axes_summed.dims());
-}
-LabelLists tensordot_int_labels(const TensordotIntParams& params, std::span<const Shape> shapes) {
-  if (params.axes < 0 || params.axes > std::min(shapes[0].ndim(), shapes[1].ndim())) {
-    throw LabelError{fmt::format("given axes = {} for shapes {} and {}, expected as many in both",
-                                 params.axes, to_string(shapes[0]), to_string(shapes[1]))};
-  }
-  std::vector<int64_t> a_axes(static_cast<std::size_t>(params.axes)), b_axes(a_axes);
-  std::iota(a_axes.begin(), a_axes.end(), shapes[0].ndim() - params.axes);
-  std::iota(b_axes.begin(), b_axes.end(), 0);
-  return tensordot_labels(shapes, a_axes, b_axes);
 }
 
 // Small matrices: what the general way thinks about labels would take longer than the product.

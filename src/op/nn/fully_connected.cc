@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "op/length.h"
 #include "op/nn/bias.h"
 #include "op/nn/few_rows.h"
 #include "op/nn/plain_arrays.h"
@@ -90,7 +91,7 @@ void infer_forward(const FullyConnectedParams& params, Infer& infer) {
     out.set_shape({data.dim(0), params.num_hidden});
     data.set_dim(0, out.dim(0));
     int64_t depth = 1;
-    for (int i = 1; i < n && depth >= 0; ++i) depth = data.dim(i) < 0 ? -1 : depth * data.dim(i);
+    for (int i = 1; i < n; ++i) depth = length::times(depth, data.dim(i));
     infer.in(1).set_dim(1, depth);
     // The only dimension that the weight can tell.
     if (n == 2) data.set_dim(1, infer.in(1).dim(1));

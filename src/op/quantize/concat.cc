@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "op/length.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
@@ -127,7 +128,7 @@ void infer_concat(const JoinParams& params, Infer& infer) {
       if (!part.rank_known()) part = Shape::unknown(shape.ndim());
       if (part.ndim() != shape.ndim())
         infer.in(i).fail(std::to_string(shape.ndim()) + " dimensions");
-      total = total < 0 || part[axis] < 0 ? -1 : total + part[axis];
+      total = length::plus(total, part[axis]);
       part[axis] = -1;
       infer.out(0).set_shape(part);
     }

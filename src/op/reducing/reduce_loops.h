@@ -70,6 +70,9 @@ struct ReduceLoops {
   // other one.
   void (*many_rows)(const L* x, const RowRuns& runs, A* values) = nullptr;
   A (*one_row)(const L* x, int64_t n, int64_t runs, int64_t stride, A c) = nullptr;
+  // values[i] of row i, and others[i] of one that lies `apart` elements behind it: rows alone, not
+  // several runs; null where one at a time is as fast.
+  void (*row_pairs)(const L* x, int64_t apart, const RowRuns& runs, A* values, A* others) = nullptr;
   // values[i] of row i, where rows of three elements follow each other; null where to turn them is
   // all there is.
   void (*rows_of_3)(const L* x, int64_t rows, A* values) = nullptr;

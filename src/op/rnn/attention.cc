@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "op/inline_vector.h"
+#include "op/length.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
 #include "op/rnn/head_products.h"
@@ -103,8 +104,6 @@ void valatt_backward(const HeadsParams& params, KernelContext& context) {
                  /*cleared=*/0);  // nothing flows to queries and keys
 }
 
-int64_t times(int64_t size, int64_t factor) { return size < 0 ? size : size * factor; }
-
 // The array is (time, batch, heads * parts * size).
 void check_interleaved(const HeadsParams& params, InferArg arg, int parts) {
   arg.set_shape(Shape{-1, -1, -1});
@@ -121,10 +120,11 @@ void infer_qk(const HeadsParams& params, Infer& infer) {
   check_interleaved(params, queries, kRoles.query_parts());
   InferArg keys = infer.in(self ? 0 : 1);
   if (!self) {
-    keys.set_shape(Shape{-1, queries.dim(1), times(queries.dim(2), 2)});
+    keys.set_shape(Shape{-1, queries.dim(1), length::times(queries.dim(2), 2)});
     check_interleaved(params, keys, kRoles.memory_parts());
   }
-  infer.out(0).set_shape(Shape{times(queries.dim(1), params.heads), queries.dim(0), keys.dim(0)});
+  infer.out(0).set_shape(
+      Shape{length::times(queries.dim(1), params.heads), queries.dim(0), keys.dim(0)});
 }
 
 template <bool self>
@@ -133,8 +133,9 @@ void infer_valatt(const HeadsParams& params, Infer& infer) {
   infer.one_dtype();
   check_interleaved(params, infer.in(0), kRoles.memory_parts());
   const Shape& values = infer.in(0).shape();
-  const int64_t size = values[2] < 0 ? values[2] : values[2] / kRoles.memory_parts();
-  infer.in(1).set_shape(Shape{times(values[1], params.heads), self ? values[0] : -1, values[0]});
+  const int64_t size = length::over(values[2], kRoles.memory_parts());
+  infer.in(1).set_shape(
+      Shape{length::times(values[1], params.heads), self ? values[0] : -1, values[0]});
   infer.out(0).set_shape(Shape{infer.in(1).dim(1), values[1], size});
 }
 

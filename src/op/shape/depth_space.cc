@@ -2,6 +2,7 @@
 // Blocks of pixels to channels and back: each the other's reverse and gradient.
 #include <fmt/format.h>
 
+#include "op/length.h"
 #include "op/op_builder.h"
 #include "op/run/primitives.h"
 
@@ -25,14 +26,13 @@ StridedPlan to_wide(int64_t b, const Shape& deep) {
   return plan;
 }
 
-// Unknown sizes stay unknown.
-int64_t times(int64_t size, int64_t b) { return size < 0 ? size : size * b; }
-int64_t over(int64_t size, int64_t b) { return size < 0 ? size : size / b; }
 Shape wide_shape(int64_t b, const Shape& deep) {
-  return {deep[0], over(deep[1], b * b), times(deep[2], b), times(deep[3], b)};
+  return {deep[0], length::over(deep[1], b * b), length::times(deep[2], b),
+          length::times(deep[3], b)};
 }
 Shape deep_shape(int64_t b, const Shape& wide) {
-  return {wide[0], times(wide[1], b * b), over(wide[2], b), over(wide[3], b)};
+  return {wide[0], length::times(wide[1], b * b), length::over(wide[2], b),
+          length::over(wide[3], b)};
 }
 
 void check_image(InferArg arg) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "op/inline_vector.h"
+#include "op/length.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
 #include "op/run/gpu.h"
@@ -94,7 +95,7 @@ void infer_joined_partly(const JoinParams& params, Infer& infer, const char* tag
     if (part.ndim() != out.ndim()) return;
     for (int d = 0; d < out.ndim(); ++d)
       if (d != axis && out[d] < 0) out[d] = part[d];
-    out[axis] = out[axis] < 0 || part[axis] < 0 ? Shape::kUnknownDim : out[axis] + part[axis];
+    out[axis] = length::plus(out[axis], part[axis]);
   }
   infer.out(0).set_shape(out);
 }

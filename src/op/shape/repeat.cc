@@ -2,6 +2,7 @@
 // Each element repeated along a dimension.
 #include <fmt/format.h>
 
+#include "op/length.h"
 #include "op/shape/adjoint.h"
 #include "op/shape/sum_strided.h"
 
@@ -25,7 +26,7 @@ void infer_repeat(const RepeatParams& params, Infer& infer) {
   }
   Shape out = in.shape();
   int64_t& repeated = out[infer.axis(*params.axis, in)];
-  if (repeated >= 0) repeated *= params.repeats;
+  repeated = length::times(repeated, params.repeats);
   infer.out(0).set_shape(out);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ndarray/reshape_codes.h"
+#include "op/length.h"
 #include "op/shape/same_elements.h"
 
 namespace mxnet {
@@ -96,8 +97,7 @@ MX_OP(Flatten, NoParams)
       const Shape& in = infer.in(0).shape();
       if (in.empty()) infer.in(0).fail("at least one dimension");
       int64_t rest = 1;
-      for (int i = 1; i < in.ndim(); ++i)
-        rest = rest < 0 || in[i] < 0 ? Shape::kUnknownDim : rest * in[i];
+      for (int i = 1; i < in.ndim(); ++i) rest = length::times(rest, in[i]);
       infer.out(0).set_shape({in[0], rest});
       infer.in(0).set_dim(0, infer.out(0).dim(0));
     })

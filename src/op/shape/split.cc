@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "op/inline_vector.h"
+#include "op/length.h"
 #include "op/op_builder.h"
 #include "op/run/gpu.h"
 #include "op/shape/joining.h"
@@ -77,11 +78,8 @@ void infer_backwards(const P& params, Infer& infer, const char* tag) {
   int64_t total = 0;
   for (int i = 0; i < infer.num_out(); ++i) {
     const Shape& piece = infer.out(i).shape();
-    if (piece.ndim() != whole.ndim() || piece[axis] < 0) {
-      total = Shape::kUnknownDim;
-      break;
-    }
-    total += piece[axis];
+    const bool fits = piece.ndim() == whole.ndim();
+    total = length::plus(total, fits ? piece[axis] : Shape::kUnknownDim);
   }
   whole[axis] = total;
   infer.in(0).set_shape(whole);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "op/length.h"
 #include "op/loops/computed.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
@@ -27,8 +28,8 @@ void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
     if (params.num_filter > 0) data.set_dim(1, params.num_filter);
   }
   const Shape& first = data.shape();
-  const auto scaled = [&params](int64_t size) { return size < 0 ? -1 : size * params.scale; };
-  const int64_t height = scaled(first[2]), width = scaled(first[3]);
+  const int64_t height = length::times(first[2], params.scale);
+  const int64_t width = length::times(first[3], params.scale);
   // Each dimension for itself: one that nobody knows keeps only its own of the result unknown.
   int64_t channels = first[1];
   for (int i = 1; i < params.num_inputs() && !params.bilinear(); ++i) {
@@ -44,7 +45,7 @@ void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
       data.set_dim(1, other.dim(1));
       channels = first[1];
     } else {
-      channels = channels < 0 || other.dim(1) < 0 ? -1 : channels + other.dim(1);
+      channels = length::plus(channels, other.dim(1));
     }
   }
   out.set_shape(Shape{first[0], channels, height, width});

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/simd.h"
+#include "op/length.h"
 #include "op/windows/spatial_dims.h"
 #include "op/windows/window_list.h"
 
@@ -90,8 +91,8 @@ void infer_convolution(const ConvParams& params, Infer& infer) {
   infer_bias(params, infer);
   if (!infer.in(0).rank_known()) return;
   const int64_t channels = channels_of(params, infer);
-  infer.in(1).set_shape(weight_shape(
-      params, params.num_filter, channels < 0 ? Shape::kUnknownDim : channels / params.num_group));
+  infer.in(1).set_shape(
+      weight_shape(params, params.num_filter, length::over(channels, params.num_group)));
   infer_output(params, infer, [&](int i, int64_t size) {
     const int64_t room = size + 2 * params.pad_of(i) - params.reach(i);
     if (room < 0 || size == 0) {

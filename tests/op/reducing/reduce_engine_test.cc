@@ -262,12 +262,85 @@ void expect_sums_of_runs_apart() {
         << groups << " runs of " << length;
   }
 }
+// The same where kept dimensions lie around the runs, too.
+template <class T, class A>
+void expect_sums_of_runs_between() {
+  constexpr int64_t kOuter = 2, kGroups = 3, kInner = 2, kLength = 65537;
+  std::vector<T> x(static_cast<std::size_t>(kOuter * kGroups * kInner * kLength));
+  std::vector<A> expected(kOuter * kInner, A(0));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<T>(i * 7 % 101);
+    const std::size_t row = i / kLength;
+    expected[row / (kGroups * kInner) * kInner + row % kInner] += static_cast<A>(x[i]);
+  }
+  EXPECT_EQ((run<T, A>(Reduction::sum, x, Shape{kOuter, kGroups, kInner, kLength}, axes({1, 3}))),
+            expected);
+}
 TEST(Reduce, ChunksBehindTheFirstRunAreReadWhereTheyLie) {
+  expect_sums_of_runs_between<float, double>();
+  expect_sums_of_runs_between<double, double>();
+  expect_sums_of_runs_between<int32_t, int64_t>();
   expect_sums_of_runs_apart<float, double>();
   expect_sums_of_runs_apart<double, double>();
   expect_sums_of_runs_apart<float16, float>();
   expect_sums_of_runs_apart<int32_t, int64_t>();
   expect_sums_of_runs_apart<uint8_t, int64_t>();
+}
+
+// Rows that are read two at a time, in blocks whose last one may be odd: around the lengths at
+// which a vector, a step, a fold, a call end.
+template <class T, class A>
+void expect_sums_of_rows() {
+  for (const int64_t length :
+       {63, 64, 65, 79, 80, 83, 127, 1000, 1024, 1025, 1043, 4097, 16384, 16385, 33000}) {
+    for (const int64_t rows : {1, 2, 3, 15, 16, 17, 33, 131, 1025, 2500}) {
+      if (rows * length > 3'000'000) continue;
+      std::vector<T> x(static_cast<std::size_t>(rows * length));
+      std::vector<A> sums(static_cast<std::size_t>(rows)), squares = sums;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<T>(i * 7 % 101);
+        sums[i / static_cast<std::size_t>(length)] += static_cast<A>(x[i]);
+        squares[i / static_cast<std::size_t>(length)] +=
+            static_cast<A>(x[i]) * static_cast<A>(x[i]);
+      }
+      const Shape shape{rows, length};
+      EXPECT_EQ((run<T, A>(Reduction::sum, x, shape, axes({1}))), sums) << to_string(shape);
+      EXPECT_EQ((run<T, A>(Reduction::sum_squares, x, shape, axes({1}))), squares)
+          << to_string(shape);
+    }
+  }
+}
+TEST(Reduce, RowsOfAnyLengthAndNumberAreSummedExactly) {
+  expect_sums_of_rows<float, double>();
+  expect_sums_of_rows<double, double>();
+  expect_sums_of_rows<int32_t, int64_t>();
+}
+
+// Planes of channels, those of an image and of several, and more channels than a store takes.
+template <class T, class A>
+void expect_channels() {
+  for (const Shape& shape :
+       {Shape{3, 5, 128}, Shape{7, 64, 784}, Shape{3, 3, 50176}, Shape{5, 1, 20001},
+        Shape{2, 1100, 129}, Shape{9, 2, 4099}, Shape{1025, 3, 130}}) {
+    std::vector<T> x(static_cast<std::size_t>(shape.size()));
+    const auto channels = static_cast<std::size_t>(shape[1]);
+    std::vector<A> sums(channels, A(0)), greatest(channels, A(0));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<T>(i * 7 % 101);
+      const std::size_t channel = i / static_cast<std::size_t>(shape[2]) % channels;
+      sums[channel] += static_cast<A>(x[i]);
+      greatest[channel] = std::max(greatest[channel], static_cast<A>(x[i]));
+    }
+    EXPECT_EQ((run<T, A>(Reduction::sum, x, shape, axes({0, 2}))), sums) << to_string(shape);
+    EXPECT_EQ((run<T, A>(Reduction::max, x, shape, axes({0, 2}))), greatest) << to_string(shape);
+  }
+}
+TEST(Reduce, ChannelsAreReducedInTheOrderInWhichTheyLie) {
+  expect_channels<float, double>();
+  expect_channels<float16, float>();
+  expect_channels<double, double>();
+  expect_channels<int64_t, int64_t>();
+  expect_channels<uint8_t, int64_t>();
 }
 
 // More than the caches hold, in blocks of rows of which the last has a few.
@@ -295,13 +368,20 @@ TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
   std::vector<float> x(3'000'000);
   for (float& value : x) value = normal(random);
   const int threads = omp_get_max_threads();
-  for (const Shape& shape : {Shape{3'000'000, 1}, Shape{1500, 2000}, Shape{750'000, 4}}) {
-    for (const AxisSet set : {axes({0}), axes({1}), axes({0, 1})}) {
+  for (const Shape& shape : {Shape{3'000'000, 1}, Shape{1500, 2000}, Shape{750'000, 4},
+                             Shape{25, 3, 40'000}, Shape{500, 30, 200}, Shape{30, 100'000}}) {
+    for (const AxisSet set : {axes({0}), axes({1}), axes({0, 1}), axes({0, 2})}) {
+      if (set >> shape.ndim() != 0) continue;
       omp_set_num_threads(1);
       const auto alone = run<float, float>(Reduction::sum, x, shape, set);
-      omp_set_num_threads(4);
-      const auto together = run<float, float>(Reduction::sum, x, shape, set);
-      EXPECT_EQ(alone, together) << to_string(shape) << " axes " << set;
+      const auto exactly = run<float, double>(Reduction::sum, x, shape, set);
+      for (const int many : {2, 3, 4}) {
+        omp_set_num_threads(many);
+        EXPECT_EQ(alone, (run<float, float>(Reduction::sum, x, shape, set)))
+            << to_string(shape) << " axes " << set;
+        EXPECT_EQ(exactly, (run<float, double>(Reduction::sum, x, shape, set)))
+            << to_string(shape) << " axes " << set;
+      }
     }
   }
   omp_set_num_threads(threads);

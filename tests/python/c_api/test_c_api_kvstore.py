@@ -178,6 +178,40 @@ def test_an_updater_of_numbers_alone(lib, store):
     assert seen == [(3, None)]
 
 
+def test_an_updater_of_numbers_alone_gets_those_of_texts_in_the_order_of_init(lib, store):
+    seen, value, out = [], lib.array_of((2,), [1, 2]), lib.array(2)
+    updater = INTEGER_UPDATER(add_one(lib, seen))
+    lib.MXKVStoreSetUpdater(store, updater, None)
+    lib.MXKVStoreInitEx(store, 2, TextKeys.keys(7, 3), handles(value, value))
+    lib.MXKVStoreInitEx(store, 1, TextKeys.keys(5), handles(value))
+    lib.MXKVStorePushEx(store, 1, TextKeys.keys(5), handles(value), 0)
+    lib.MXKVStorePushEx(store, 2, TextKeys.keys(3, 7), handles(value, value), 0)
+    lib.MXKVStorePullEx(store, 1, TextKeys.keys(5), handles(out), 0)
+    assert lib.numbers(out, 2) == [2, 3]
+    assert [key for key, _ in seen] == [2, 0, 1]
+
+
+def test_an_updater_of_texts_alone_takes_no_numbers(lib, store):
+    value, updater = lib.array_of((2,), [1, 2]), TEXT_UPDATER(add_one(lib, []))
+    lib.MXKVStoreSetUpdaterEx(store, None, updater, None)
+    lib.MXKVStoreInit(store, 1, IntegerKeys.keys(3), handles(value))
+    with pytest.raises(RuntimeError, match="no updater for integer keys"):
+        lib.MXKVStorePush(store, 1, IntegerKeys.keys(3), handles(value), 0)
+
+
+@both_kinds_of_keys
+def test_a_pushpull_may_pull_other_keys_than_it_pushes(lib, store, kind):
+    value, out = lib.array_of((2,), [1, 2]), lib.array(2)
+    call(lib, "Init", kind, store, 2, kind.keys(3, 5), handles(value, value))
+    pushed = lib.array_of((2,), [10, 20])
+    call(lib, "PushPull", kind, store, 2, kind.keys(3, 5), 1, kind.keys(5), handles(value, pushed), handles(out), 0)
+    assert lib.numbers(out, 2) == [10, 20]
+    call(lib, "PushPull", kind, store, 1, kind.keys(3), 1, kind.keys(5), handles(pushed), handles(out), 0)
+    assert lib.numbers(out, 2) == [10, 20]
+    call(lib, "Pull", kind, store, 1, kind.keys(3), handles(out), 0)
+    assert lib.numbers(out, 2) == [10, 20]
+
+
 def test_a_process_on_its_own_is_worker_0_of_1(lib, store):
     def number(name, *values):
         result = C.c_int(-1)

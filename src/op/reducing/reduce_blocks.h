@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// How reductions are cut: how much a call of a loop takes, how much a thread, what counts as short
+// or narrow; and how the values of blocks become one.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "op/reducing/byte_sums.h"
+#include "op/reducing/reduce_loops.h"
+
+namespace mxnet::reduce_units {
+
+// Elements that one call of a row loop takes: long enough to hide the call, short enough to keep
+// the error of a straight sum small; a buffer of it fits the first-level cache.
+inline constexpr int64_t kLeaf = 1024;
+// The same for elements that need no buffer; and where the loop itself keeps the error small, so
+// that a call and its merging are a fiftieth of the sum.
+inline constexpr int64_t kDirectLeaf = 4096, kLongLeaf = 4 * kDirectLeaf;
+// Rows that columns take up before they merge, and columns of a tile (8 KiB of accumulators).
+inline constexpr int64_t kRowBlock = 256;
+inline constexpr int64_t kTile = 1024;
+// Values that a store is called with at most.
+inline constexpr int64_t kMostValues = std::max(kLeaf, kTile);
+static_assert(kTile <= kMostByteColumns);
+// Narrower rows of columns are reduced several at a time, side by side: this many elements at most,
+// and one of each lane of the widest accumulators at least.
+inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow, kFewestRows = 8,
+                         kFewWideRows = 4;
+// Eight rows of so many bytes, which one loop takes at once, are three quarters of a page.
+inline constexpr int64_t kNarrowBytes = 384;
+// Elements of a chunk, where a unit is divided at all. Along a row threads share half chunks, so
+// that their parts of two million elements differ by less than a fiftieth.
+inline constexpr int64_t kChunk = int64_t{1} << 16;
+// From so many units on threads have enough to do without dividing them.
+inline constexpr int64_t kEnoughUnits = 16;
+// What a row costs beside its elements, in those: one of 64 floats takes as long as one of 170
+// would if it were only added (Zen 5).
+inline constexpr double kRowCost = 64;
+// What the second-level cache holds needs not be asked for.
+inline constexpr int64_t kNearCache = int64_t{1} << 20;
+// Below this a row is too short for the vector loop, and takes longer than to be turned.
+inline constexpr int64_t kShortRow = 17;
+// Planes of fewer elements are gathered.
+inline constexpr int64_t kFewestInPlane = kLeaf / 8;
+// Elements of so many short rows together are turned, fewer where bytes are added, which have loops
+// of their own otherwise. Of more rows too few outputs would lie side by side.
+inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;
+inline constexpr int64_t kMostRowsTurned = 32;
+
+// parts[0] becomes the merged value of `count` of them, each of `width` values.
+template <class L, class A>
+[[gnu::noinline]] void merge_pairwise(const ReduceLoops<L, A>& loops, A* parts, int64_t count,
+                                      int64_t width) {
+  for (int64_t step = 1; step < count; step *= 2) {
+    for (int64_t i = 0; i + step < count; i += 2 * step)
+      loops.merge(parts + i * width, parts + (i + step) * width, width);
+  }
+}
+
+// Merges values as a binary counter carries: like meets like in size.
+template <class L, class A>
+class Cascade {
+ public:
+  explicit Cascade(const ReduceLoops<L, A>& loops) : loops_(loops) {}
+  void push(A value) {
+    for (uint64_t carry = pushed_++; (carry & 1) != 0; carry >>= 1) {
+      loops_.merge(&levels_[--depth_], &value, 1);
+      value = levels_[depth_];
+    }
+    levels_[depth_++] = value;
+  }
+  A result() {
+    if (depth_ == 0) return loops_.identity;
+    while (depth_ > 1) {
+      --depth_;
+      loops_.merge(&levels_[depth_ - 1], &levels_[depth_], 1);
+    }
+    return levels_[0];
+  }
+
+ private:
+  const ReduceLoops<L, A>& loops_;
+  uint64_t pushed_ = 0;
+  std::size_t depth_ = 0;
+  std::array<A, 64> levels_;
+};
+
+}  // namespace mxnet::reduce_units
