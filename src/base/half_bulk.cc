@@ -38,8 +38,8 @@ constexpr BulkPath kPlain{"plain", plain<float16, float>, plain<float, float16>,
 // conversions read memory.
 MX_AVX2 inline void give_back_upper_halves() noexcept { _mm256_zeroupper(); }
 
-// The hardware turns a signalling NaN into a quiet one when it widens; half.h keeps the bits. A NaN
-// is rare enough to redo the step that holds one.
+// The hardware turns a signalling NaN into a quiet one when it widens; half.h keeps the bits, which
+// steps with a NaN, rare as they are, take from the integers.
 MX_AVX2 bool has_nan16(__m128i half) {
   const __m128i magnitude = _mm_and_si128(half, _mm_set1_epi16(0x7fff));
   return _mm_movemask_epi8(_mm_cmpgt_epi16(magnitude, _mm_set1_epi16(0x7c00))) != 0;
@@ -50,7 +50,14 @@ MX_AVX2 void half_to_float_avx2(const float16* from, float* to, std::size_t coun
   for (; i + 8 <= count; i += 8) {
     const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
     if (__builtin_expect(has_nan16(half), 0)) {
-      plain(from + i, to + i, 8);
+      const __m256i wide = _mm256_cvtepu16_epi32(half);
+      const __m256i size = _mm256_and_si256(wide, _mm256_set1_epi32(0x7fff));
+      const __m256i sign = _mm256_slli_epi32(_mm256_xor_si256(wide, size), 16);
+      const __m256i nan = _mm256_or_si256(_mm256_or_si256(sign, _mm256_set1_epi32(0x7f800000)),
+                                          _mm256_slli_epi32(size, 13));
+      const __m256i is_nan = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x7c00));
+      _mm256_storeu_ps(to + i, _mm256_blendv_ps(_mm256_cvtph_ps(half), _mm256_castsi256_ps(nan),
+                                                _mm256_castsi256_ps(is_nan)));
     } else {
       _mm256_storeu_ps(to + i, _mm256_cvtph_ps(half));
     }
@@ -119,7 +126,14 @@ MX_AVX512 void half_to_float_avx512(const float16* from, float* to, std::size_t 
     if (__builtin_expect(
             _mm256_movemask_epi8(_mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7c00))) != 0,
             0)) {
-      plain(from + i, to + i, 16);
+      const __m512i wide = _mm512_cvtepu16_epi32(half);
+      const __m512i size = _mm512_and_si512(wide, _mm512_set1_epi32(0x7fff));
+      const __m512i sign = _mm512_slli_epi32(_mm512_xor_si512(wide, size), 16);
+      const __m512i nan = _mm512_or_si512(_mm512_or_si512(sign, _mm512_set1_epi32(0x7f800000)),
+                                          _mm512_slli_epi32(size, 13));
+      const __mmask16 is_nan = _mm512_cmpgt_epi32_mask(size, _mm512_set1_epi32(0x7c00));
+      _mm512_storeu_ps(to + i,
+                       _mm512_mask_mov_ps(_mm512_cvtph_ps(half), is_nan, _mm512_castsi512_ps(nan)));
     } else {
       _mm512_storeu_ps(to + i, _mm512_cvtph_ps(half));
     }

@@ -2,6 +2,8 @@
 // Compiles the loops of clip, hard_sigmoid and nan_to_num for each instruction set.
 #include "op/elemwise/clip_loops.h"
 
+#include <bit>
+#include <limits>
 #include <type_traits>
 
 #include "base/simd.h"
@@ -17,13 +19,15 @@ namespace {
 
 template <class T>
 ClipLoops<T> clip_loops() {
-  ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>), nullptr,
+  ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>),
                      nullptr};
-  if constexpr (std::is_floating_point_v<T>) {
-    loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
-    loops.finite = MX_SIMD_CALL_FOR_TRAFFIC(finite<T>);
-  }
+  if constexpr (std::is_floating_point_v<T>) loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
   return loops;
+}
+
+template <class T>
+FiniteLoop<T> finite_loop() {
+  return MX_SIMD_CALL_FOR_TRAFFIC(finite<T>);
 }
 
 template ClipLoops<float> clip_loops();
@@ -32,5 +36,9 @@ template ClipLoops<int8_t> clip_loops();
 template ClipLoops<uint8_t> clip_loops();
 template ClipLoops<int32_t> clip_loops();
 template ClipLoops<int64_t> clip_loops();
+template FiniteLoop<float> finite_loop();
+template FiniteLoop<double> finite_loop();
+template FiniteLoop<float16> finite_loop();
+template FiniteLoop<bfloat16> finite_loop();
 
 }  // namespace mxnet

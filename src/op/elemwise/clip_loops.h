@@ -4,6 +4,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/half.h"
+
 namespace mxnet {
 
 template <class T>
@@ -14,12 +16,17 @@ struct ClipLoops {
   void (*slope)(const T* dy, const T* x, T low, T high, T* dx, int64_t n);
   // y[i] is alpha * x[i] + beta within [0, 1]. Null for integers.
   void (*line)(const T* x, T alpha, T beta, T* y, int64_t n);
-  // y[i] is x[i] where that is finite, else what is given for NaN and the infinities. Null as well.
-  void (*finite)(const T* x, T nan, T high, T low, T* y, int64_t n);
 };
 
 // T: float, double and the integers.
 template <class T>
 ClipLoops<T> clip_loops();
+
+// y[i] is x[i] where that is finite, else what is given for NaN and the infinities. T: any floating
+// type, float16 and bfloat16 by their bits.
+template <class T>
+using FiniteLoop = void (*)(const T* x, T nan, T high, T low, T* y, int64_t n);
+template <class T>
+FiniteLoop<T> finite_loop();
 
 }  // namespace mxnet

@@ -4,7 +4,6 @@
 
 #include "base/owned_lines.h"
 #include "op/loops/convert.h"
-#include "op/loops/number_bulk.h"
 #include "op/moving/past_caches.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
@@ -14,15 +13,6 @@
 
 namespace mxnet {
 namespace {
-
-template <class From, class To>
-void convert_block(const From* from, To* to, int64_t n) {
-  if constexpr (kConvertsInBulk<From, To>) {
-    convert_numbers(from, to, n);
-  } else {
-    convert_array(from, to, n);
-  }
-}
 
 using ConvertLoop = void (*)(const void* from, void* to, int64_t n);
 
@@ -67,7 +57,7 @@ void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context
   dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) {
     dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
       convert_parts(from, to, [](const void* x, void* y, int64_t n) {
-        convert_block(static_cast<const From*>(x), static_cast<To*>(y), n);
+        convert_array(static_cast<const From*>(x), static_cast<To*>(y), n);
       });
     });
   });

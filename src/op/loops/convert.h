@@ -39,14 +39,11 @@ constexpr To convert(From value) {
 }
 
 // Arrays. Half types go through float, as single values do, by the processor's own conversions: a
-// block at a time where the other type is not float itself. (Those between int64 and double are one
-// by one without AVX-512.)
+// block at a time where the other type is not float itself.
 template <class To, class From>
 void convert_array(const From* from, To* to, int64_t n) {
   constexpr int64_t kInCache = 512;
-  constexpr bool kLong = (std::is_same_v<From, int64_t> && std::is_same_v<To, double>) ||
-                         (std::is_same_v<From, double> && std::is_same_v<To, int64_t>);
-  if constexpr (kLong) {
+  if constexpr (kConvertsInBulk<From, To>) {
     convert_numbers(from, to, n);
   } else if constexpr (std::is_same_v<To, From> || !(kIsHalf<From> || kIsHalf<To>)) {
     for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);

@@ -61,9 +61,13 @@ void converted(BroadcastPlan::Inner inner,
 template <class T, class Out>
 class RowLoop {
  public:
-  RowLoop(BinaryRow row, BroadcastPlan::Inner inner)
+  // one: b where it is the same single element for all of the call, else null.
+  RowLoop(BinaryRow row, BroadcastPlan::Inner inner, const T* one = nullptr)
       : inner_(inner), loop_(pick(binary_loop<LoopType<T>, LoopOut>(row), inner)) {
-    if constexpr (kMayBeDirect) direct_ = pick(half_loop<T>(row), inner);
+    if constexpr (kMayBeDirect) {
+      direct_ = pick(half_loop<T>(row), inner);
+      if (row == BinaryRow::power && one != nullptr) direct_ = half_powers<T>(*one);
+    }
     if constexpr (kMayBeWide) {
       if (has_no_byte_loop(row)) wide_ = pick(binary_loop<int32_t, int32_t>(row), inner);
     }
@@ -106,10 +110,25 @@ class RowLoop {
 // would cost more than the loop.
 constexpr int64_t kOneLoop = 256;
 
-// Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
-constexpr int64_t kShortRow = 32;
-// Longer ones, too, where each would be converted by itself.
-constexpr int64_t kShortConverted = 192;
+// What is written behind the end of rows that are laid out, where the next row will be.
+constexpr int64_t kBehind = 16;
+
+// A row of one value, or of n, by stores of sixteen bytes.
+template <class U>
+void lay_out_value(U value, int64_t n, char* to) {
+  std::array<U, kBehind / sizeof(U)> values;
+  values.fill(value);
+  const int64_t bytes = n * int64_t{sizeof(U)};
+  for (int64_t i = 0; i < bytes; i += kBehind) std::memcpy(to + i, values.data(), kBehind);
+}
+inline void lay_out_row(const char* from, int64_t bytes, char* to) {
+  if (bytes < kBehind) {
+    for (int64_t i = 0; i < bytes; ++i) to[i] = from[i];
+    return;
+  }
+  for (int64_t i = 0; i + kBehind < bytes; i += kBehind) std::memcpy(to + i, from + i, kBehind);
+  std::memcpy(to + bytes - kBehind, from + bytes - kBehind, kBehind);
+}
 
 // `rows` short rows of a, or of b, from row `first` on, one after another. U is as large as an
 // element, whatever that is; the sizes of points and colours are known to the compiler.
@@ -133,13 +152,26 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
     std::memcpy(place + i * int64_t{sizeof(U)}, &value, sizeof(U));
   };
   const auto fill = [&](auto size) {
+    constexpr bool kKnown = !std::is_same_v<decltype(size), int64_t>;
     if (even && single) {
-      for (int64_t k = 0; k < rows; ++k)
-        for (int64_t i = 0; i < size; ++i) store(to, k * size + i, load(from, k * step));
+      for (int64_t k = 0; k < rows; ++k) {
+        const U value = load(from, k * step);
+        if constexpr (kKnown) {
+          for (int64_t i = 0; i < size; ++i) store(to, k * size + i, value);
+        } else {
+          lay_out_value(value, size, to + k * size * int64_t{sizeof(U)});
+        }
+      }
       return;
     }
     for (int64_t k = 0; k < rows; ++k) {
-      for (int64_t i = 0; i < size; ++i) store(to, i, load(from, single ? 0 : i));
+      if constexpr (kKnown) {
+        for (int64_t i = 0; i < size; ++i) store(to, i, load(from, single ? 0 : i));
+      } else if (single) {
+        lay_out_value(load(from, 0), size, to);
+      } else {
+        lay_out_row(from, size * int64_t{sizeof(U)}, to);
+      }
       to += size * int64_t{sizeof(U)};
       if (even) {
         from += step * int64_t{sizeof(U)};
@@ -197,7 +229,7 @@ void run_short_rows(const ShortRows& call, int64_t first, int64_t last) {
   const BroadcastPlan& plan = call.plan;
   const int64_t n = plan.row_length(), row_bytes = n * call.arrays.element;
   int64_t block = kBlock / n;
-  alignas(64) std::array<char, kBlock * kMostBytes> a, b;
+  alignas(64) std::array<char, kBlock * kMostBytes + kBehind> a, b;
   // Rows that come again in the next block, as a whole number of times they do, are written out
   // once.
   const auto kept = [&](bool of_a) {
@@ -228,6 +260,29 @@ bool repeats_rows(const BroadcastPlan& plan) {
   return plan.inner() == BroadcastPlan::Inner::kArrays &&
          (along.step_a == 0 || along.step_b == 0) && along.size * plan.row_length() >= kBlock / 4;
 }
+// Rows shorter than this are gathered into blocks: a call for each would cost more than its work.
+constexpr int64_t kShortRow = 32;
+// Those of an instruction or two.
+template <class T>
+constexpr int64_t kShortLightRow = sizeof(T) == 1   ? 96
+                                   : sizeof(T) == 2 ? 64
+                                   : sizeof(T) == 4 ? 48
+                                                    : 32;
+// Where each would be converted by itself, or many light ones meet the same one.
+constexpr int64_t kShortGathered = 192;
+
+constexpr int64_t kPastCaches = 4 * kOwnedFrom;
+
+// Rows of how many elements are short. Powers to one exponent have loops that are nearer to the
+// truth than those of arrays, and what does not stay in the caches is written by longer rows than
+// are gathered.
+template <class T>
+int64_t short_row(const BroadcastPlan& plan, bool converts, bool light, int64_t result_bytes) {
+  if (converts) return kShortGathered;
+  if (!light || (sizeof(T) >= 4 && result_bytes >= kPastCaches)) return kShortRow;
+  return repeats_rows(plan) ? kShortGathered : kShortLightRow<T>;
+}
+
 // `rows` copies of a row of so many bytes.
 void repeat_row(const char* row, int64_t bytes, int64_t rows, char* to) {
   std::copy_n(row, bytes, to);
@@ -304,8 +359,9 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
                bool by_scalar = false) {
   const BroadcastPlan plan(a.shape(), b.shape(), out.shape());
   const auto inner = by_scalar ? BroadcastPlan::Inner::kRightScalar : plan.inner();
-  const RowLoop<T, Out> loop(row, inner);
   const T *pa = a.as<T>(), *pb = b.as<T>();
+  const bool to_one = plan.rows() == 1 && inner == BroadcastPlan::Inner::kRightScalar;
+  const RowLoop<T, Out> loop(row, inner, to_one ? pb : nullptr);
   Out* py = out.as<Out>();
   const int64_t n = plan.row_length();
   if constexpr (!kIsHalf<T>) {  // whose way through float is long to have twice
@@ -327,7 +383,8 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
     });
     return;
   }
-  if (n < (loop.converts() ? kShortConverted : kShortRow)) {
+  const int64_t bytes = out.size() * static_cast<int64_t>(sizeof(Out));
+  if (n < short_row<T>(plan, loop.converts(), light, bytes)) {
     const RowLoop<T, Out> arrays(row, BroadcastPlan::Inner::kArrays);
     share_short_rows({plan, untyped(arrays), reinterpret_cast<const char*>(pa),
                       reinterpret_cast<const char*>(pb), reinterpret_cast<char*>(py),

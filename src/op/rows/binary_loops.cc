@@ -44,6 +44,10 @@ BinaryLoop<T, Out> binary_loop(BinaryRow row) {
   return loops(static_cast<int>(row));
 }
 template <class T>
+HalfPowers<T> half_powers(float exponent) {
+  return MX_SIMD_CALL(half_powers<T>)(exponent);
+}
+template <class T>
 BinarySlope<T> binary_slope(BinaryRow row, bool left) {
   return MX_SIMD_CALL(binary_slope<T>)(static_cast<int>(row), left);
 }
@@ -57,6 +61,8 @@ MX_INSTANTIATE(int8_t)
 MX_INSTANTIATE(uint8_t)
 MX_INSTANTIATE(int32_t)
 MX_INSTANTIATE(int64_t)
+template HalfPowers<float16> half_powers(float);
+template HalfPowers<bfloat16> half_powers(float);
 template BinarySlope<float> binary_slope(BinaryRow, bool);
 template BinarySlope<double> binary_slope(BinaryRow, bool);
 

@@ -53,6 +53,13 @@ struct BinaryLoop {
 template <class T, class Out>
 BinaryLoop<T, Out> binary_loop(BinaryRow row);
 
+// Powers of float16 or bfloat16 to one exponent (*b), whose numbers stay in registers; null for
+// exponents other than 2, 3, -1, -2 and a half of either sign, and for processors without AVX-512.
+template <class T>
+using HalfPowers = void (*)(const T* a, const T* b, T* y, int64_t n);
+template <class T>
+HalfPowers<T> half_powers(float exponent);
+
 // dx = dy * slope, for the left or the right argument; floating types.
 template <class T>
 using BinarySlope = void (*)(const T* dy, const T* a, const T* b, T* dx, int64_t n);

@@ -3,11 +3,12 @@
 // length.
 #pragma once
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "base/byte_look_up.h"
 #include "op/kernel.h"
 #include "op/run/parallel.h"
 
@@ -25,18 +26,10 @@ void run_by_table(const Tensor& in, const Tensor& out, const F& fill) {
   std::array<T, 256> values, results;
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i);
   fill(values.data(), results.data());
+  const auto table = std::bit_cast<std::array<uint8_t, 256>>(results);
   parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-    const T* x = in.as<T>();
-    T* y = out.as<T>();
-    int64_t i = first;
-    for (; i + 8 <= last; i += 8) {  // one store of eight: each byte's could be to any array
-      uint64_t from, to = 0;
-      std::memcpy(&from, x + i, sizeof(from));
-      for (int shift = 0; shift < 64; shift += 8)
-        to |= uint64_t{static_cast<uint8_t>(results[from >> shift & 0xff])} << shift;
-      std::memcpy(y + i, &to, sizeof(to));
-    }
-    for (; i < last; ++i) y[i] = results[static_cast<uint8_t>(x[i])];
+    look_up_bytes(table.data(), static_cast<const uint8_t*>(in.data) + first,
+                  static_cast<uint8_t*>(out.data) + first, last - first);
   });
 }
 

@@ -27,7 +27,8 @@ using namespace row_math;  // NOLINT(google-build-using-namespace): rows are wri
 template <class T>
 UnaryLoop<T> unary_loop(UnaryRow row) {
   // (Signs of eight bytes take compares that the narrower sets lack or have half as wide.)
-  const bool waits = row >= UnaryRow::abs && !(row == UnaryRow::sign && sizeof(T) == 8);
+  const bool few = row >= UnaryRow::abs || (std::is_integral_v<T> && row == UnaryRow::reciprocal);
+  const bool waits = few && !(row == UnaryRow::sign && sizeof(T) == 8);
   const auto loops = waits ? MX_SIMD_CALL_FOR_TRAFFIC(unary_loop<T>) : MX_SIMD_CALL(unary_loop<T>);
   return loops(static_cast<int>(row));
 }

@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace mxnet {
@@ -64,6 +67,53 @@ TYPED_TEST(ConvertHalf, NothingIsWrittenBehindTheEnd) {
       EXPECT_EQ(static_cast<float>(to[n - 1]), 1.5f) << n;
     }
   }
+}
+
+// What each type may hold that converts in an odd way: ends of ranges, zeros, subnormals,
+// infinities, NaN.
+template <class T>
+std::vector<T> odd_numbers() {
+  std::vector<T> odd;
+  for (int i = -300; i <= 300; ++i) odd.push_back(convert<T>(static_cast<float>(i) * 1.25f));
+  if constexpr (std::is_integral_v<T>) {
+    for (const T x : {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()})
+      odd.insert(odd.end(), {x, static_cast<T>(x / 2), static_cast<T>(x / 3 + 1)});
+  } else {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    for (const float x :
+         {0.0f, -0.0f, 1e-42f, -1e-40f, 0.3f, -0.999f, 70000.5f, 2147483520.0f, kInfinity,
+          -kInfinity, 3e9f, 1e30f, std::numeric_limits<float>::quiet_NaN()})
+      odd.push_back(static_cast<T>(x));
+  }
+  return odd;
+}
+// At each place of a vector, and after any length.
+template <class From, class To>
+void expect_bulk() {
+  static_assert(kConvertsInBulk<From, To>);
+  const std::vector<From> all = odd_numbers<From>();
+  expect_as_single_values<To>(all);
+  for (std::size_t n = 0; n < 140; ++n)
+    expect_as_single_values<To>(
+        std::vector<From>(all.end() - static_cast<std::ptrdiff_t>(n), all.end()));
+}
+TEST(Convert, BulkIsOneByOne) {
+  expect_bulk<bfloat16, int32_t>();
+  expect_bulk<bfloat16, int8_t>();
+  expect_bulk<bfloat16, double>();
+  expect_bulk<bfloat16, bool>();
+  expect_bulk<float, bool>();
+  expect_bulk<float, int8_t>();
+  expect_bulk<float, int32_t>();
+  expect_bulk<double, int8_t>();
+  expect_bulk<double, int32_t>();
+  expect_bulk<int32_t, bool>();
+  expect_bulk<int32_t, int8_t>();
+  expect_bulk<int32_t, uint8_t>();
+  expect_bulk<int32_t, bfloat16>();
+  expect_bulk<int8_t, bfloat16>();
+  expect_bulk<uint8_t, bfloat16>();
+  expect_bulk<int64_t, float>();
 }
 
 }  // namespace

@@ -199,5 +199,36 @@ TEST(HalfRows, ArithmeticIsThatOfFloatRounded) {
   expect_pairs_rounded<bfloat16>();
 }
 
+template <class T>
+void expect_powers_rounded() {
+  const std::vector<T> a = all_numbers<T>();
+  const auto n = static_cast<int64_t>(a.size());
+  std::vector<float> numbers(a.size()), want(a.size());
+  std::vector<T> y(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) numbers[i] = static_cast<float>(a[i]);
+  for (const float exponent : {2.0f, 3.0f, 0.5f, -1.0f, -2.0f, -0.5f}) {
+    const auto loop = half_powers<T>(exponent);
+    if (loop == nullptr) return;  // this processor goes through float
+    const T single(exponent);
+    loop(a.data(), &single, y.data(), n);
+    binary_loop<float, float>(BinaryRow::power)
+        .right_scalar(numbers.data(), &exponent, want.data(), n);
+    for (std::size_t i = 0; i < a.size(); ++i) expect_same(y[i], want[i], numbers[i], exponent);
+    for (int64_t some = 0; some < 40; ++some) {  // in place, and nothing beyond
+      constexpr std::size_t kFrom = 0x3e00;
+      std::vector<T> part(a.begin() + kFrom, a.begin() + kFrom + 48);
+      loop(part.data(), &single, part.data(), some);
+      for (std::size_t i = 0; i < part.size(); ++i)
+        ASSERT_EQ(part[i].bits,
+                  i < static_cast<std::size_t>(some) ? y[kFrom + i].bits : a[kFrom + i].bits);
+    }
+  }
+  EXPECT_EQ(half_powers<T>(1.5f), nullptr);
+}
+TEST(HalfRows, ShortPowersAreThoseOfFloatRounded) {
+  expect_powers_rounded<float16>();
+  expect_powers_rounded<bfloat16>();
+}
+
 }  // namespace
 }  // namespace mxnet

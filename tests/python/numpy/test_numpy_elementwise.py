@@ -153,3 +153,17 @@ def test_integers_and_numbers():  # values of the reference
     assert (np.array([True, False], dtype="bool") + 1).tolist() == [2, 1]
     assert a.mean().dtype == onp.float32 and a.sum().dtype == onp.int32
     assert (np.array([1, 0], dtype="int32") % 0).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("length", [1, 33, 511, 513, 3000])
+def test_bfloat16_is_rounded_and_made_finite_as_float32_is(length, rng):
+    values = rng.integers(-400, 400, length).astype("float32") / 4
+    values[::37] = onp.nan
+    values[5::41], values[7::43], values[9::47] = onp.inf, -onp.inf, -0.0
+    a = np.array(values).astype("bfloat16")
+    wide = a.astype("float32").asnumpy()
+    onp.testing.assert_array_equal(np.around(a).astype("float32").asnumpy(), onp.round(wide))
+    largest = float.fromhex("0x1.fep127")
+    onp.testing.assert_array_equal(np.nan_to_num(a).astype("float32").asnumpy(), onp.nan_to_num(wide, posinf=largest, neginf=-largest))
+    given = np.nan_to_num(a, nan=1.5, posinf=3, neginf=-0.25).astype("float32").asnumpy()
+    onp.testing.assert_array_equal(given, onp.nan_to_num(wide, nan=1.5, posinf=3, neginf=-0.25))
