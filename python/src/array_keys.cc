@@ -138,7 +138,7 @@ bool is_whole(PyObject* part) {
 // The mask of what a key selects of the first dimensions, which it names.
 class Selected {
  public:
-  static constexpr int64_t kMost = 4096;  // elements of a mask; for longer ones Python spreads the number
+  static constexpr int64_t kMost = 4096;  // elements; for more of them Python spreads the number
   explicit Selected(const ArrayFacts& array) : array_(array) {}
   // False: not for us.
   bool read(PyObject* key) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // array[key] and array[key] = value for integers, slices, None and an ellipsis, without a detour
 // through Python. What lies together in memory is a view, everything else takes the operator slice.
-// Keys with arrays are those of array_keys.h; results without elements and wrong indices are left to
-// Python, which knows what errors should say.
+// Keys with arrays are those of array_keys.h; results without elements and wrong indices are left
+// to Python, which knows what errors should say.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -369,8 +369,9 @@ PyMethodDef kFunctions[] = {
     fast_method(
         "basic_index", call_basic_index,
         "array[key] for integers, slices, None and an ellipsis; NotImplemented for other keys."),
-    fast_method("basic_fill", call_basic_fill,
-                "array[key] = value for the usual keys and values; otherwise False, and nothing done."),
+    fast_method(
+        "basic_fill", call_basic_fill,
+        "array[key] = value for the usual keys and values; otherwise False, and nothing done."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -20,7 +20,7 @@ def zero_gradients(parameters: Iterable[Any]) -> None:
             if array._storage_type_id != 0:
                 ndarray.zeros(array.shape, array.context, array.dtype, array.stype).copyto(array)
             elif recording:
-                array[:] = 0  # what is computed of it from now on is differentiated no further than to here
+                array[:] = 0  # which refuses one that is part of what was recorded
             else:
                 dense.setdefault(array._device, []).append(array)
     for arrays in dense.values():
