@@ -307,11 +307,13 @@ py::object taken_along(PyObject* self, PyObject* key) {
 bool fill_selected(PyObject* self, PyObject* key, PyObject* number) {
   const ArrayObject* array = as_array(self);
   const ArrayFacts facts(array->handle);
-  const double value = PyFloat_AsDouble(number);
+  double value = PyFloat_AsDouble(number);
   if (value == -1 && PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     return false;
   }
+  if (facts.dtype == kFloat32 && PyFloat_CheckExact(number))  // integers are rounded once, too
+    value = static_cast<float>(value);
   if (!facts.plain() || !says_the_same(facts.dtype, value)) return false;
   py::object mask = mask_of(facts, key);
   if (!mask) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "array.h"
@@ -260,12 +261,28 @@ bool copy_to_rows(const ArrayObject* array, PyObject* key, NDArrayHandle value) 
   return true;
 }
 
+// One of NumPy's real numbers as Python's; null for anything else.
+py::object plain_number(PyObject* number) {
+  const std::string_view type = Py_TYPE(number)->tp_name;
+  PyObject* plain = nullptr;
+  if (type.starts_with("numpy.float")) plain = PyNumber_Float(number);
+  if (type.starts_with("numpy.int") || type.starts_with("numpy.uint"))
+    plain = PyNumber_Long(number);
+  if (plain == nullptr) PyErr_Clear();
+  return py::reinterpret_steal<py::object>(plain);
+}
+
 // Writes a number or an array to what a key selects. While autograd records, an assignment is more
 // than a view that is written to, and Python does it.
 bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   const bool copies = is_array(value);
-  if (!is_array(object) || !(copies || PyFloat_CheckExact(value) || PyLong_CheckExact(value)))
-    return false;
+  if (!is_array(object)) return false;
+  py::object plain;
+  if (!copies && !PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) {
+    plain = plain_number(value);
+    if (!plain) return false;
+    value = plain.ptr();
+  }
   const ArrayObject* array = as_array(object);
   int storage_type = 0;
   bool recording = false;
