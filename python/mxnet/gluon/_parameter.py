@@ -18,7 +18,7 @@ from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
 from ._devices import contexts_of, same_processor
 from ._errors import DeferredInitializationError, MismatchError
-from ._gradients import zero_gradients
+from ._gradients import zero_gradient
 from ._replacements import Arrays, Told
 from .utils import shape_is_known
 
@@ -388,7 +388,8 @@ class Parameter:
 
     def zero_grad(self) -> None:
         """Fills the gradients with zeros."""
-        zero_gradients((self,))
+        for array in self._grad or ():
+            zero_gradient(array)
 
     def var(self) -> symbol.Symbol:
         """The variable that stands for it in a network; always the same one."""
