@@ -252,6 +252,14 @@ bool says_the_same(int dtype, double number) {
   }
 }
 
+// All elements of an array as rows of so many, on its memory.
+py::object as_rows(NDArrayHandle array, int64_t width) {
+  int64_t dims[] = {-1, width};
+  NDArrayHandle view = nullptr;
+  check(MXNDArrayReshape64(array, width > 1 ? 2 : 1, dims, false, &view));
+  return wrapped(view);
+}
+
 }  // namespace
 
 py::object taken_rows(PyObject* self, PyObject* indices) {
@@ -327,6 +335,38 @@ bool fill_selected(PyObject* self, PyObject* key, PyObject* number) {
   const py::float_ said(value);
   const std::vector<ParamValue> params{{name, said.ptr()}};
   PyObject* done = invoke_operator(assign, inputs, 2, params, self, array->numpy);
+  if (done == nullptr) throw py::error_already_set();
+  Py_DECREF(done);
+  return true;
+}
+
+bool copy_to_selected(PyObject* self, PyObject* key, PyObject* rows) {
+  if (!is_positions(key)) return false;
+  const ArrayFacts facts(as_array(self)->handle), given(as_array(rows)->handle);
+  Positions positions;
+  if (!facts.plain() || !given.plain() || given.dtype != facts.dtype ||
+      given.device_number != facts.device_number || !positions.read(key, facts.dims[0]))
+    return false;
+  const auto lead = static_cast<int>(positions.dims.size());
+  if (given.ndim != lead + facts.ndim - 1 ||
+      !std::equal(positions.dims.begin(), positions.dims.end(), given.dims.begin()) ||
+      !std::equal(facts.dims.begin() + 1, facts.end(), given.dims.begin() + lead))
+    return false;
+  const auto count = static_cast<int64_t>(positions.at.size());
+  const int64_t width = facts.size(1, facts.ndim), places_dims[] = {1, count};
+  const py::object target = as_rows(as_array(self)->handle, width),
+                   values = as_rows(as_array(rows)->handle, width),
+                   places =
+                       array_of(positions.at.data(), places_dims, 2, kInt64, facts.device_number);
+  static OperatorData& scatter = *new OperatorData("_scatter_set_nd", false);
+  static PyObject* const name = PyUnicode_InternFromString("shape");
+  NDArrayHandle inputs[] = {as_array(target.ptr())->handle, as_array(values.ptr())->handle,
+                            as_array(places.ptr())->handle};
+  py::tuple shape(width > 1 ? 2 : 1);
+  shape[0] = facts.dims[0];
+  if (width > 1) shape[1] = width;
+  const std::vector<ParamValue> params{{name, shape.ptr()}};
+  PyObject* done = invoke_operator(scatter, inputs, 3, params, target.ptr(), false);
   if (done == nullptr) throw py::error_already_set();
   Py_DECREF(done);
   return true;

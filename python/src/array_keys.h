@@ -16,5 +16,8 @@ pybind11::object taken_along(PyObject* self, PyObject* key);
 // Writes a number to what such a key, several of them or a mask select of a few rows. False: for
 // Python, and nothing is done. Not while autograd records.
 bool fill_selected(PyObject* self, PyObject* key, PyObject* number);
+// The same for the rows of an array of the library, as many as the key selects and of one type;
+// where a row is selected twice the last one stays.
+bool copy_to_selected(PyObject* self, PyObject* key, PyObject* rows);
 
 }  // namespace mxnet::python

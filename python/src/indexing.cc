@@ -289,7 +289,9 @@ bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   check(MXNDArrayGetStorageType(array->handle, &storage_type));
   check(MXAutogradIsRecording(&recording));
   if (storage_type != 0 || recording) return false;
-  if (copies) return copy_to_rows(array, key, as_array(value)->handle);
+  if (copies)
+    return copy_to_rows(array, key, as_array(value)->handle) ||
+           copy_to_selected(object, key, value);
   Dims dims{};
   Selection s;
   int64_t first = 0, last = 0;

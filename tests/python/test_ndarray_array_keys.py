@@ -175,6 +175,30 @@ def test_rows_of_other_arrays(make, key):
     assert np.array_equal(array[key].asnumpy() if 0 not in array[key].shape else [], numbered(SHAPE)[key] * 2 if key != slice(5, 1) else [])
 
 
+@BOTH
+@pytest.mark.parametrize("key", [[4, -6], [2], [1, 3, 1], np.array([[5, -2], [0, 1]]), np.array([3, 3], np.int32), [False] * 5 + [True]], ids=str)
+@pytest.mark.parametrize("shape", [(6, 5, 3), (6, 1), (6,)])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
+def test_rows_by_their_numbers_from_other_arrays(make, key, shape, dtype):
+    """As many as are selected; one for all; of another type, kind and device. Of a row named twice the last stays."""
+    values = (numbered(shape) % 2).astype(dtype)
+    rows = (1 - numbered(values[key].shape) % 2).astype(dtype)
+    for given in (rows, rows[:1], rows.astype("float64")):
+        for source in (make(given, dtype=given.dtype), mx.np.array(given, dtype=given.dtype), make(given, dtype=given.dtype)[:]):
+            array, expected = make(values, dtype=dtype), values.copy()
+            array[key] = source
+            expected[key] = given
+            assert np.array_equal(array.asnumpy(), expected)
+    wrong = make(np.ones((*rows.shape[:-1], rows.shape[-1] + 4)), dtype=dtype)
+    with pytest.raises(ValueError, match="broadcast"):
+        make(values, dtype=dtype)[key] = wrong
+    view = make(numbered((8, 3)))
+    view[1:7][[0, 5]] = view[3:5]
+    expected = numbered((8, 3))
+    expected[[1, 6]] = numbered((8, 3))[3:5]
+    assert np.array_equal(view.asnumpy(), expected)
+
+
 def test_sparse_arrays_stay_with_python():
     rows = mx.nd.array(numbered((4, 2))).tostype("row_sparse")
     with pytest.raises(Exception, match="row_sparse|sparse|slice|NDArray"):
