@@ -245,14 +245,14 @@ bool copy_to_rows(const ArrayObject* array, PyObject* key, NDArrayHandle value) 
   int dtype = 0;
   check(MXNDArrayGetDType(array->handle, &dtype));
   const ArrayFacts given(value);
-  if (given.storage_type != 0 || given.dtype != dtype) return false;
+  const int kept = integer ? 0 : 1;  // of the first dimension
+  if (given.storage_type != 0 || given.dtype != dtype || given.ndim < 1 ||
+      given.ndim != s.ndim - 1 + kept || (!integer && given.dims[0] != s.kept[0]) ||
+      !std::equal(given.dims.begin() + kept, given.end(), dims.begin() + 1))
+    return false;
   Handle rows;
   check(integer ? MXNDArrayAt64(array->handle, s.begin[0], rows.out())
                 : MXNDArraySlice64(array->handle, s.begin[0], s.end[0], rows.out()));
-  const ArrayFacts selected(rows.get());
-  if (given.ndim != selected.ndim || given.ndim < 0 ||
-      !std::equal(given.dims.begin(), given.end(), selected.dims.begin()))
-    return false;
   const py::object target = wrapped(rows.release());
   static OperatorData& copy = *new OperatorData("_copyto", false);
   PyObject* done = invoke_operator(copy, &value, 1, {}, target.ptr(), false);
