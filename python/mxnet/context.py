@@ -118,6 +118,17 @@ class Context(metaclass=ClassPropertyMeta):
         self.device_typeid, self.device_id = state["device_typeid"], state["device_id"]
 
 
+class _OfDevices(Dict[Tuple[int, int], Context]):
+    """The contexts that arrays say they are on, by the device's kind and number; what is not there yet is made."""
+
+    def __missing__(self, device: Tuple[int, int]) -> Context:
+        made = self[device] = Context(Context.devtype2str[device[0]], device[1])
+        return made
+
+
+of_devices = _OfDevices()
+
+
 def cpu(device_id: int = 0) -> Context:
     """The CPU. All numbers mean the same one."""
     return Context("cpu", device_id)
@@ -138,7 +149,7 @@ def current_context() -> Context:
     stack = _current.stack
     if stack:
         return stack[-1]
-    return cpu() if _current.default is None else _current.default
+    return of_devices[1, 0] if _current.default is None else _current.default
 
 
 def current_context_text() -> str:

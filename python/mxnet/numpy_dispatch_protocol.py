@@ -98,9 +98,14 @@ def _to_numpy(value: Any) -> Any:
 
 
 def _from_numpy(value: Any) -> Any:
+    return _array_function()(value) if isinstance(value, onp.ndarray) else value
+
+
+@functools.lru_cache(maxsize=None)
+def _array_function() -> Callable[..., Any]:
     from .numpy import array
 
-    return array(value) if isinstance(value, onp.ndarray) else value
+    return array
 
 
 def _on_views(func: Callable[..., Any], args: Any, kwargs: Any) -> Tuple[bool, Any]:
@@ -147,6 +152,8 @@ def array_function(func: Any, types: Any, args: Tuple[Any, ...], kwargs: Dict[st
 
 def array_ufunc(ufunc: Any, method: str, inputs: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """What ndarray.__array_ufunc__ does."""
+    if not kwargs and method == "__call__" and ufunc in _ufuncs():
+        return _ufuncs()[ufunc](*map(_from_numpy, inputs))
     out = kwargs.pop("out", ())
     if any(not isinstance(array, NDArrayBase) for array in out if array is not None):
         raise TypeError(f"{ufunc.__name__}: given NumPy's array as out, expected an mx.np array")

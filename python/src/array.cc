@@ -105,7 +105,10 @@ PyObject* get_device(PyObject* self, void*) {
   return returning([&]() -> py::object {
     int type = 0, id = 0;
     check(MXNDArrayGetContext(as_array(self)->handle, &type, &id));
-    return py::make_tuple(type, id);
+    py::tuple device(2);
+    PyTuple_SET_ITEM(device.ptr(), 0, PyLong_FromLong(type));
+    PyTuple_SET_ITEM(device.ptr(), 1, PyLong_FromLong(id));
+    return device;
   });
 }
 

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// array[key] and array[key] = number for integers, slices, None and an ellipsis, without a detour
+// array[key] and array[key] = value for integers, slices, None and an ellipsis, without a detour
 // through Python. What lies together in memory is a view, everything else takes the operator slice.
-// Other keys, results without elements and wrong indices are left to Python, which knows the rules
-// for arrays in keys and what errors should say.
+// Keys with arrays are those of array_keys.h; results without elements and wrong indices are left
+// to Python, which knows what errors should say.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "array.h"
+#include "array_facts.h"
+#include "array_keys.h"
 #include "call_errors.h"
 #include "check.h"
 #include "operator.h"
 #include "registrations.h"
-#include "taken_rows.h"
 
 namespace py = pybind11;
 
 namespace mxnet::python {
 namespace {
-
-constexpr int kMostDims = 16;
-using Dims = std::array<int64_t, kMostDims>;
 
 // What a key selects along each dimension of the array, and the shape of the result.
 struct Selection {
@@ -236,21 +234,70 @@ py::object basic_index(PyObject* object, PyObject* key) {
   return wrapped(result, array->numpy);
 }
 
-// Writes a number to what a key selects. While autograd records, an assignment is more than a view
-// that is written to, and Python does it.
-bool basic_fill(PyObject* object, PyObject* key, PyObject* number) {
-  if (!is_array(object) || !(PyFloat_CheckExact(number) || PyLong_CheckExact(number))) return false;
+// Copies an array into the rows that an integer or a plain slice selects, if it has their shape and
+// type. False: not for us.
+bool copy_to_rows(const ArrayObject* array, PyObject* key, NDArrayHandle value) {
+  const bool integer = PyLong_CheckExact(key);
+  Dims dims{};
+  Selection s;
+  if (!(integer || PySlice_Check(key)) || !select_of(array, key, &dims, &s) || s.step[0] != 1)
+    return false;
+  int dtype = 0;
+  check(MXNDArrayGetDType(array->handle, &dtype));
+  const ArrayFacts given(value);
+  const int kept = integer ? 0 : 1;  // of the first dimension
+  if (given.storage_type != 0 || given.dtype != dtype || given.ndim < 1 ||
+      given.ndim != s.ndim - 1 + kept || (!integer && given.dims[0] != s.kept[0]) ||
+      !std::equal(given.dims.begin() + kept, given.end(), dims.begin() + 1))
+    return false;
+  Handle rows;
+  check(integer ? MXNDArrayAt64(array->handle, s.begin[0], rows.out())
+                : MXNDArraySlice64(array->handle, s.begin[0], s.end[0], rows.out()));
+  const py::object target = wrapped(rows.release());
+  static OperatorData& copy = *new OperatorData("_copyto", false);
+  PyObject* done = invoke_operator(copy, &value, 1, {}, target.ptr(), false);
+  if (done == nullptr) throw py::error_already_set();
+  Py_DECREF(done);
+  return true;
+}
+
+// One of NumPy's real numbers as Python's; null for anything else.
+py::object plain_number(PyObject* number) {
+  const std::string_view type = Py_TYPE(number)->tp_name;
+  PyObject* plain = nullptr;
+  if (type.starts_with("numpy.float")) plain = PyNumber_Float(number);
+  if (type.starts_with("numpy.int") || type.starts_with("numpy.uint"))
+    plain = PyNumber_Long(number);
+  if (plain == nullptr) PyErr_Clear();
+  return py::reinterpret_steal<py::object>(plain);
+}
+
+// Writes a number or an array to what a key selects. While autograd records, an assignment is more
+// than a view that is written to, and Python does it.
+bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
+  const bool copies = is_array(value);
+  if (!is_array(object)) return false;
+  py::object plain;
+  if (!copies && !PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) {
+    plain = plain_number(value);
+    if (!plain) return false;
+    value = plain.ptr();
+  }
   const ArrayObject* array = as_array(object);
   int storage_type = 0;
   bool recording = false;
   check(MXNDArrayGetStorageType(array->handle, &storage_type));
   check(MXAutogradIsRecording(&recording));
+  if (storage_type != 0 || recording) return false;
+  if (copies)
+    return copy_to_rows(array, key, as_array(value)->handle) ||
+           copy_to_selected(object, key, value);
   Dims dims{};
   Selection s;
   int64_t first = 0, last = 0;
-  if (storage_type != 0 || recording || !select_of(array, key, &dims, &s)) return false;
+  if (!select_of(array, key, &dims, &s)) return fill_selected(object, key, value);
   if (!together(s, dims.data(), &first, &last)) {
-    fill_slice(array->handle, s, number);
+    fill_slice(array->handle, s, value);
     return true;
   }
   Handle view;
@@ -259,7 +306,7 @@ bool basic_fill(PyObject* object, PyObject* key, PyObject* number) {
   // Leaked, as operators that Python made are: they may be called until the interpreter is gone.
   static OperatorData& set_value = *new OperatorData("_set_value", false);
   static PyObject* const src = PyUnicode_InternFromString("src");
-  const std::vector<ParamValue> params{{src, number}};
+  const std::vector<ParamValue> params{{src, value}};
   PyObject* done = invoke_operator(set_value, nullptr, 0, params, target.ptr(), false);
   if (done == nullptr) throw py::error_already_set();
   Py_DECREF(done);
@@ -278,7 +325,10 @@ py::object usual_index(PyObject* self, PyObject* key) {
   const ArrayObject* array = as_array(self);
   const bool integer = PyLong_CheckExact(key);
   if (is_array(key)) return taken_rows(self, key);
-  if (!integer && !PySlice_Check(key)) return basic_index(self, key);
+  if (!integer && !PySlice_Check(key)) {
+    py::object made = basic_index(self, key);
+    return made.ptr() == Py_NotImplemented ? taken_along(self, key) : made;
+  }
   int ndim = 0;
   const int64_t* dims = nullptr;
   check(MXNDArrayGetShapeEx64(array->handle, &ndim, &dims));
@@ -329,7 +379,7 @@ PyObject* call_basic_index(PyObject*, PyObject* const* args, Py_ssize_t count) {
 
 PyObject* call_basic_fill(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return returning([&]() -> py::object {
-    if (count != 3) throw py::type_error("basic_fill: expected an array, a key and a number");
+    if (count != 3) throw py::type_error("basic_fill: expected an array, a key and a value");
     return py::bool_(basic_fill(args[0], args[1], args[2]));
   });
 }
@@ -338,9 +388,9 @@ PyMethodDef kFunctions[] = {
     fast_method(
         "basic_index", call_basic_index,
         "array[key] for integers, slices, None and an ellipsis; NotImplemented for other keys."),
-    fast_method("basic_fill", call_basic_fill,
-                "array[key] = number for integers, slices, None and an ellipsis; otherwise False, "
-                "and nothing done."),
+    fast_method(
+        "basic_fill", call_basic_fill,
+        "array[key] = value for the usual keys and values; otherwise False, and nothing done."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -17,6 +17,14 @@ def test_contexts_compare_hash_and_pickle_by_value():
     assert pickle.loads(pickle.dumps(mx.gpu(3))) == mx.gpu(3)
 
 
+def test_the_context_of_an_array():
+    for context in (mx.cpu(), mx.cpu(1), mx.Context("cpu_pinned", 0), mx.Context("cpu_shared", 0)):
+        array = mx.nd.zeros((2,), ctx=context)
+        for kind in (array, array.as_np_ndarray()):
+            assert kind.context == kind.ctx == context and str(kind.context) == str(context)
+            assert kind.as_in_context(context) is kind and pickle.loads(pickle.dumps(kind.context)) == context
+
+
 @pytest.mark.parametrize("name, number", [("cpu", 1), ("gpu", 2), ("cpu_pinned", 3), ("cpu_shared", 5)])
 def test_numbers_are_those_of_files_and_the_c_abi(name, number):
     context = mx.Context(name, 4)

@@ -141,6 +141,25 @@ def test_methods_are_operators(left):
     assert [part.shape for part in mx.nd.split_v2(x, (1,), axis=1)] == [(2, 1), (2, 2)]
 
 
+AXES = [(0, 2), (-1, 0), (2, -3), (1, 1), ((0, 1), (2, 0)), ([2], [0]), (np.int64(2), 0), ((), ()), (0, (1,))]
+
+
+@pytest.mark.parametrize("source, destination", AXES, ids=str)
+def test_axes_are_moved_where_numpy_moves_them(source, destination):
+    values = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    moved = mx.nd.moveaxis(mx.nd.array(values), source, destination)
+    assert np.array_equal(moved.asnumpy(), np.moveaxis(values, source, destination))
+
+
+@pytest.mark.parametrize("source, destination", [(3, 0), (0, -4), ((0, 0), (1, 2)), ((0, 1), (2,)), (1.5, 0), (True, 5)], ids=str)
+def test_axes_that_are_not_there_are_numpys_errors(source, destination):
+    with pytest.raises(Exception) as theirs:  # noqa: PT011
+        np.moveaxis(np.zeros((2, 3, 4)), source, destination)
+    with pytest.raises(type(theirs.value)) as ours:
+        mx.nd.moveaxis(mx.nd.zeros((2, 3, 4)), source, destination)
+    assert str(ours.value) == str(theirs.value)
+
+
 def test_reshape_shares_memory(left):
     x = mx.nd.array(left)
     x.reshape(-1)[0] = 9

@@ -76,9 +76,9 @@ def basic_index(array: Any, key: Any) -> Any:
     return NotImplemented
 
 
-def basic_fill(array: Any, key: Any, number: Any) -> bool:
+def basic_fill(array: Any, key: Any, value: Any) -> bool:
     """As basic_index: nothing is done here, which the caller is told."""
-    del array, key, number
+    del array, key, value
     return False
 
 

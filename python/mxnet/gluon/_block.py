@@ -24,6 +24,9 @@ class Block:
     A block or parameter that becomes an attribute is registered as a child or parameter of this one.
     """
 
+    # Attributes that hold blocks by design, or never any.
+    _own_containers = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks"))
+
     def __init__(self, prefix: Optional[str] = None, params: Optional[ParameterDict] = None) -> None:
         self._empty_prefix = prefix == ""
         self._prefix, self._params = BlockScope.create(prefix, params, self._alias())
@@ -98,27 +101,34 @@ class Block:
 
     def collect_params(self, select: Optional[str] = None) -> ParameterDict:
         """All parameters, those of children too; or those whose names start with the regular expression."""
-        self._check_container_with_block()
         found = ParameterDict(self._params.prefix)
-        own = self.params.items()
-        if select:
-            pattern = re.compile(select)
-            own = [(name, value) for name, value in own if pattern.match(name)]  # type: ignore[assignment]
-        found._params.update(own)
-        for child in self._children.values():
-            found.update(child.collect_params(select))
+        self._add_params(found, select, re.compile(select).match if select else None)
         return found
+
+    def _add_params(self, found: ParameterDict, select: Optional[str], chosen: Optional[Callable[[str], Any]]) -> None:
+        """Adds its parameters and those of its children: into one dictionary, whatever the depth."""
+        self._check_container_with_block()
+        own = self.params._params
+        if own:
+            found.update(own if chosen is None else {name: value for name, value in own.items() if chosen(name)})
+        for child in self._children.values():
+            if getattr(type(child), "collect_params", None) is Block.collect_params and "collect_params" not in child.__dict__:
+                child._add_params(found, select, chosen)
+            else:  # the program's own
+                found.update(child.collect_params(select))
 
     def _check_container_with_block(self) -> None:
         for name, value in self.__dict__.items():
-            if not isinstance(value, _CONTAINERS) or not value or name in _OWN or name.startswith("__"):
+            if type(value) in _LEAVES or not isinstance(value, _CONTAINERS) or not value:
+                continue
+            if name in self._own_containers or name.startswith("__"):
                 continue
             held = {id(block) for block in _blocks_in(value)}
             if held and not held.issubset(map(id, self._children.values())):
                 warnings.warn(
                     f"{type(self).__name__}.{name} holds blocks that are no children of {self.name}: their parameters are "
                     "left out. Register them with register_child(), or use nn.Sequential",
-                    stacklevel=3,
+                    stacklevel=4,
                 )
 
     def _collect_params_with_prefix(self, prefix: str = "") -> Dict[str, Parameter]:
@@ -280,8 +290,7 @@ class Block:
 
 
 _CONTAINERS = (list, tuple, dict)
-# Attributes of Block that hold blocks by design.
-_OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks", "_own_arrays"))
+_LEAVES = frozenset((bool, float, int, str, type(None), BlockScope, Parameter, ParameterDict))  # hold no blocks
 
 
 def _blocks_in(nested: Any) -> Iterator[Block]:

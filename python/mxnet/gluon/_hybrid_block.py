@@ -39,6 +39,7 @@ class HybridBlock(Block):
     After hybridize() the first call makes a graph of it, and all later calls run that graph.
     """
 
+    _own_containers = Block._own_containers | {"_own_arrays", "_flags", "_backend", "_op_hooks", "_graph"}
     # By device, and as of how many replacements.
     _own_arrays: Tuple[int, Dict[Any, _Own]] = (-1, {})
 

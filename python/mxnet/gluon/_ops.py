@@ -7,12 +7,13 @@ not have runs as the operator of mx.nd, on the same memory.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict
+from functools import lru_cache
+from typing import Any, Callable, Dict, Tuple
 
 from .._np_scopes import _mode
 
 # Names in mx.nd and, where another function or other parameters are needed, what has them in np or npx.
-_NUMPY: Dict[str, str] = {
+_OTHERS: Dict[str, str] = {
     "Activation": "npx.activation",
     "BatchNorm": "npx.batch_norm",
     "Convolution": "npx.convolution",
@@ -38,19 +39,21 @@ _NUMPY: Dict[str, str] = {
     "sigmoid": "npx.sigmoid",
     "softmax": "npx.softmax",
 }
+_NUMPY: Dict[str, Tuple[str, str]] = {name: tuple(path.split(".")) for name, path in _OTHERS.items()}  # type: ignore[misc]
 
 
 def op(F: Any, name: str) -> Callable[..., Any]:
     """An operator for the kind of arrays that the thread works with."""
     if not _mode.active:
         return getattr(F, name)
-    module, _, function = _NUMPY.get(name, f"np.{name}").partition(".")
+    module, function = _NUMPY.get(name) or ("np", name)
     found = getattr(getattr(F, module), function, None)
     if found is None:
         return _bridged(getattr(F, name))
     return _without_name(found) if module == "np" else found
 
 
+@lru_cache(maxsize=None)
 def _without_name(function: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's functions do not take names of nodes."""
     return lambda *args, name=None, **kwargs: function(*args, **kwargs)

@@ -18,6 +18,7 @@ from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
 from ._devices import contexts_of, same_processor
 from ._errors import DeferredInitializationError, MismatchError
+from ._gradients import zero_gradient
 from ._replacements import Arrays, Told
 from .utils import shape_is_known
 
@@ -389,10 +390,7 @@ class Parameter:
     def zero_grad(self) -> None:
         """Fills the gradients with zeros."""
         for array in self._grad or ():
-            if array.stype == "default":
-                array[:] = 0
-            else:
-                ndarray.zeros(array.shape, array.context, array.dtype, array.stype).copyto(array)
+            zero_gradient(array)
 
     def var(self) -> symbol.Symbol:
         """The variable that stands for it in a network; always the same one."""

@@ -13,6 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ..base import numeric_types
+from ..ndarray import NDArray
 from ..util import is_np_array
 from ._errors import MismatchError
 from ._ops import op
@@ -38,7 +39,7 @@ def _apply_weighting(F: Any, loss: Any, weight: Optional[float], sample_weight: 
 
 
 def _reshape_like(F: Any, x: Any, y: Any) -> Any:
-    return op(F, "reshape_like")(x, y)
+    return x if isinstance(x, NDArray) and x.shape == y.shape else op(F, "reshape_like")(x, y)
 
 
 def _softplus(F: Any, x: Any) -> Any:
@@ -66,7 +67,8 @@ class Loss(HybridBlock):
             return getattr(F, how)(loss, axis=self._batch_axis, exclude=True)
         if self._batch_axis != 0:
             loss = F.np.swapaxes(loss, 0, self._batch_axis)
-        return getattr(F.np, how)(F.npx.batch_flatten(loss), axis=1)
+        flat = isinstance(loss, NDArray) and len(loss.shape) == 2
+        return getattr(F.np, how)(loss if flat else F.npx.batch_flatten(loss), axis=1)
 
 
 class L2Loss(Loss):

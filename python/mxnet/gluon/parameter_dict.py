@@ -13,6 +13,7 @@ from .. import initializer, ndarray
 from ..context import Context
 from ..ndarray import NDArray
 from ._errors import MismatchError
+from ._gradients import zero_gradients
 from ._parameter_loading import named_arrays
 
 if TYPE_CHECKING:
@@ -111,10 +112,12 @@ class ParameterDict:
 
     def update(self, other: Union[ParameterDict, Mapping[str, Parameter]]) -> None:
         """Takes all parameters of another dictionary, plain ones too."""
+        known = self._params
         for name, parameter in other.items():
-            if self._params.get(name, parameter) is not parameter:
+            if known.get(name, parameter) is not parameter:
                 raise MismatchError(f"given two different parameters of the name {name}")
-        self._params.update(other.items())
+        for name, parameter in other.items():
+            known[name] = parameter
 
     # --- All at once
 
@@ -129,8 +132,12 @@ class ParameterDict:
 
     def zero_grad(self) -> None:
         """Fills all gradients with zeros."""
+        from .parameter import Parameter
+
+        zero_gradients(parameter for parameter in self.values() if type(parameter).zero_grad is Parameter.zero_grad)
         for parameter in self.values():
-            parameter.zero_grad()
+            if type(parameter).zero_grad is not Parameter.zero_grad:
+                parameter.zero_grad()  # the program's own
 
     def reset_ctx(self, ctx: Any) -> None:
         """Moves all of them to other devices."""

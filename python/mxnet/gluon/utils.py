@@ -9,16 +9,19 @@ import os
 import warnings
 import weakref
 from collections import OrderedDict
-from typing import Any, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from .. import config, ndarray
 from .._files import replacing
 from ..context import Context
 from ..ndarray import NDArray
+from ..ndarray._dtypes import dtype_number
 from ..util import is_np_array, is_np_shape
 from ._errors import MismatchError
 
 __all__ = ["HookHandle", "check_sha1", "clip_global_norm", "download", "replace_file", "shape_is_known", "split_and_load", "split_data"]
+
+_FLOAT32 = dtype_number("float32")
 
 
 def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> List[NDArray]:
@@ -63,7 +66,8 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
     if not arrays:
         raise MismatchError("given no arrays, expected at least one")
     device = arrays[0].context
-    squares = [_square_sum(array).as_in_context(device) for array in arrays]
+    squares = [_square_sum(array) for array in arrays]
+    squares = [square if square._device == squares[0]._device else square.copyto(device) for square in squares]
     norm = ndarray.sqrt(ndarray.add_n(*squares))
     scale = ndarray.minimum(max_norm / (norm + 1e-8), 1.0)
     known: Any = None
@@ -71,15 +75,22 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
         known = norm.asscalar()
         if not math.isfinite(known):
             warnings.warn("The norm of the gradients is infinite or not a number", stacklevel=2)
+    factors: Dict[Any, NDArray] = {}
     for array in arrays:
-        factor = scale.astype(array.dtype, copy=False).as_in_context(array.context)
-        array *= factor.as_np_ndarray() if getattr(array, "_is_np", False) else factor
+        kind = array._device, array._dtype_id, getattr(array, "_is_np", False)
+        if kind not in factors:
+            factor = scale.astype(array.dtype, copy=False).as_in_context(array.context)
+            factors[kind] = factor.as_np_ndarray() if kind[2] else factor
+        array *= factors[kind]
     return norm if known is None else known
 
 
 def _square_sum(array: NDArray) -> NDArray:
-    flat = array.as_nd_ndarray().reshape((-1,)).astype("float32", copy=False)
-    return ndarray.dot(flat, flat).reshape((1,))
+    flat = array.as_nd_ndarray()._view((-1,), False)
+    if flat._dtype_id != _FLOAT32:
+        flat = flat.astype("float32")
+    product = ndarray.dot(flat, flat)
+    return product if product.shape == (1,) else product._view((1,), False)
 
 
 def shape_is_known(shape: Any) -> bool:

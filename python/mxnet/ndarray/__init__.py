@@ -19,7 +19,10 @@ _MODULES = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_ex
 
 
 def __getattr__(name: str) -> Any:
-    return _lazy.module(__name__, _MODULES[name]) if name in _MODULES else _operators(name)
+    if name not in _MODULES:
+        return _operators(name)
+    globals()[name] = module = _lazy.module(__name__, _MODULES[name])  # layers ask for it with every call
+    return module
 
 
 def __dir__() -> list:

@@ -30,10 +30,14 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
 
 def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
     """Axes at other places, the others in their order."""
-    order = np.moveaxis(np.empty((0,) * tensor.ndim), source, destination).ndim  # checks the axes
-    places = list(range(order))
+    order = len(tensor.shape)
+    if type(source) is int and type(destination) is int and -order <= source < order and -order <= destination < order:
+        axes = list(range(order))
+        axes.insert(destination % order, axes.pop(source))
+        return _op("transpose")(tensor, axes=tuple(axes))
+    np.moveaxis(np.empty((0,) * order), source, destination)  # checks the axes
     sources = [axis % order for axis in ints(source)]
-    rest = [axis for axis in places if axis not in sources]
+    rest = [axis for axis in range(order) if axis not in sources]
     for to, axis in sorted(zip((axis % order for axis in ints(destination)), sources)):
         rest.insert(to, axis)
     return _op("transpose")(tensor, axes=tuple(rest))

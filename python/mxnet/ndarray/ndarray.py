@@ -12,7 +12,7 @@ from .. import _core
 from .._core import NDArrayBase
 from .._np_scopes import SAVED_WITH_SHAPES, called_with_shapes
 from ..base import integer_types, numeric_types, show_ctypes_names
-from ..context import Context
+from ..context import Context, of_devices
 from . import _generate, _indexing, _plain
 from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
 from ._integers import ints
@@ -53,8 +53,7 @@ class NDArray(NDArrayBase):
     @property
     def context(self) -> Context:
         """The device."""
-        kind, number = self._device
-        return Context(Context.devtype2str[kind], number)
+        return of_devices[self._device]
 
     ctx = context
     device = context

@@ -4,6 +4,7 @@
 import copy
 import gc
 import pickle
+import warnings
 import weakref
 
 import numpy as np
@@ -78,6 +79,28 @@ def test_collect_params_selects_by_the_start_of_names():
     assert list(net.params) == ["net0_scale"]
 
 
+def test_collect_params_asks_children_that_have_their_own():
+    class Chosen(nn.HybridSequential):
+        def collect_params(self, select=None):
+            return super().collect_params(".*weight")
+
+    net = nn.Sequential(prefix="")
+    chosen, replaced, shared = Chosen(prefix="chosen_"), nn.Dense(1, prefix="replaced_"), nn.Dense(1, prefix="shared_")
+    chosen.add(nn.Dense(1, prefix="inner_"))
+    replaced.collect_params = lambda select=None: {"given": replaced.weight}
+    net.add(chosen, replaced, shared, shared)
+    names = ["inner_weight", "given", "shared_weight", "shared_bias"]
+    assert list(net.collect_params()) == names
+    assert list(net.collect_params("shared.*bias")) == [*names[:2], names[3]]
+    net.add(nn.Dense(2, prefix="shared_"))
+    with pytest.raises(AssertionError, match="two different parameters of the name shared_weight"):
+        net.collect_params()
+    transforms = nn.Sequential()
+    transforms.add(abs)
+    with pytest.raises(AttributeError, match="collect_params"):
+        transforms.collect_params()
+
+
 def test_attributes_keep_their_kind():
     net = Net()
     with pytest.raises(TypeError, match="attribute first"):
@@ -93,8 +116,31 @@ def test_attributes_keep_their_kind():
 def test_blocks_in_lists_are_warned_of():
     net = Net()
     net.more = [nn.Dense(1)]
-    with pytest.warns(UserWarning, match="Net.more holds blocks"):
+    with pytest.warns(UserWarning, match="Net.more holds blocks") as told:
         net.collect_params()
+    assert told[0].filename == __file__
+
+
+def test_nested_blocks_in_any_attribute_are_warned_of():
+    outer = nn.HybridSequential()
+    outer.add(nn.Dense(1))
+    outer[0].kept = {"a": [(nn.Dense(1),)]}
+    with pytest.warns(UserWarning, match="Dense.kept holds blocks"):
+        outer.collect_params()
+    net = Net()
+    net._flags = [nn.Dense(1)]  # a HybridBlock has an attribute of this name, for other things
+    with pytest.warns(UserWarning, match="Net._flags holds blocks"):
+        net.collect_params()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hybrid = nn.HybridSequential()
+        hybrid.add(nn.Dense(1, in_units=1))
+        hybrid.initialize()
+        hybrid.hybridize(static_alloc=True)
+        hybrid(mx.nd.ones((1, 1)))
+        hybrid.values = mx.nd.ones((2, 2))  # has no truth value
+        hybrid.own = [hybrid[0]]
+        hybrid.collect_params()
 
 
 def test_repr_shows_the_tree():

@@ -80,6 +80,22 @@ def test_weight_is_a_factor(name):
     np.testing.assert_allclose(heavier(*arrays(inputs)).asnumpy(), 3 * elements.mean(1), rtol=1e-4)
 
 
+@pytest.mark.parametrize("loss", [gluon.loss.L2Loss(), gluon.loss.L1Loss(), gluon.loss.HingeLoss(), gluon.loss.LogisticLoss()], ids=repr)
+@pytest.mark.parametrize("shape", [(4, 3), (4, 3, 1), (12,)])
+def test_labels_of_another_shape_are_as_good_and_have_gradients(loss, shape):
+    random = np.random.RandomState(3)
+    pred, values = mx.nd.array(random.randn(4, 3)), random.randn(4, 3)
+    made, gradients = [], []
+    for label in (mx.nd.array(values), mx.nd.array(values.reshape(shape))):
+        label.attach_grad()
+        with mx.autograd.record():
+            made.append(loss(pred, label))
+        made[-1].backward()
+        gradients.append(label.grad.asnumpy())
+    assert np.array_equal(made[0].asnumpy(), made[1].asnumpy())
+    assert gradients[1].shape == shape and gradients[0].any() and np.array_equal(gradients[0], gradients[1].reshape(4, 3))
+
+
 def test_other_batch_axes():
     found = L2Loss(batch_axis=1)(*arrays((PRED, OTHER))).asnumpy()
     np.testing.assert_allclose(found, ((PRED - OTHER) ** 2 / 2).mean(0), rtol=1e-5)

@@ -90,6 +90,44 @@ def test_set_data_and_zero_grad_reach_all_devices():
     assert all((grad.asnumpy() == 0).all() for grad in parameter.list_grad())
 
 
+def test_zero_grad_of_a_dictionary_fills_all_gradients():
+    class Own(Parameter):
+        def zero_grad(self):
+            self.asked = True
+
+    kinds = {"a": {}, "half": {"dtype": "float16"}, "rows": {"grad_stype": "row_sparse"}, "still": {"grad_req": "null"}}
+    parameters = ParameterDict()
+    parameters.update({name: made(name, **options) for name, options in kinds.items()})
+    own = Own("own", shape=(2, 3))
+    own.initialize()
+    later = Parameter("later", shape=(0, 3), allow_deferred_init=True)
+    later.initialize()
+    parameters.update({"own": own, "later": later})
+    for name in ("a", "half", "own"):
+        for grad in parameters[name].list_grad():
+            grad[:] = 3
+    for grad in parameters["rows"].list_grad():
+        mx.nd.ones((2, 3), ctx=grad.context).tostype("row_sparse").copyto(grad)
+    parameters.zero_grad()
+    for name in ("a", "half", "rows"):
+        assert [grad.asnumpy().any() for grad in parameters[name].list_grad()] == [False, False]
+    assert own.asked and (own.grad().asnumpy() == 3).all()
+
+
+def test_zero_grad_refuses_what_was_recorded():
+    parameter = Parameter("w", shape=(2,))
+    parameter.initialize(init="one")
+    with mx.autograd.record():
+        (parameter.data() * 3).sum().backward()
+        parameter.zero_grad()
+    assert not parameter.grad().asnumpy().any()
+    with mx.autograd.record():
+        loss = (parameter.data() * parameter.grad()).sum()
+        with pytest.raises(ValueError, match="recorded graph"):
+            parameter.zero_grad()
+    assert loss.asscalar() == 0
+
+
 def test_gradient_request_can_change():
     parameter = made()
     parameter.grad_req = "add"

@@ -41,6 +41,21 @@ def test_clipping_by_the_norm_of_all():
         utils.clip_global_norm([], 1.0)
 
 
+@pytest.mark.parametrize("shapes", [False, True])
+def test_clipping_of_several_types_kinds_and_devices(shapes):
+    with mx.util.np_shape(shapes):
+        arrays = [
+            mx.nd.full((2, 2), 3), mx.np.full((3,), 2), mx.nd.full((2,), 1, dtype="float16"), mx.nd.full((1, 2), 2, ctx=mx.cpu(1)),
+            mx.np.full((4,), 1, ctx=mx.cpu(1)), mx.nd.full((1,), 5, dtype="float64"),
+        ]  # fmt: skip
+        before = [array.asnumpy() for array in arrays]
+        norm = np.sqrt(sum((values.astype(np.float64) ** 2).sum() for values in before))
+        assert mx.gluon.utils.clip_global_norm(arrays, 2.0) == pytest.approx(norm)
+        for array, values in zip(arrays, before):
+            assert array.dtype == values.dtype and array.shape == values.shape
+            np.testing.assert_allclose(array.asnumpy(), values * (2 / norm), rtol=1e-3 if values.dtype == np.float16 else 1e-5)
+
+
 def test_zeros_leave_a_shape_unknown_unless_numpys_rules_hold():
     assert utils.shape_is_known((2, 3))
     assert not any(utils.shape_is_known(shape) for shape in (None, (), (0, 2)))

@@ -182,3 +182,15 @@ def test_an_iterator_needs_neither_labels_nor_filling():
 def test_what_an_iterator_must_have_is_named(name):
     with pytest.raises(NotImplementedError, match=f"DataIter has no {name}"):
         getattr(mx.io.DataIter(), name)()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "float64"])
+@pytest.mark.parametrize("order", [[3], [2, 3, 4], [0, 1, 2, 3, 4, 5], [2, 4, 3, 5], [2, 2, 4], [4, 3, 2], [5, 0], [0, 2, 1, 3]], ids=str)
+def test_rows_are_those_of_any_order(dtype, order):
+    """Only where they lie one after the other they are the source's own memory."""
+    values = np.arange(18, dtype=np.float32).reshape(6, 3)
+    source = mx.nd.array(values)
+    got = mx.io.utils.rows(source, np.array(order, dtype))
+    assert np.array_equal(got.asnumpy(), values[order])
+    source[:] = -1
+    assert np.array_equal(got.asnumpy(), -np.ones((len(order), 3)) if order == list(range(order[0], order[0] + len(order))) else values[order])
