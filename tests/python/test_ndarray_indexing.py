@@ -146,6 +146,20 @@ def test_an_index_of_another_type_is_an_error_of_numpys_class_and_of_the_release
             mx.nd.zeros((3, 2))[key] = 1
 
 
+@pytest.mark.parametrize("key", [slice(None), slice(0, 2), slice(None, None, 2), (slice(1, 3), slice(1, 4)), [2, 0], np.array([1, 2])])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("make", [mx.nd, mx.np])
+def test_values_come_from_any_device(key, dtype, make):
+    device, other = mx.cpu(0), mx.gpu(0) if mx.num_gpus() else mx.cpu(1)
+    expected = np.zeros((3, 4), "float32")
+    expected[key] = values = np.arange(expected[key].size, dtype=dtype).reshape(expected[key].shape)
+    for here, there in ((device, other), (other, device)):
+        array = make.zeros((3, 4), ctx=here)
+        array[key] = make.array(values, ctx=there, dtype=dtype)
+        same(array, expected)
+        assert array.context == here
+
+
 @pytest.mark.parametrize("key", [0, (slice(None), 0), slice(1, 1), [0, 1]])
 @pytest.mark.parametrize("values", [np.ones(5), np.ones((2, 1, 5))])
 @pytest.mark.parametrize("given", ["array", "list", "nd.array"])

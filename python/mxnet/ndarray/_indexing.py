@@ -342,6 +342,8 @@ def _values(array: Any, value: Any, shape: Shape) -> Any:
         return array._index_array(value, array.dtype)
     if value.dtype != array.dtype:
         value = value.astype(array.dtype)
+    if value.context != array.context:
+        value = value.as_in_context(array.context)
     if given != tuple(value.shape):
         value = value._view(given, False)
     return value if given == shape else _generate.operator("broadcast_to")(value, shape=shape)
