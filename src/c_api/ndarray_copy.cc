@@ -22,21 +22,32 @@ int64_t checked_count(const char* function, const void* data, size_t size) {
   return static_cast<int64_t>(size);
 }
 
-int checked_part(const char* function, int64_t part) {
+int checked_part(const char* function, int part) {
   if (part < kValuesPart || part > 1)
     throw Error(ErrorCode::kValue, function,
                 fmt::format("given part {}, expected -1 (values), 0 or 1 (index arrays)", part));
-  return static_cast<int>(part);
+  return part;
 }
 
-void get_part(const char* function, NDArrayHandle handle, int64_t part, NDArrayHandle* out) {
+int checked_aux(const char* function, int64_t aux) {
+  if (aux < 0 || aux > 1)
+    throw Error(ErrorCode::kValue, function,
+                fmt::format("given index array {}, expected 0 or 1", aux));
+  return static_cast<int>(aux);
+}
+
+void get_part(const char* function, NDArrayHandle handle, int part, NDArrayHandle* out) {
   require(out, function, "out");
-  *out = new_handle(copy_part(array_of(handle, function), checked_part(function, part)));
+  *out = new_handle(copy_part(array_of(handle, function), part));
+}
+
+void get_aux(const char* function, NDArrayHandle handle, int64_t aux, NDArrayHandle* out) {
+  get_part(function, handle, checked_aux(function, aux), out);
 }
 
 void get_aux_type(const char* function, NDArrayHandle handle, int64_t aux, int* out) {
   require(out, function, "out_type");
-  *out = static_cast<int>(aux_dtype(array_of(handle, function), checked_part(function, aux)));
+  *out = static_cast<int>(aux_dtype(array_of(handle, function), checked_aux(function, aux)));
 }
 
 }  // namespace
@@ -97,11 +108,11 @@ int MXNDArrayGetDataNDArray(NDArrayHandle handle, NDArrayHandle* out) {
 }
 
 int MXNDArrayGetAuxNDArray(NDArrayHandle handle, uint32_t i, NDArrayHandle* out) {
-  return guarded([&] { get_part("MXNDArrayGetAuxNDArray", handle, i, out); });
+  return guarded([&] { get_aux("MXNDArrayGetAuxNDArray", handle, i, out); });
 }
 
 int MXNDArrayGetAuxNDArray64(NDArrayHandle handle, int64_t i, NDArrayHandle* out) {
-  return guarded([&] { get_part("MXNDArrayGetAuxNDArray64", handle, i, out); });
+  return guarded([&] { get_aux("MXNDArrayGetAuxNDArray64", handle, i, out); });
 }
 
 int MXNDArrayGetAuxType(NDArrayHandle handle, uint32_t i, int* out_type) {

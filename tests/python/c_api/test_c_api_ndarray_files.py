@@ -31,7 +31,9 @@ class SparseArraysAndFiles(ArrayTest):
         kind = C.c_int()
         mx.MXNDArrayGetAuxType(csr, C.c_uint(1), C.byref(kind))
         self.assertEqual(kind.value, INT64)
-        self.assert_fails("given part 2|index array 2", out_handle, "MXNDArrayGetAuxNDArray", csr, C.c_uint(2))
+        for aux in (2, -1):
+            self.assert_fails(f"index array {aux}", out_handle, "MXNDArrayGetAuxNDArray64", csr, C.c_int64(aux))
+            self.assert_fails(f"index array {aux}", mx.MXNDArrayGetAuxType64, csr, C.c_int64(aux), C.byref(kind))
         self.assert_fails("index array 0 of a default", mx.MXNDArrayGetAuxType, data, C.c_uint(0), C.byref(kind))
         self.assert_fails("given a csr array", out_handle, "MXNDArraySlice", csr, C.c_uint(0), C.c_uint(1))
         bad = new_sparse(2, (2, 3), ((2,), [1, 2]), [[0, 1, 2], [0, 5]])
