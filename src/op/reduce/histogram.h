@@ -36,7 +36,7 @@ struct EqualBins {
     // Beside the highest edge not a number, where bins have no width or no end.
     if (!(at < count)) at = at >= count ? count - 1 : 0;
     auto bin = static_cast<int64_t>(at);
-    // What is rarely so is asked first: that a bin is the first or last of a few cannot be foreseen.
+    // What is rarely so comes first: whether a bin is the first or the last cannot be foreseen.
     if (element < edge_at(bin) && bin > 0) --bin;
     if (element >= edge_at(bin + 1) && bin + 1 < bins) ++bin;
     return bin;
