@@ -35,11 +35,31 @@ struct Matrices {
   bool transpose_a, transpose_b;
   int64_t m, k, n;
   Shape out;
+  bool few = true;  // whether floats are for multiply_few, which sums some vectors in another order
 };
 using MaybeMatrices = std::optional<Matrices>;
 
+// A vector of `dot`, and a matrix or vector, in the digits that labels give: a lone row or column
+// is not transposed. Transposing a vector changes nothing.
+MaybeMatrices vector_matrices(const DotParams& params, const Shape& a, const Shape& b) {
+  const bool rows = a.ndim() == 2, columns = b.ndim() == 2;
+  const int summed_a = rows && !params.transpose_a ? 1 : 0;
+  const int summed_b = columns && params.transpose_b ? 1 : 0;
+  const int64_t m = rows ? a[1 - summed_a] : 1, n = columns ? b[1 - summed_b] : 1;
+  const int64_t k = a[summed_a];
+  if (b[summed_b] != k) return {};
+  return Matrices{rows && summed_a == 0 && m != 1 && k != 1,
+                  summed_b == 1 && n != 1 && k != 1,
+                  m,
+                  k,
+                  n,
+                  {rows ? m : n},
+                  false};
+}
+
 MaybeMatrices dot_matrices(const DotParams& params, const Shape& a, const Shape& b) {
-  if (a.ndim() != 2 || b.ndim() != 2) return {};
+  if (std::min(a.ndim(), b.ndim()) < 1 || std::max(a.ndim(), b.ndim()) > 2) return {};
+  if (a.ndim() == 1 || b.ndim() == 1) return vector_matrices(params, a, b);
   const MatrixProduct p(params, a, b);
   if (b[params.transpose_b ? 1 : 0] != p.k) return {};
   return Matrices{params.transpose_a, params.transpose_b, p.m, p.k, p.n, {p.m, p.n}};
@@ -103,12 +123,13 @@ bool is_small(const MaybeMatrices& p, DType type) {
 void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c) {
   dispatch_product(a.dtype, [&]<class T>(T one) {
     if constexpr (std::is_floating_point_v<T>) {
-      multiply_few(p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), b.as<T>(), c.as<T>());
-    } else {
-      const int64_t lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n, start[] = {0};
-      multiply(Products<T>{p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), lda, b.as<T>(),
-                           ldb, c.as<T>(), p.n, one, T{0}, start, start, start});
+      if (p.few)
+        return multiply_few(p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), b.as<T>(),
+                            c.as<T>());
     }
+    const int64_t lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n, start[] = {0};
+    multiply(Products<T>{p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), lda, b.as<T>(),
+                         ldb, c.as<T>(), p.n, one, T{0}, start, start, start});
   });
 }
 

@@ -31,10 +31,14 @@ struct EqualBins {
   MX_HOST_DEVICE int64_t bin_of(C element, const Edges& edge_at) const {
     const double value = static_cast<double>(element);
     if (!(value >= low && value <= high)) return -1;
-    auto bin = static_cast<int64_t>((value - low) * (static_cast<double>(bins) / (high - low)));
-    if (bin > bins - 1) bin = bins - 1;
-    if (bin > 0 && element < edge_at(bin)) --bin;
-    if (bin + 1 < bins && element >= edge_at(bin + 1)) ++bin;
+    const auto count = static_cast<double>(bins);
+    double at = (value - low) * (count / (high - low));
+    // Beside the highest edge not a number, where bins have no width or no end.
+    if (!(at < count)) at = at >= count ? count - 1 : 0;
+    auto bin = static_cast<int64_t>(at);
+    // What is rarely so comes first: whether a bin is the first or the last cannot be foreseen.
+    if (element < edge_at(bin) && bin > 0) --bin;
+    if (element >= edge_at(bin + 1) && bin + 1 < bins) ++bin;
     return bin;
   }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of 32 and 64 bits are sorted by vectors where the CPU has wide ones; others, and what that
-// does not take, digit by digit from the lowest (radix sort), which needs neither comparisons nor
-// branches, or, if there are few, by comparisons. Many short keys are only counted.
+// Keys of 32 and 64 bits are sorted by vectors where the CPU has wide ones, and so are a few short
+// ones; others, and what that does not take, digit by digit from the lowest (radix sort), which
+// needs neither comparisons nor branches, or, if there are few, by comparisons. Many short keys are
+// only counted.
 #include "op/sorting/sort_rows.h"
 
 #include <algorithm>
@@ -91,6 +92,18 @@ void count_and_write(K* keys, int64_t n) {
     keys = std::fill_n(keys, counts[value], static_cast<K>(value));
 }
 
+// A few short keys as keys of 32 bits. Whether they were sorted.
+template <class K>
+bool sort_widened(K* keys, int64_t n) {
+  constexpr int64_t kMost = sizeof(K) == 1 ? 512 : 1024;  // beyond, counts and digits are as fast
+  if (n > kMost || !sorts_by_vectors()) return false;
+  std::array<uint32_t, kMost> wide;
+  std::copy_n(keys, n, wide.data());
+  sort_by_vectors<uint32_t>(wide.data(), n, 0);
+  for (int64_t i = 0; i < n; ++i) keys[i] = static_cast<K>(wide[static_cast<std::size_t>(i)]);
+  return true;
+}
+
 // Elements from which on a table of all 16-bit values pays.
 constexpr int64_t kCounted = int64_t{1} << 15;
 
@@ -101,6 +114,7 @@ void sort_keys(K* keys, K* spare, int64_t n) {
   if constexpr (sizeof(K) >= 4) {
     if (sort_by_vectors<K>(keys, n, 0)) return;
   } else {
+    if (sort_widened(keys, n)) return;
     if (n >= (sizeof(K) == 1 ? kShort : kCounted) && n <= int64_t{UINT32_MAX})
       return count_and_write(keys, n);
   }

@@ -49,7 +49,8 @@ std::vector<K> keys_of(Pattern pattern, std::size_t n, std::mt19937_64& random) 
 std::vector<std::size_t> lengths() {
   std::vector<std::size_t> all;
   for (std::size_t n = 1; n < 300; ++n) all.push_back(n);
-  for (std::size_t n : {511, 512, 513, 1000, 4095, 4096, 8191, 8193, 40000}) all.push_back(n);
+  for (std::size_t n : {384, 385, 511, 512, 513, 1000, 1024, 1025, 4095, 4096, 8191, 8193, 40000})
+    all.push_back(n);
   return all;
 }
 

@@ -370,6 +370,21 @@ def test_histograms_count_what_lies_between_edges(mx, rng):
     assert (counts.tolist(), given.tolist()) == ([0, 2, 0, 0, 2, 0, 2], [0, 0, 0, 0, 1, 1, 1, 2])
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float16", "float32", "float64"])
+@pytest.mark.parametrize("high", [1e-320, 1e-312])
+def test_a_range_whose_bins_have_no_width_counts_what_is_at_its_beginning(mx, dtype, high):
+    # 0 is so many bins times infinity from the lowest edge.
+    counts, _ = mx.run("_histogram", np.array([0, 1, 0, 200], dtype), bin_cnt=4, range=(0, high))
+    assert counts.sum() == 2
+    if dtype == "float64":
+        assert counts.tolist() == [2, 0, 0, 0]
+
+
+def test_a_range_without_end_counts_everything_once(mx):
+    for dtype in ("uint8", "float32"):
+        assert mx.run("_histogram", np.array([0, 1, 5, 200], dtype), bin_cnt=4, range=(-np.inf, np.inf))[0].sum() == 4
+
+
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_bincount_has_the_length_of_the_largest_number_or_more(mx, rng, dtype):
     a = rng.integers(0, 90, size=500).astype(dtype)

@@ -21,6 +21,14 @@ ROWS = [
 ]  # fmt: skip
 
 
+# Vectors of dot, of which transposing is that of the matrix beside them.
+DOTS = [("dot", {"transpose_a": left, "transpose_b": right}, a[::-1] if left else a, b[::-1] if right else b,
+         lambda x, y, left=left, right=right: np.dot(x.T if left else x, y.T if right else y))
+        for left in (False, True) for right in (False, True)
+        for a, b in [((5,), (5,)), ((1,), (1,)), ((40,), (40,)), ((5,), (5, 2)), ((3, 5), (5,)), ((1, 5), (5,)), ((5,), (5, 1)), ((1,), (1, 4)), ((4, 1), (1,)),
+                     ((37, 21), (21,)), ((21,), (21, 37)), ((600,), (600, 500)), ((0,), (0,)), ((0, 5), (5,)), ((0,), (0, 3))]]  # fmt: skip
+
+
 def described(row):
     return f"{row[0]}{row[1] or ''} {row[2]} {row[3]}"
 
@@ -37,7 +45,7 @@ def test_products_are_numpys(mx, rng, row, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("row", [row for row in ROWS if 0 not in row[2] and row[2] and row[3]], ids=described)
+@pytest.mark.parametrize("row", [row for row in ROWS + DOTS if 0 not in row[2] and row[2] and row[3]], ids=described)
 def test_gradients_are_products_too(mx, rng, row, dtype):
     op, params, of_a, of_b, of = row
     a, b = (rng.integers(-4, 5, shape).astype(dtype) for shape in (of_a, of_b))
@@ -51,6 +59,14 @@ def test_gradients_are_products_too(mx, rng, row, dtype):
         assert found[at] == np.sum(moved)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("row", DOTS, ids=described)
+def test_dot_of_a_vector_is_numpys_and_has_a_dimension(mx, rng, row, dtype):
+    op, params, of_a, of_b, of = row
+    a, b = (rng.integers(-1, 2, shape).astype(dtype) for shape in (of_a, of_b))
+    np.testing.assert_array_equal(mx.run(op, a, b, **params)[0], np.atleast_1d(of(a.astype("float64"), b.astype("float64"))))
+
+
 def test_not_a_number_in_what_the_result_overwrites_does_not_stay(mx):
     a, b = (mx.array(np.ones((8, 8), "float32")) for _ in range(2))
     out = mx.array(np.full((8, 8), np.nan, "float32"))
@@ -59,8 +75,14 @@ def test_not_a_number_in_what_the_result_overwrites_does_not_stay(mx):
     mx.free(a, b, out)
 
 
-@pytest.mark.parametrize("op, params", [("_np_dot", {}), ("_npi_matmul", {}), ("_npi_tensordot_int_axes", {"axes": 1}), ("_npi_tensordot_int_axes", {"axes": 3}),
+@pytest.mark.parametrize("op, params", [("dot", {}), ("_np_dot", {}), ("_npi_matmul", {}), ("_npi_tensordot_int_axes", {"axes": 1}), ("_npi_tensordot_int_axes", {"axes": 3}),
                                         ("_npi_tensordot", {"a_axes_summed": (-1,), "b_axes_summed": (-1,)})])
 def test_matrices_that_do_not_fit_are_refused_by_name(mx, op, params):
     with pytest.raises(Failure, match=op):
         mx.run(op, np.ones((3, 5), "float32"), np.ones((4, 2), "float32"), **params)
+
+
+def test_vectors_that_do_not_fit_are_refused_by_name(mx):
+    for a, b in [((4,), (5,)), ((3, 5), (3,)), ((5,), (4, 5)), ((), (3,))]:
+        with pytest.raises(Failure, match="dot"):
+            mx.run("dot", np.ones(a, "float32"), np.ones(b, "float32"))
