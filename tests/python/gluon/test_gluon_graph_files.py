@@ -26,6 +26,33 @@ def exported(tmp_path):
     return net, x, out.asnumpy(), path
 
 
+class _DeclaredInAnotherOrder(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.last, self.norm, self.first = nn.Dense(2, in_units=2), nn.BatchNorm(in_channels=2), nn.Dense(2, in_units=2)
+        self.factor = self.params.get("factor", shape=(2,), init="ones")
+        self.unused = self.params.get("unused", shape=(2,), init="ones")
+
+    def hybrid_forward(self, F, x, factor, unused):
+        return F.broadcast_mul(self.last(self.norm(self.first(x))), factor)
+
+
+def test_exported_parameters_stand_in_the_order_of_the_graph(tmp_path):
+    net = _DeclaredInAnotherOrder()
+    net.initialize()
+    net.hybridize()
+    net(mx.nd.ones((1, 2)))
+    with pytest.warns(UserWarning, match="unused has no place"):
+        net.export(str(tmp_path / "net"))
+    block = gluon.SymbolBlock.imports(str(tmp_path / "net-symbol.json"), "data", str(tmp_path / "net-0000.params"))
+    block(mx.nd.ones((1, 2)))
+    block.export(str(tmp_path / "again"))
+    written = list(mx.nd.load(str(tmp_path / "net-0000.params")))
+    assert [name.rpartition("_")[2] for name in written] == ["weight", "bias", "gamma", "beta", "mean", "var", "weight", "bias", "factor"]
+    assert [name[:4] for name in written] == ["arg:"] * 4 + ["aux:"] * 2 + ["arg:"] * 3
+    assert list(mx.nd.load(str(tmp_path / "again-0000.params"))) == written
+
+
 def test_export_needs_a_graph():
     with pytest.raises(RuntimeError, match="no graph yet"):
         nn.Dense(2).export("never")
