@@ -44,7 +44,7 @@ def test_exported_parameters_stand_in_the_order_of_the_graph(tmp_path):
     net(mx.nd.ones((1, 2)))
     with pytest.warns(UserWarning, match="unused has no place"):
         net.export(str(tmp_path / "net"))
-    block = gluon.SymbolBlock.imports(str(tmp_path / "net-symbol.json"), "data", str(tmp_path / "net-0000.params"))
+    block = gluon.SymbolBlock.imports(str(tmp_path / "net-symbol.json"), "data", str(tmp_path / "net-0000.params"), mx.current_context())
     block(mx.nd.ones((1, 2)))
     block.export(str(tmp_path / "again"))
     written = list(mx.nd.load(str(tmp_path / "net-0000.params")))
@@ -237,7 +237,7 @@ def test_files_of_full_names_are_read_by_a_graph(tmp_path):
     path = str(tmp_path / "net.params")
     for names in (["dense0_w", "dense1_w"], ["arg:dense0_w", "arg:dense1_w"], ["0_w", "1_w"]):
         mx.nd.save(path, {name: mx.nd.ones(2) * (place + len(name)) for place, name in enumerate(names)})
-        block.load_parameters(path)
+        block.load_parameters(path, ctx=mx.current_context())
         assert block(mx.nd.zeros(2)).asnumpy().tolist() == [2 * len(names[0]) + 1] * 2
     mx.nd.save(path, {"0_w": mx.nd.ones(2)})
     with pytest.raises(AssertionError, match="1_w is missing"):
