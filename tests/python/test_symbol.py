@@ -79,6 +79,26 @@ def test_attributes_come_from_scopes_parameters_and_assignments():
         e._set_attr(mood=3)  # pylint: disable=protected-access
 
 
+def test_attributes_without_underscores_stay_as_they_are_where_no_parser_reads_them():
+    x = mx.sym.var("x")
+    with mx.AttrScope(mood="x", ctx_group="a"):
+        made = {"tanh": mx.sym.tanh(x), "plus": x + x, "fc": mx.sym.FullyConnected(x, num_hidden=2), "add_n": mx.sym.add_n(x, x)}
+    given = mx.sym.broadcast_add(x, x, attr={"mood": "x"})
+    for node in (made["tanh"], made["plus"], given):
+        assert node.attr("mood") == "x" and '"__mood__"' not in node.tojson()
+    for node in (made["fc"], made["add_n"]):  # an error of the releases: parameters are what is expected there
+        assert node.attr("__mood__") == "x" and node.attr("mood") is None
+    assert all(node.attr("ctx_group") == "a" and node.attr("__ctx_group__") == "a" for node in made.values())
+
+
+def test_a_node_that_cannot_be_made_has_taken_its_name():
+    x = mx.sym.var("x")
+    with mx.name.NameManager() as names:
+        with pytest.raises(mx.MXNetError):
+            mx.sym.Activation(x, act_type="unheard")
+        assert mx.sym.Activation(x, act_type="relu").name == "activation1" and names.get(None, "activation") == "activation2"
+
+
 def test_names_of_what_numbers_begin_are_those_of_the_wheel():
     x = mx.sym.var("x")
     with mx.name.NameManager():

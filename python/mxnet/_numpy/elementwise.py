@@ -13,7 +13,7 @@ from .frontend import is_number, wrong
 
 # Name: operator.
 _UNARY = {
-    "abs": "_npi_absolute",
+    "abs": "_npi_abs",
     "absolute": "_npi_absolute",
     "arccos": "_npi_arccos",
     "arccosh": "_npi_arccosh",
@@ -30,7 +30,7 @@ _UNARY = {
     "degrees": "_npi_degrees",
     "exp": "_npi_exp",
     "expm1": "_npi_expm1",
-    "fabs": "_npi_absolute",
+    "fabs": "_npi_abs",
     "fix": "_npi_fix",
     "floor": "_npi_floor",
     "invert": "_npi_bitwise_not",

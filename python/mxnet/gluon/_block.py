@@ -184,11 +184,12 @@ class Block:
             return
         if not any("." in name for name in loaded):
             own = self.collect_params()
-            full = any(without_kind(name) in own for name in loaded)  # else the block's prefix was left out
-            own.load_dict(
-                loaded, ctx, allow_missing, ignore_extra, "" if full else self.prefix, filename, cast_dtype, dtype_source
-            )
-            return
+            plain = [without_kind(name) for name in loaded]
+            prefix = "" if any(name in own for name in plain) else self.prefix  # which may have been left out
+            # A SymbolBlock has paths without dots, which are no ends of names.
+            if any(prefix + name in own for name in plain) or not (loaded and params.keys() >= loaded.keys()):
+                own.load_dict(loaded, ctx, allow_missing, ignore_extra, prefix, filename, cast_dtype, dtype_source)
+                return
         if not allow_missing:
             there = {id(params[name]) for name in loaded if name in params}
             for name, parameter in params.items():

@@ -211,14 +211,11 @@ class HybridBlock(Block):
             raise RuntimeError(f"{self.name} has no graph yet; call hybridize() and run it once before export")
         output = self._graph.output
         output.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
-        arguments, states = set(output.list_arguments()), set(output.list_auxiliary_states())
-        arrays: Dict[str, NDArray] = {}
-        for name, parameter in self.collect_params().items():
-            if name in arguments:
-                arrays[f"arg:{name}"] = parameter._reduce()
-            elif name in states:
-                arrays[f"aux:{name}"] = parameter._reduce()
-            else:
+        states, params = set(output.list_auxiliary_states()), self.collect_params()
+        names = [name for name in output.list_inputs() if name in params]  # in the order of the graph, as releases write them
+        arrays = {f"{'aux' if name in states else 'arg'}:{name}": params[name]._reduce() for name in names}
+        for name in params:
+            if f"arg:{name}" not in arrays and f"aux:{name}" not in arrays:
                 warnings.warn(f"Parameter {name} has no place in the graph and is not exported", stacklevel=2)
         ndarray.save(f"{os.fspath(path)}-{epoch:04d}.params", arrays)
 

@@ -86,8 +86,7 @@ class SymbolBlock(HybridBlock):
                 if dtype is not None and dtype != "-1":
                     options["dtype"] = _DTYPE_MX_TO_NP[int(dtype)]
                 self.params.get(name, **options)
-        common = os.path.commonprefix(list(self.params.keys()))
-        cut = common.rfind("_") + 1
+        cut = len(os.path.commonprefix(list(self.params.keys())))  # letters, not words: these names stand in files
         for name, parameter in self.params.items():
             self._reg_params[name[cut:]] = parameter
 

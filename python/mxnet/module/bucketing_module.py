@@ -12,6 +12,7 @@ from .. import ndarray as nd
 from ..context import cpu
 from ..initializer import Uniform
 from ..model import load_params
+from ..name import NameManager
 from ._inputs import _check_input_names
 from .base_module import BaseModule
 from .module import Module
@@ -42,7 +43,7 @@ class BucketingModule(BaseModule):
             raise ValueError("given no default_bucket_key, expected the key of the largest bucket")
         self._default_bucket_key = default_bucket_key
         self._sym_gen = sym_gen
-        symbol, data_names, label_names = sym_gen(default_bucket_key)
+        symbol, data_names, label_names = self._network(default_bucket_key)
         for names, what, throw in (
             (data_names, "data", True),
             (label_names, "label", False),
@@ -121,8 +122,14 @@ class BucketingModule(BaseModule):
         if all(isinstance(key, (int, np.integer)) for key in keys.flat):
             nd.save(f"{prefix}.buckets", nd.array(keys.astype(np.int32), dtype=np.int32))
 
+    def _network(self, bucket_key: Any) -> Tuple[Any, Any, Any]:
+        """What `sym_gen` gives. Names are counted from 0 for each bucket, so that layers without a name of their own, too,
+        find the parameters of the same layers of other buckets."""
+        with NameManager():
+            return self._sym_gen(bucket_key)
+
     def _make(self, bucket_key: Any) -> Module:
-        symbol, data_names, label_names = self._sym_gen(bucket_key)
+        symbol, data_names, label_names = self._network(bucket_key)
         return Module(
             symbol,
             data_names,
@@ -143,14 +150,14 @@ class BucketingModule(BaseModule):
         """Names of the current bucket's inputs; of the default bucket's before `bind`."""
         if self.binded:
             return self._curr_module.data_names
-        return self._sym_gen(self._default_bucket_key)[1]
+        return self._network(self._default_bucket_key)[1]
 
     @property
     def output_names(self) -> Any:
         """Names of the current bucket's outputs; of the default bucket's before `bind`."""
         if self.binded:
             return self._curr_module.output_names
-        return self._sym_gen(self._default_bucket_key)[0].list_outputs()
+        return self._network(self._default_bucket_key)[0].list_outputs()
 
     def _current(self) -> Any:
         self._bound()

@@ -143,9 +143,25 @@ def _starred(module: Any, prefix: str) -> List[str]:
     return sorted(name for name in names if not name.startswith("_"))
 
 
+_prefixes: Dict[str, str] = {}  # of the operators in a module, by its name
+
+
+class _Filled(ModuleType):
+    """A module whose operators are all there once somebody asks for its dictionary: programs look through it for them."""
+
+    @property
+    def __dict__(self) -> Dict[str, Any]:  # type: ignore[override]
+        own: Dict[str, Any] = vars(ModuleType)["__dict__"].__get__(self)
+        for name in names_in(_prefixes[self.__name__]):
+            if name not in own:
+                getattr(self, name)
+        return own
+
+
 def fill(module_name: str, prefix: str, make: Callable[[str, str, str], Any] = placed_operator) -> Callable[[str], Any]:
     """The __getattr__ of a module: makes its operators when they are asked for, by make(operator, module, name)."""
-    module = sys.modules[module_name]
+    module: Any = sys.modules[module_name]
+    _prefixes[module_name], module.__class__ = prefix, _Filled
 
     def __getattr__(name: str) -> Any:
         if name == "__all__":

@@ -44,16 +44,19 @@ def compose(op_name: str, inputs: Any, params: Dict[str, Any], node_name: Any, a
     for symbol in symbols:
         if not isinstance(symbol, SymbolBase):
             raise TypeError(f"{op_name}: given {type(symbol).__name__}, expected a Symbol")
-    counted = _core.op_info(op_name)[3]
+    *_, arguments, counted = _core.op_info(op_name)
     if counted and counted not in texts:
         texts[counted] = str(len(symbols))
-    # Attributes go through the operator's parser, which passes keys of this form.
     scope = attribute.current().get(attr)
-    texts.update({key if key.startswith("__") else f"__{key}__": _attribute_text(value) for key, value in scope.items()})
+    if scope:
+        # Attributes go through the parser of an operator that has parameters, which passes keys of this form.
+        parsed = bool(counted) or any("NDArray" not in kind for _, kind, _ in arguments)
+        plain = {key: key if key.startswith("__") or not parsed else f"__{key}__" for key in scope}
+        texts.update({plain[key]: _attribute_text(value) for key, value in scope.items()})
+    unique = name.current().get(node_name, hint or op_name.lower())
     made = (numpy_class() if op_name.startswith(_NUMPY_PREFIXES) else Symbol)(
         _core.symbol_atomic(op_name, list(texts), list(texts.values()))
     )
-    unique = name.current().get(node_name, hint or op_name.lower())
     made._compose(unique, list(inputs) if named else [], symbols)
     return made
 

@@ -26,6 +26,33 @@ def exported(tmp_path):
     return net, x, out.asnumpy(), path
 
 
+class _DeclaredInAnotherOrder(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.last, self.norm, self.first = nn.Dense(2, in_units=2), nn.BatchNorm(in_channels=2), nn.Dense(2, in_units=2)
+        self.factor = self.params.get("factor", shape=(2,), init="ones")
+        self.unused = self.params.get("unused", shape=(2,), init="ones")
+
+    def hybrid_forward(self, F, x, factor, unused):
+        return F.broadcast_mul(self.last(self.norm(self.first(x))), factor)
+
+
+def test_exported_parameters_stand_in_the_order_of_the_graph(tmp_path):
+    net = _DeclaredInAnotherOrder()
+    net.initialize()
+    net.hybridize()
+    net(mx.nd.ones((1, 2)))
+    with pytest.warns(UserWarning, match="unused has no place"):
+        net.export(str(tmp_path / "net"))
+    block = gluon.SymbolBlock.imports(str(tmp_path / "net-symbol.json"), "data", str(tmp_path / "net-0000.params"), mx.current_context())
+    block(mx.nd.ones((1, 2)))
+    block.export(str(tmp_path / "again"))
+    written = list(mx.nd.load(str(tmp_path / "net-0000.params")))
+    assert [name.rpartition("_")[2] for name in written] == ["weight", "bias", "gamma", "beta", "mean", "var", "weight", "bias", "factor"]
+    assert [name[:4] for name in written] == ["arg:"] * 4 + ["aux:"] * 2 + ["arg:"] * 3
+    assert list(mx.nd.load(str(tmp_path / "again-0000.params"))) == written
+
+
 def test_export_needs_a_graph():
     with pytest.raises(RuntimeError, match="no graph yet"):
         nn.Dense(2).export("never")
@@ -169,3 +196,49 @@ def test_models_of_the_reference_predict_what_they_did(name, hybridize):
     assert len(found) == len(expected)
     for a, b in zip(found, expected):
         np.testing.assert_allclose(a.asnumpy(), b, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("names", "written"),
+    [
+        (["dense0_weight", "dense1_weight"], ["0_weight", "1_weight"]),
+        (["net_dense0_weight", "net_dense0_bias"], ["weight", "bias"]),
+        (["a", "b"], ["a", "b"]),
+        (["w", "weight"], ["", "eight"]),
+        (["alone"], [""]),
+    ],
+)
+def test_parameters_of_a_graph_are_written_without_the_letters_that_they_share(names, written, tmp_path):
+    """As the release writes them: a network with such a block, and its files, go from one to the other."""
+    data = mx.sym.var("data")
+    block = gluon.SymbolBlock(mx.sym.add_n(data, *(mx.sym.var(name, shape=(2,)) for name in names)), data)
+    block.initialize(mx.init.Uniform())
+    wanted = block(mx.nd.ones(2)).asnumpy()
+    outer = nn.HybridSequential()
+    outer.add(block)
+    path = str(tmp_path / "net.params")
+    for net, expected in ((block, written), (outer, [f"0.{name}" for name in written])):
+        net.save_parameters(path)
+        assert list(mx.nd.load(path)) == expected
+        net.initialize(mx.init.Zero(), force_reinit=True)
+        net.load_parameters(path)
+        np.testing.assert_array_equal(net(mx.nd.ones(2)).asnumpy(), wanted)
+    assert list(outer.collect_params()) == names
+    outer.save_parameters(path)
+    with pytest.raises(AssertionError, match="given shape"):
+        wrong = {name: mx.nd.ones(3) for name in mx.nd.load(path)}
+        mx.nd.save(path, wrong)
+        outer.load_parameters(path)
+
+
+def test_files_of_full_names_are_read_by_a_graph(tmp_path):
+    data = mx.sym.var("data")
+    block = gluon.SymbolBlock(data + mx.sym.var("dense0_w") + mx.sym.var("dense1_w"), data)
+    path = str(tmp_path / "net.params")
+    for names in (["dense0_w", "dense1_w"], ["arg:dense0_w", "arg:dense1_w"], ["0_w", "1_w"]):
+        mx.nd.save(path, {name: mx.nd.ones(2) * (place + len(name)) for place, name in enumerate(names)})
+        block.load_parameters(path, ctx=mx.current_context())
+        assert block(mx.nd.zeros(2)).asnumpy().tolist() == [2 * len(names[0]) + 1] * 2
+    mx.nd.save(path, {"0_w": mx.nd.ones(2)})
+    with pytest.raises(AssertionError, match="1_w is missing"):
+        block.load_parameters(path)

@@ -56,3 +56,31 @@ def test_parameters_come_back(tmp_path):
         assert sorted(found) == sorted(wanted)
         for name, array in wanted.items():
             np.testing.assert_array_equal(found[name].asnumpy(), array.asnumpy())
+
+
+def unnamed(key):
+    """A network whose layers have no names of their own."""
+    layer = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=4, flatten=False)
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.sum(layer, axis=1), num_hidden=2), name="softmax"), ("data",), ("softmax_label",)
+
+
+def test_layers_without_names_have_the_same_parameters_in_each_bucket(tmp_path):
+    with mx.name.Prefix("outer_") as outer:
+        module = mx.mod.BucketingModule(unnamed, default_bucket_key=10)
+        assert module.output_names == ["softmax_output"]
+        bound(module).init_params(mx.init.One())
+        module.init_optimizer(optimizer_params={"learning_rate": 1e-5})
+        for length in (5, 10, 7):
+            shapes = {"provide_data": [("data", (2, length, 3))], "provide_label": [("softmax_label", (2,))]}
+            module.forward_backward(mx.io.DataBatch([mx.nd.ones((2, length, 3))], [mx.nd.zeros(2)], bucket_key=length, **shapes))
+            before = {name: array.asnumpy() for name, array in module.get_params()[0].items()}
+            module.update()
+            after = module.get_params()[0]
+            # The counters begin anew for each bucket, and no prefix is in the way: releases name them in this way, too.
+            assert sorted(after) == [f"fullyconnected{layer}_{kind}" for layer in (0, 1) for kind in ("bias", "weight")]
+            assert any((after[name].asnumpy() != before[name]).any() for name in after)
+        assert outer.get(None, "fullyconnected") == "outer_fullyconnected0"
+    module.save_checkpoint(str(tmp_path / "net"), 1)
+    for length in (5, 10, 7):
+        saved = mx.sym.load(str(tmp_path / f"net-{length}-symbol.json"))
+        assert set(mx.nd.load(str(tmp_path / "net-0001.params"))) == {f"arg:{name}" for name in saved.list_arguments() if name in after}

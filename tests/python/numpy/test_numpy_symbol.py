@@ -199,3 +199,9 @@ def test_blocks_use_the_functions_of_their_inputs():
     compiled = block(x)
     assert type(eager) is type(compiled) is np.ndarray
     assert eager.tolist() == compiled.tolist() == [[2, 0, -2], [6, 8, 14]]
+
+
+def test_absolute_values_are_named_as_by_the_release():
+    x = mx.sym.var("x").as_np_ndarray()
+    with mx.name.NameManager():
+        assert [getattr(mx.sym.np, name)(x).name for name in ("abs", "absolute", "fabs")] == ["abs0", "absolute0", "abs1"]
