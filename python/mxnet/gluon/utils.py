@@ -22,6 +22,7 @@ from ._errors import MismatchError
 __all__ = ["HookHandle", "check_sha1", "clip_global_norm", "download", "replace_file", "shape_is_known", "split_and_load", "split_data"]
 
 _FLOAT32 = dtype_number("float32")
+_DENSE = 0
 
 
 def split_data(data: NDArray, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> List[NDArray]:
@@ -86,7 +87,8 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
 
 
 def _square_sum(array: NDArray) -> NDArray:
-    flat = array.as_nd_ndarray()._view((-1,), False)
+    dense = array if array._storage_type_id == _DENSE else array.tostype("default")
+    flat = dense.as_nd_ndarray()._view((-1,), False)
     if flat._dtype_id != _FLOAT32:
         flat = flat.astype("float32")
     product = ndarray.dot(flat, flat)

@@ -56,6 +56,16 @@ def test_clipping_of_several_types_kinds_and_devices(shapes):
             np.testing.assert_allclose(array.asnumpy(), values * (2 / norm), rtol=1e-3 if values.dtype == np.float16 else 1e-5)
 
 
+def test_clipping_of_row_sparse_arrays():
+    rows, none = mx.nd.array([[0.0, 0], [3, 4], [0, 0]]).tostype("row_sparse"), mx.nd.sparse.zeros("row_sparse", (3, 2))
+    arrays = [rows, mx.nd.array([12.0]), none]
+    assert utils.clip_global_norm(arrays, 6.5) == pytest.approx(13)
+    assert [array.stype for array in arrays] == ["row_sparse", "default", "row_sparse"]
+    np.testing.assert_allclose(rows.asnumpy(), [[0, 0], [1.5, 2], [0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(arrays[1].asnumpy(), [6], rtol=1e-6)
+    assert rows.indices.asnumpy().tolist() == [1] and not none.asnumpy().any()
+
+
 def test_zeros_leave_a_shape_unknown_unless_numpys_rules_hold():
     assert utils.shape_is_known((2, 3))
     assert not any(utils.shape_is_known(shape) for shape in (None, (), (0, 2)))
