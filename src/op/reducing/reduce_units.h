@@ -117,18 +117,19 @@ class Units {
   }
 
   // Rows that lie between kept ones, as an image's channels do: they are reduced in the order in
-  // which they lie, and what is left of them as columns.
+  // which they lie, and what is left of them as columns. (Of a few rows, each output is divided.)
   bool are_planes() const {
     return kDirect && calls_.takes_all() && about_ == nullptr && plan_.inner_reduced() &&
            plan_.kept().count() == 1 && plan_.reduced().count() == 1 &&
            plan_.run() >= kFewestInPlane && plan_.kept().dim(0).stride == plan_.run() &&
-           plan_.reduced().dim(0).stride == plan_.run() * plan_.outputs();
+           plan_.reduced().dim(0).stride == plan_.run() * plan_.outputs() &&
+           plan_.reduced().positions() * plan_.outputs() >= kEnoughUnits;
   }
   void run_planes() {
-    const int64_t outputs = plan_.outputs(), planes = plan_.extent() / plan_.run();
+    const int64_t outputs = plan_.outputs(), planes = plan_.reduced().positions();
     const int64_t rows = planes * outputs, length = plan_.run();
-    const int64_t block =
-        calls_.pairs(length) ? paired_rows(rows, length * int64_t{sizeof(T)}, kLeaf) : 1;
+    const bool paired = calls_.pairs(length);
+    const int64_t block = paired ? paired_rows(rows, length * int64_t{sizeof(T)}, kLeaf) : rows;
     std::vector<A> parts(static_cast<std::size_t>(rows));
     parallel_for(
         rows, kRowCost + Calls::cost(length),
@@ -137,7 +138,7 @@ class Units {
             calls_.rows(x_ + row * length, std::min(block, last - row), length, nullptr,
                         parts.data() + row);
         },
-        block);
+        paired ? block : 1);
     merge_pairwise(loops(), parts.data(), planes, outputs);
     for (int64_t o = 0; o < outputs; o += kMostValues)
       store_(o, parts.data() + o, std::min(kMostValues, outputs - o));
