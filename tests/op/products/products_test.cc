@@ -136,7 +136,7 @@ template <class T>
 void multiply_rows(int64_t rows, int64_t depth, const T* a, const T* x, T* y) {
   if constexpr (std::is_same_v<T, float>) {
     constexpr int64_t kFew = 5;
-    if (packed_gemm::has_tall_tiles() && depth % 32 == 0) {
+    if (gains_by_vector() && depth % 32 == 0) {
       for (int64_t r = rows - kFew; r > -kFew; r -= kFew) {
         const int64_t at = std::max<int64_t>(r, 0);
         multiply_by_vector(kFew, depth, a + at * depth, depth, x, y + at);
