@@ -7,6 +7,7 @@
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
+#include "op/reduce/running_sums.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
@@ -50,6 +51,9 @@ template <class A, int64_t step, class T>
 // `count` rows, `n` elements each.
 template <class A, class T>
 void sum_rows(const T* x, T* y, int64_t count, int64_t n, bool reverse) {
+  if constexpr (std::is_same_v<A, double>) {
+    if (const auto loop = running_sums<T>(reverse)) return loop(x, y, count, n);
+  }
   const auto all = [&](auto step) {
     const int64_t start = step < 0 ? n - 1 : 0;
     for (int64_t at = start; at < count * n; at += n)

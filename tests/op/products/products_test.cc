@@ -200,6 +200,30 @@ TEST(FloatingProducts, WithVectorsAreThoseOfRows) {
   }
 }
 
+// A thread's part of a few long rows, too.
+TEST(FloatingProducts, WithVectorsOfFewRowsAreTheSameOnAnyThreads) {
+  constexpr int64_t kDepth = int64_t{1} << 17;
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<float> number(-1, 1);
+  const int before = omp_get_max_threads();
+  for (const int64_t rows : {5, 6, 7}) {
+    std::vector<float> a(static_cast<std::size_t>(rows * kDepth)), x(kDepth);
+    for (auto* all : {&a, &x})
+      for (float& value : *all) value = number(random);
+    std::vector<float> alone(static_cast<std::size_t>(rows)), c(alone.size());
+    multiply_rows<float>(rows, kDepth, a.data(), x.data(), alone.data());
+    if (!gains_by_vector()) continue;  // BLAS sums rows by their place
+    const int64_t zero = 0;
+    for (const int threads : {1, 2, 3}) {
+      omp_set_num_threads(threads);
+      multiply(Products<float>{false, false, rows, 1, kDepth, a.data(), kDepth, x.data(), 1,
+                               c.data(), 1, 1.0F, 0.0F, {&zero, 1}, {&zero, 1}, {&zero, 1}});
+      EXPECT_EQ(c, alone) << rows << " rows, " << threads << " threads";
+    }
+  }
+  omp_set_num_threads(before);
+}
+
 TEST(FloatingProducts, AreSums) {
   expect_large_products<float>();
   expect_large_products<double>();
