@@ -32,6 +32,11 @@ struct View {
 // of vectors of it, which takes longer to set up than a short row. Returns the sum with `carry`.
 template <class A, int64_t step, class T>
 [[gnu::always_inline]] inline A sum_row(const T* x, T* y, int64_t n, A carry) {
+  // Of integers each addition takes one cycle, which is no less than four of them take by pairs.
+  if constexpr (std::is_integral_v<A>) {
+    for (int64_t i = 0; i != n * step; i += step) y[i] = convert<T>(carry += convert<A>(x[i]));
+    return carry;
+  }
   for (; n >= 4; n -= 4, x += 4 * step, y += 4 * step) {
     const A x0 = convert<A>(x[0]), x1 = convert<A>(x[step]), x2 = convert<A>(x[2 * step]),
             x3 = convert<A>(x[3 * step]);

@@ -216,8 +216,22 @@ TEST(FloatingProducts, WithVectorsOfFewRowsAreTheSameOnAnyThreads) {
     const int64_t zero = 0;
     for (const int threads : {1, 2, 3}) {
       omp_set_num_threads(threads);
-      multiply(Products<float>{false, false, rows, 1, kDepth, a.data(), kDepth, x.data(), 1,
-                               c.data(), 1, 1.0F, 0.0F, {&zero, 1}, {&zero, 1}, {&zero, 1}});
+      multiply(Products<float>{false,
+                               false,
+                               rows,
+                               1,
+                               kDepth,
+                               a.data(),
+                               kDepth,
+                               x.data(),
+                               1,
+                               c.data(),
+                               1,
+                               1.0F,
+                               0.0F,
+                               {&zero, 1},
+                               {&zero, 1},
+                               {&zero, 1}});
       EXPECT_EQ(c, alone) << rows << " rows, " << threads << " threads";
     }
   }
