@@ -16,45 +16,47 @@ struct ScatterParams {
   Shape shape;
 };
 
-// Row positions of the first indices.dim(0) dimensions of `shape`. Negative indices count from the
-// end, others out of range are errors. They are computed on the host; on a GPU it waits for the
-// indices. Borrows scratch memory of the kernel.
+// Positions of rows of what `indices` index in `shape`. Negative indices count from the end, others
+// out of range are errors.
+Positions columns(const Tensor& indices, const Shape& shape, const char* tag) {
+  return Positions::of_columns(indices, shape, OutOfRange::kFromBack, tag);
+}
+
+// Elements of a row of them.
+int64_t row_width(const Tensor& indices, const Shape& shape) {
+  return shape.size(static_cast<int>(indices.dim(0)), shape.ndim());
+}
+
+// All of them, found on the host before anything is written: an array whose elements are set is as
+// it was after an error. On a GPU it waits for the indices. Borrows scratch memory of the kernel.
 struct RowPositions {
   RowPositions(const Tensor& indices, const Shape& shape, const char* tag, KernelContext& context)
-      : depth(static_cast<int>(indices.dim(0))),
-        rows(shape.size(0, depth)),
-        width(shape.size(depth, shape.ndim())),
+      : rows(shape.size(0, static_cast<int>(indices.dim(0)))),
+        width(row_width(indices, shape)),
         count{indices.shape().size(1, indices.ndim())} {
     const HostNumbers numbers(context, count[0]);
     const HostCopy copy(context, indices);
-    int64_t* const to = numbers.data();
-    std::fill_n(to, count[0], 0);
-    for (int d = 0; d < depth; ++d) {
-      const auto skipped = static_cast<std::size_t>(d * count[0]) * dtype_size(indices.dtype);
-      const Tensor line{copy.tensor().as<char>() + skipped, &count, indices.dtype};
-      for_blocks(Positions(line, shape[d], OutOfRange::kFromBack, tag), 0, count[0],
-                 [&](int64_t start, const int64_t* at, int64_t n) {
-                   for (int64_t i = 0; i < n; ++i) to[start + i] = to[start + i] * shape[d] + at[i];
-                 });
-    }
+    // By one thread: the loops that follow are its own as well, or begin with what it has found.
+    columns(copy.tensor(), shape, tag).read(0, count[0], numbers.data());
     tensor = {const_cast<int64_t*>(numbers.on_device(context, count[0])), &count, DType::kInt64};
   }
   // They are in range already.
   Positions positions(const char* tag) const {
     return Positions(tensor, rows, OutOfRange::kClip, tag);
   }
-  const int depth;
   const int64_t rows, width;
   const Shape count;
   Tensor tensor;
 };
 
 void gather_nd_cpu(const NoParams&, KernelContext& context) {
-  const Tensor& data = context.in(0);
+  const Tensor &data = context.in(0), &indices = context.in(1);
   if (context.out(0).size() == 0) return;
-  const RowPositions at(context.in(1), data.shape(), "gather_nd", context);
-  gather_rows(data.data, 1, at.rows, at.width * static_cast<int64_t>(dtype_size(data.dtype)),
-              at.positions("gather_nd"), context.out(0).data, context);
+  const Positions at = columns(indices, data.shape(), "gather_nd");
+  const int64_t rows = data.shape().size(0, static_cast<int>(indices.dim(0)));
+  gather_rows(data.data, 1, rows,
+              row_width(indices, data.shape()) * static_cast<int64_t>(dtype_size(data.dtype)), at,
+              context.out(0).data, context);
 }
 
 // Where several columns name one place the last wins.

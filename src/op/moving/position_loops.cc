@@ -26,6 +26,10 @@ bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high) 
   return MX_SIMD_CALL(within)(positions, n, low, high);
 }
 
+void add_positions(const int64_t* positions, int64_t n, int64_t extent, int64_t* to) {
+  MX_SIMD_CALL(join)(positions, n, extent, to);
+}
+
 void gather_elements(const uint32_t* in, uint32_t* out, const int64_t* positions, int64_t n) {
   MX_SIMD_CALL(gather<uint32_t>)(in, out, positions, n);
 }

@@ -13,6 +13,9 @@ void clip_positions(const int32_t* from, int64_t* to, int64_t n, int64_t extent)
 // Whether all positions are in [low, high).
 bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high);
 
+// to[i] = to[i] * extent + positions[i]: of lines of `extent`, those in another.
+void add_positions(const int64_t* positions, int64_t n, int64_t extent, int64_t* to);
+
 // out[i] = in[positions[i]]
 void gather_elements(const uint32_t* in, uint32_t* out, const int64_t* positions, int64_t n);
 void gather_elements(const uint64_t* in, uint64_t* out, const int64_t* positions, int64_t n);

@@ -22,9 +22,18 @@ Converter converter(DType dtype, const char* tag) {
   });
 }
 
+const char* bytes_at(const Tensor& tensor, int64_t element) {
+  return tensor.as<const char>() + element * static_cast<int64_t>(dtype_size(tensor.dtype));
+}
+
 [[noreturn]] void fail(const char* tag, int64_t index, int64_t low, int64_t extent) {
   throw Error(ErrorCode::kIndex, tag,
               fmt::format("given index {}, expected one in [{}, {})", index, low, extent));
+}
+
+[[noreturn]] void fail_in_nothing(const char* tag, int64_t count) {
+  throw Error(ErrorCode::kIndex, tag,
+              fmt::format("given {} indices into nothing, expected none", count));
 }
 
 }  // namespace
@@ -36,50 +45,74 @@ Positions::Positions(const Tensor& indices, int64_t extent, OutOfRange rule, con
       extent_(extent),
       rule_(rule),
       tag_(tag) {
-  if (extent == 0 && count_ > 0) {
-    throw Error(ErrorCode::kIndex, tag,
-                fmt::format("given {} indices into nothing, expected none", count_));
+  if (extent == 0 && count_ > 0) fail_in_nothing(tag, count_);
+}
+
+Positions Positions::of_columns(const Tensor& indices, const Shape& box, OutOfRange rule,
+                                const char* tag) {
+  const auto depth = static_cast<int>(indices.dim(0));
+  for (int d = 0; d < depth; ++d) {
+    if (box[d] == 0 && indices.size() > 0) fail_in_nothing(tag, indices.size() / depth);
   }
+  Positions result(indices, box.size(0, depth), rule, tag);
+  result.count_ = indices.shape().size(1, indices.ndim());
+  result.box_ = &box;
+  return result;
 }
 
 void Positions::read(int64_t first, int64_t n, int64_t* to) const {
-  const std::size_t skipped = static_cast<std::size_t>(first) * dtype_size(indices_.dtype);
-  const char* const from = indices_.as<const char>() + skipped;
+  if (box_ != nullptr) return read_columns(first, n, to);
+  read_line(bytes_at(indices_, first), extent_, n, to);
+}
+
+// A block at a time, so that what lines add to it stays in the first-level cache.
+void Positions::read_columns(int64_t first, int64_t n, int64_t* to) const {
+  std::array<int64_t, kBlock> block;
+  for (int64_t start = 0; start < n; start += kBlock) {
+    const int64_t count = std::min(kBlock, n - start);
+    read_line(bytes_at(indices_, first + start), (*box_)[0], count, to + start);
+    for (int d = 1; d < indices_.dim(0); ++d) {
+      read_line(bytes_at(indices_, d * count_ + first + start), (*box_)[d], count, block.data());
+      add_positions(block.data(), count, (*box_)[d], to + start);
+    }
+  }
+}
+
+void Positions::read_line(const char* from, int64_t extent, int64_t n, int64_t* to) const {
   if (rule_ == OutOfRange::kClip && indices_.dtype == DType::kInt64)
-    return clip_positions(reinterpret_cast<const int64_t*>(from), to, n, extent_);
+    return clip_positions(reinterpret_cast<const int64_t*>(from), to, n, extent);
   if (rule_ == OutOfRange::kClip && indices_.dtype == DType::kInt32)
-    return clip_positions(reinterpret_cast<const int32_t*>(from), to, n, extent_);
+    return clip_positions(reinterpret_cast<const int32_t*>(from), to, n, extent);
   convert_(from, to, n);
   switch (rule_) {
     case OutOfRange::kClip:
-      clip_positions(to, to, n, extent_);
+      clip_positions(to, to, n, extent);
       break;
     case OutOfRange::kWrap:
-      if (all_within(to, n, 0, extent_)) break;
+      if (all_within(to, n, 0, extent)) break;
       for (int64_t i = 0; i < n; ++i) {
-        if (to[i] >= 0 && to[i] < extent_) continue;  // spares the division
-        to[i] %= extent_;
-        if (to[i] < 0) to[i] += extent_;
+        if (to[i] >= 0 && to[i] < extent) continue;  // spares the division
+        to[i] %= extent;
+        if (to[i] < 0) to[i] += extent;
       }
       break;
     case OutOfRange::kRaise:
-      if (all_within(to, n, 0, extent_)) break;
+      if (all_within(to, n, 0, extent)) break;
       for (int64_t i = 0; i < n; ++i)
-        if (to[i] < 0 || to[i] >= extent_) fail(tag_, to[i], 0, extent_);
+        if (to[i] < 0 || to[i] >= extent) fail(tag_, to[i], 0, extent);
       break;
     case OutOfRange::kFromBack:
-      if (all_within(to, n, 0, extent_)) break;
+      if (all_within(to, n, 0, extent)) break;
       for (int64_t i = 0; i < n; ++i) {
-        if (to[i] < -extent_ || to[i] >= extent_) fail(tag_, to[i], -extent_, extent_);
-        if (to[i] < 0) to[i] += extent_;
+        if (to[i] < -extent || to[i] >= extent) fail(tag_, to[i], -extent, extent);
+        if (to[i] < 0) to[i] += extent;
       }
       break;
   }
 }
 
 void read_int64(const Tensor& tensor, int64_t first, int64_t n, int64_t* to) {
-  const auto offset = static_cast<std::size_t>(first) * dtype_size(tensor.dtype);
-  converter(tensor.dtype, "index")(tensor.as<const char>() + offset, to, n);
+  converter(tensor.dtype, "index")(bytes_at(tensor, first), to, n);
 }
 
 void read_truth(const Tensor& tensor, int64_t first, int64_t n, bool* to) {

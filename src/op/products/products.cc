@@ -123,7 +123,7 @@ template <class T>
   const bool as_rows = left ? !p.transpose_a && (p.transpose_b || p.ldb == 1) && p.ldc == 1
                             : p.transpose_b && (!p.transpose_a || p.lda == 1);
   if (!as_rows || p.alpha != 1 || p.beta != 0 || p.k % kStep != 0 || p.m * p.n * p.k < kFar ||
-      count < kLeastRows || !packed_gemm::has_tall_tiles())
+      p.m * p.n < kLeastRows || !gains_by_vector())
     return false;
   multiply_by_vector(count, p.k, left ? a : b, left ? p.lda : p.ldb, left ? b : a, c);
   return true;

@@ -7,6 +7,7 @@
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
+#include "op/reduce/running_sums.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
@@ -31,6 +32,11 @@ struct View {
 // of vectors of it, which takes longer to set up than a short row. Returns the sum with `carry`.
 template <class A, int64_t step, class T>
 [[gnu::always_inline]] inline A sum_row(const T* x, T* y, int64_t n, A carry) {
+  // Of integers each addition takes one cycle, which is no less than four of them take by pairs.
+  if constexpr (std::is_integral_v<A>) {
+    for (int64_t i = 0; i != n * step; i += step) y[i] = convert<T>(carry += convert<A>(x[i]));
+    return carry;
+  }
   for (; n >= 4; n -= 4, x += 4 * step, y += 4 * step) {
     const A x0 = convert<A>(x[0]), x1 = convert<A>(x[step]), x2 = convert<A>(x[2 * step]),
             x3 = convert<A>(x[3 * step]);
@@ -50,6 +56,9 @@ template <class A, int64_t step, class T>
 // `count` rows, `n` elements each.
 template <class A, class T>
 void sum_rows(const T* x, T* y, int64_t count, int64_t n, bool reverse) {
+  if constexpr (std::is_same_v<A, double>) {
+    if (const auto loop = running_sums<T>(reverse)) return loop(x, y, count, n);
+  }
   const auto all = [&](auto step) {
     const int64_t start = step < 0 ? n - 1 : 0;
     for (int64_t at = start; at < count * n; at += n)

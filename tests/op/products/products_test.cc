@@ -136,7 +136,7 @@ template <class T>
 void multiply_rows(int64_t rows, int64_t depth, const T* a, const T* x, T* y) {
   if constexpr (std::is_same_v<T, float>) {
     constexpr int64_t kFew = 5;
-    if (packed_gemm::has_tall_tiles() && depth % 32 == 0) {
+    if (gains_by_vector() && depth % 32 == 0) {
       for (int64_t r = rows - kFew; r > -kFew; r -= kFew) {
         const int64_t at = std::max<int64_t>(r, 0);
         multiply_by_vector(kFew, depth, a + at * depth, depth, x, y + at);
@@ -198,6 +198,44 @@ TEST(FloatingProducts, WithVectorsAreThoseOfRows) {
     for (const int64_t depth : {512, 517}) expect_vectors_to_meet_rows<float>(depth, column);
     expect_vectors_to_meet_rows<double>(256, column);
   }
+}
+
+// A thread's part of a few long rows, too.
+TEST(FloatingProducts, WithVectorsOfFewRowsAreTheSameOnAnyThreads) {
+  constexpr int64_t kDepth = int64_t{1} << 17;
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<float> number(-1, 1);
+  const int before = omp_get_max_threads();
+  for (const int64_t rows : {5, 6, 7}) {
+    std::vector<float> a(static_cast<std::size_t>(rows * kDepth)), x(kDepth);
+    for (auto* all : {&a, &x})
+      for (float& value : *all) value = number(random);
+    std::vector<float> alone(static_cast<std::size_t>(rows)), c(alone.size());
+    multiply_rows<float>(rows, kDepth, a.data(), x.data(), alone.data());
+    if (!gains_by_vector()) continue;  // BLAS sums rows by their place
+    const int64_t zero = 0;
+    for (const int threads : {1, 2, 3}) {
+      omp_set_num_threads(threads);
+      multiply(Products<float>{false,
+                               false,
+                               rows,
+                               1,
+                               kDepth,
+                               a.data(),
+                               kDepth,
+                               x.data(),
+                               1,
+                               c.data(),
+                               1,
+                               1.0F,
+                               0.0F,
+                               {&zero, 1},
+                               {&zero, 1},
+                               {&zero, 1}});
+      EXPECT_EQ(c, alone) << rows << " rows, " << threads << " threads";
+    }
+  }
+  omp_set_num_threads(before);
 }
 
 TEST(FloatingProducts, AreSums) {

@@ -163,6 +163,42 @@ def test_pick_and_gather_are_numpys(mx, seed):
     equal(mx.run("gather_nd", data, columns)[0], data[tuple(columns)])
 
 
+# Positions are found a block of 512 at a time, of some by several threads.
+@pytest.mark.parametrize("count", [1, 511, 512, 513, 1537, 70001])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_columns_of_any_number_and_depth(mx, count, dtype, depth):
+    rng = np.random.default_rng(count + depth)
+    for width in (1, 3):
+        data = draw(rng, (5, 7, 3, width)[3 - depth:], "float32")
+        extents = data.shape[:depth]
+        columns = np.stack([rng.integers(-extent, extent, count) for extent in extents]).astype(dtype)
+        at = tuple(columns.astype("int64"))
+        equal(mx.run("gather_nd", data, columns)[0], data[at])
+        want, values = np.zeros_like(data), draw(rng, data[at].shape, "float32")
+        np.add.at(want, at, np.ones_like(values))
+        equal(mx.run("_backward_gather_nd", np.ones_like(values), columns, shape=data.shape)[0], want)
+        want = np.zeros_like(data)
+        want[at] = values  # the last of those for one place
+        equal(mx.run("scatter_nd", values, columns, shape=data.shape)[0], want)
+        for line, extent in enumerate(extents):
+            wrong = columns.copy()
+            wrong[line, -1] = extent
+            with pytest.raises(Failure, match=rf"given index {extent}, expected one in \[-{extent}, {extent}\)"):
+                mx.run("gather_nd", data, wrong)
+
+
+def test_an_array_keeps_its_elements_where_one_of_the_places_is_none(mx):
+    data, columns = np.arange(12, dtype="float32").reshape(4, 3), np.array([[0, 1, 4], [0, 1, 0]])
+    handles = [mx.array(a) for a in (data, np.zeros(3, "float32"), columns)]
+    with pytest.raises(Failure, match="given index 4"):
+        mx.numpy(mx.invoke("_scatter_set_nd", handles, out=handles[:1], shape=data.shape)[0])
+    mx.free(*handles)
+    with pytest.raises(Failure, match="given 2 indices into nothing"):
+        mx.run("gather_nd", np.zeros((2, 0, 3), "float32"), np.zeros((2, 2), "int64"))
+    assert mx.run("gather_nd", np.zeros((2, 0, 3), "float32"), np.zeros((2, 0), "int64"))[0].shape == (0, 3)
+
+
 def test_errors_of_relatives_of_pick_name_them(mx):
     rows, values = np.zeros((1, 3), "float32"), np.ones(1, "float32")
     with pytest.raises(Failure, match=r"MXNetError: \[fill_element_0index\] given index 5, expected one in \[0, 3\)"):

@@ -23,6 +23,20 @@ def test_stacks_of_columns_come_apart_again(mx, parts, rows, dtype):
         np.testing.assert_array_equal(column, array)
 
 
+# Up to 15 bytes, of some rows by several threads: what is stored behind a row is the next one's.
+@pytest.mark.parametrize("dtype, widths", [("uint8", range(1, 18)), ("float16", range(1, 9)), ("float32", range(1, 5)), ("float64", range(1, 3))])
+@pytest.mark.parametrize("rows", [1, 2, 37, 20011])
+def test_short_rows_that_are_repeated(mx, dtype, widths, rows):
+    for width in widths:
+        a = Draw(width).array((rows, width), dtype)
+        for count in (2, 3, 4, 7):
+            np.testing.assert_array_equal(mx.run("tile", a, reps=(1, count))[0], np.tile(a, (1, count)))
+            middle = mx.run("broadcast_to", a.reshape(rows, 1, width), shape=(rows, count, width))[0]
+            np.testing.assert_array_equal(middle, np.broadcast_to(a.reshape(rows, 1, width), (rows, count, width)))
+    backwards = mx.run("tile", mx.run("reverse", a, axis=0)[0], reps=(2, 3))[0]
+    np.testing.assert_array_equal(backwards, np.tile(a[::-1], (2, 3)))
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("width", [3, 17, 31, 33, 250, 1003, 4099])
 def test_rows_of_every_length_are_moved_whole(mx, width, dtype):

@@ -61,3 +61,20 @@ def test_rows_meet_a_column_a_row_or_groups(mx, rng, dtype, columns):
         b = rng.integers(0, 100, shape).astype(dtype)
         np.testing.assert_array_equal(mx.run("broadcast_add", a, b)[0], a + b)
         np.testing.assert_array_equal(mx.run("broadcast_maximum", b, a)[0], np.maximum(a, b))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_products_of_bytes_wrap(mx, rng, dtype, length):
+    a, b = (rng.integers(0, 256, length).astype("uint8").view(dtype) for _ in range(2))
+    first, second = mx.array(a), mx.array(b)
+    mx.invoke("broadcast_mul", [first, second], out=[first])
+    np.testing.assert_array_equal(mx.numpy(first), a * b)
+    np.testing.assert_array_equal(mx.run("broadcast_mul", a, b)[0], a * b)
+    for one in a[:3].reshape(-1, 1):
+        np.testing.assert_array_equal(mx.run("broadcast_mul", one, b)[0], one * b)
+        mx.invoke("broadcast_mul", [second, mx.array(one)], out=[second])
+        b = b * one
+        np.testing.assert_array_equal(mx.numpy(second), b)
+    np.testing.assert_array_equal(mx.run("_npi_tensordot_int_axes", a[:9], b, axes=0)[0], np.multiply.outer(a[:9], b))
+    mx.free(first, second)

@@ -205,6 +205,38 @@ def test_running_sums_of_any_shape(mx, rng, dtype, shape):
         np.testing.assert_array_equal(mx.run("_backward_np_cumsum", a, a, axis=axis)[0], back)
 
 
+def sums_by_fours(row):
+    """Each four numbers are summed by pairs before the sum until then is added; -0 is nothing."""
+    carry, sums = np.float64(-0.0), np.empty(row.shape, "float64")
+    whole = len(row) // 4 * 4
+    for at in range(0, whole, 4):
+        x = row[at: at + 4].astype("float64")
+        pair = x[0] + x[1]
+        sums[at: at + 4] = [carry + x[0], carry + pair, carry + (pair + x[2]), carry + (pair + (x[2] + x[3]))]
+        carry = sums[at + 3]
+    for at in range(whole, len(row)):
+        sums[at] = carry = carry + np.float64(row[at])
+    return sums.astype(row.dtype)
+
+
+# To the digit and the sign of zero, whatever the processor; the rows of three one after the other, over themselves too.
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 23, 1001])
+def test_digits_of_running_sums(mx, rng, dtype, n):
+    a = (rng.normal(size=(9, n)) * 10.0 ** rng.integers(-3, 4, (9, n))).astype(dtype)
+    a[0], a[1, 0], a[2, -1] = -0.0, np.inf, np.nan
+    want = np.stack([sums_by_fours(row) for row in a])
+    back = np.stack([sums_by_fours(row[::-1])[::-1] for row in a])
+    for given, name, arrays in ((want, "_np_cumsum", [a]), (back, "_backward_np_cumsum", [a, a])):
+        got = mx.run(name, *arrays, axis=1)[0]
+        np.testing.assert_array_equal(got, given)
+        np.testing.assert_array_equal(np.signbit(got[:2]), np.signbit(given[:2]))
+    array = mx.array(a)
+    mx.invoke("_np_cumsum", [array], out=[array], axis=1)
+    np.testing.assert_array_equal(mx.numpy(array), want)
+    mx.free(array)
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_cumsum_and_diff_undo_each_other(mx, rng, axis):
     a = rng.integers(-9, 9, size=(6, 5, 300)).astype("int32")
