@@ -11,8 +11,8 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 import numpy as np
 
 from ...base import MXNetError
-from .._package import onnx
-from ._graph import OPSET, Graph, Node, onnx_type
+from .._package import number_of_type, onnx
+from ._graph import OPSET, Graph, Node
 from ._rows import LABELS, rows, supported
 
 __all__ = ["export_model", "get_operator_support"]
@@ -58,10 +58,10 @@ def export_model(
         graph.nodes,
         "mxnet",
         [
-            *(info(name, onnx_type(dtype), free.get(name, shape)) for name, (shape, dtype) in inputs.items()),
+            *(info(name, number_of_type(dtype), free.get(name, shape)) for name, (shape, dtype) in inputs.items()),
             *(info(name, tensor.data_type, list(tensor.dims)) for name, tensor in graph.constants.items()),
         ],
-        [info(name, onnx_type(dtype), [None] * len(shape) if dynamic else shape) for name, shape, dtype in outputs],
+        [info(name, number_of_type(dtype), [None] * len(shape) if dynamic else shape) for name, shape, dtype in outputs],
         list(graph.constants.values()),
     )
     model = package.helper.make_model(

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Sequence, Tuple, Union
 import numpy as np
 
 from ... import _core
-from .._package import onnx
+from .._package import number_of_type, onnx
 
 OPSET = 13
 
@@ -132,7 +132,7 @@ class Graph:
 
     def cast(self, value: str, dtype: Any) -> str:
         """The value in another type."""
-        return self.op("Cast", value, to=onnx_type(dtype))
+        return self.op("Cast", value, to=number_of_type(dtype))
 
     def squeeze(self, value: str, *axes: int) -> str:
         """Without these axes of size one."""
@@ -154,11 +154,6 @@ class Graph:
         """A part of the value."""
         steps = [self.ints(step)] if step is not None else []
         return self.op("Slice", value, self.ints(begin), self.ints(end), self.ints(axes), *steps)
-
-
-def onnx_type(dtype: Any) -> int:
-    """ONNX's number of a type."""
-    return onnx().helper.np_dtype_to_tensor_dtype(np.dtype(dtype)) if dtype != "bfloat16" else onnx().TensorProto.BFLOAT16
 
 
 def pairs(values: Union[Sequence[int], None], rank: int, default: int) -> List[int]:

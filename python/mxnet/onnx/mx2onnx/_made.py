@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._graph import onnx_type
+from .._package import number_of_type
 from ._rows import writes
 
 
@@ -41,13 +41,13 @@ def _arange_like(g: Any, n: Any) -> str:
 @writes("_random_uniform")
 def _uniform(g: Any, n: Any) -> str:
     p = n.params
-    return g.op("RandomUniform", dtype=onnx_type(n.out_dtypes[0]), shape=list(p.shape), low=p.low, high=p.high)
+    return g.op("RandomUniform", dtype=number_of_type(n.out_dtypes[0]), shape=list(p.shape), low=p.low, high=p.high)
 
 
 @writes("_random_normal")
 def _normal(g: Any, n: Any) -> str:
     p = n.params
-    return g.op("RandomNormal", dtype=onnx_type(n.out_dtypes[0]), shape=list(p.shape), mean=p.loc, scale=p.scale)
+    return g.op("RandomNormal", dtype=number_of_type(n.out_dtypes[0]), shape=list(p.shape), mean=p.loc, scale=p.scale)
 
 
 @writes("_random_uniform_like")
@@ -66,7 +66,7 @@ def _multinomial(g: Any, n: Any) -> str:
         raise n.refuse("get_prob", "samples alone")
     count = int(np.prod(n.params.shape or (1,)))
     logits = g.op("Log", n.inputs[0] if n.rank == 2 else g.unsqueeze(n.inputs[0], 0))
-    drawn = g.cast(g.op("Multinomial", logits, dtype=onnx_type(np.int32), sample_size=count), n.out_dtypes[0])
+    drawn = g.cast(g.op("Multinomial", logits, dtype=number_of_type(np.int32), sample_size=count), n.out_dtypes[0])
     return g.reshape(drawn, n.out_shapes[0])
 
 

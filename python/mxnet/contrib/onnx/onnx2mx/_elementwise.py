@@ -96,9 +96,9 @@ def _clip(n: Any) -> Any:
 
 @reads("Cast")
 def _cast(n: Any) -> Any:
-    from ....onnx._package import onnx
+    from ....onnx._package import type_of_number
 
-    return sym.cast(n.sym(), dtype=onnx().helper.tensor_dtype_to_np_dtype(n.attrs["to"]).name)
+    return sym.cast(n.sym(), dtype=type_of_number(n.attrs["to"]).name)
 
 
 @reads("Where")

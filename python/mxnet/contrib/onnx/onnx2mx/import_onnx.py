@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ....base import MXNetError
-from ....onnx._package import onnx
+from ....onnx._package import onnx, type_of_number
 from . import _elementwise, _layers, _layout, _recurrent, _reductions  # noqa: F401  (fill the table)
 from ._rows import convert_map
 
@@ -118,7 +118,7 @@ class GraphProto:
                 self._values[name] = symbol.Variable(name)
         for given in graph.input:
             if given.name in self._shapes:
-                self._types[given.name] = onnx().helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+                self._types[given.name] = type_of_number(given.type.tensor_type.elem_type)
         for node in graph.node:
             self._convert(node)
         outputs = [self.symbol(self._values[output.name]) for output in graph.output]
