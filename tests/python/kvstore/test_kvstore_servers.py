@@ -224,3 +224,30 @@ def test_a_store_whose_keys_servers_cannot_hold_goes_on_as_it_was():
     )
     assert lines == {rank: ["True", "[3.0, 3.0]"] for rank in range(2)}, done.stderr
     assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
+def test_what_the_optimizer_of_a_server_refuses_all_who_push_hear(kind):
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.zeros((2,)))
+        store.set_optimizer(mx.optimizer.create("groupadagrad", learning_rate=1))
+        store.push("w", mx.nd.ones((2,)))
+        try:
+            pulled("w", (2,))
+        except mx.MXNetError as error:
+            say("expected 2 dimensions" in str(error))
+        mx.nd.waitall()
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        store.push("w", mx.nd.ones((2,)))
+        pulled("w", (2,))
+        store._barrier()
+        say(pulled("w", (2,)).tolist())
+        """,
+        servers=2,
+        STORE=kind,
+    )
+    assert lines == {rank: ["True", "[-2.0, -2.0]"] for rank in range(2)}, done.stderr
+    assert done.returncode == 0, done.stderr
