@@ -240,6 +240,7 @@ def test_what_the_optimizer_of_a_server_refuses_all_who_push_hear(kind):
         except mx.MXNetError as error:
             say("expected 2 dimensions" in str(error))
         mx.nd.waitall()
+        store._barrier()
         store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
         store.push("w", mx.nd.ones((2,)))
         pulled("w", (2,))
