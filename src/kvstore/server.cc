@@ -233,6 +233,7 @@ void Server::push_round(Entry& entry, const Updater& updater) {
 void Server::apply(Entry& entry, std::vector<NDArray> values, std::vector<Reply> answers,
                    const Updater& updater) {
   std::vector<std::shared_ptr<Promise>> promises;
+  promises.reserve(answers.size());
   for (Reply& answer : answers)
     promises.push_back(std::make_shared<Promise>(std::move(answer), entry.key));
   try {
