@@ -180,3 +180,12 @@ def test_normalising_nothing_gives_nothing(mx, op, shape, params, attrs):
     heads = [result] + [None] * (len(mx.run(op, *arrays, **attrs)) - 1)
     for gradient, array in zip(mx.gradients(op, arrays, heads, **attrs), arrays):
         np.testing.assert_array_equal(gradient, np.zeros_like(array))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
+def test_the_gradient_of_negative_is_exact_and_does_not_read_the_argument(mx, dtype):
+    head = np.array([0, 1, -7] if dtype == "float16" else [0, 2**24 + 1 if dtype[0] == "i" else 1, -7]).astype(dtype)
+    argument = np.array([1, 2, 3]).astype(dtype)
+    if dtype[0] == "f":
+        argument[:] = np.nan, np.inf, 0
+    np.testing.assert_array_equal(mx.run("_backward_negative", head, argument)[0], -head)
