@@ -202,8 +202,7 @@ void Server::push(ServedCall& call, const Request& request, Entry& entry) {
   }
   const NDArray value = array_of(std::move(call.body), request);
   const Updater& updater = updater_of(tables_[request.store]);
-  if (!request.sync)
-    return apply(entry, {value}, {call.answer}, updater);
+  if (!request.sync) return apply(entry, {value}, {call.answer}, updater);
   if (left_ >= 0) return call.answer(unfinished(left_, entry.key));
   entry.rounds[static_cast<std::size_t>(call.worker)].push_back({value, call.answer});
   const bool full = std::none_of(entry.rounds.begin(), entry.rounds.end(),
