@@ -138,6 +138,7 @@ MXNET_DLL int MXImageEncode(NDArrayHandle image, const char* format, int quality
 MXNET_DLL int MXKVStoreGetNumServers(KVStoreHandle handle, int* out);
 /* As MXKVStoreSendCommmandToServers, with a body of any bytes; what each server answered. The
  * replies are good until the next call on this thread. Fails with what a server's controller said.
+ * Other commands make servers hold the keys, and are given by all workers; those below 0 do not.
  */
 MXNET_DLL int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size_t size,
                                   uint32_t* out_num, const char*** out_replies,

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from typing import Any, Optional
 
 from ._ctypes.lib import _LIB, check_call, c_str, c_str_array
-from .base import show_ctypes_names
+from .base import MXNetValueError, show_ctypes_names
 
 __all__ = [
     "Counter", "Domain", "Event", "Frame", "Marker", "Task", "dump", "dump_profile", "dumps", "pause",
@@ -37,14 +38,29 @@ def set_kvstore_handle(handle: Any) -> None:
     profiler_kvstore_handle = handle
 
 
+def _at_servers(profile_process: str, call: str, **arguments: Any) -> bool:
+    """Whether servers are meant: they have made the call, each in its own process."""
+    if _number("profile_process", profile_process, _PROCESSES) == 0:
+        return False
+    ask = getattr(profiler_kvstore_handle, "ask_servers", None)
+    if ask is None:
+        raise MXNetValueError("profile_process='server': given no store, expected set_kvstore_handle(store.handle) before")
+    from .kvstore._remote import PROFILE
+
+    ask(PROFILE, b":" + json.dumps([call, arguments]).encode())
+    return True
+
+
 def set_config(**kwargs: Any) -> None:
     """Sets the whole configuration: what is not named has its default.
 
-    filename, profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api,
-    continuous_dump, dump_period (seconds), aggregate_stats, profile_process (worker or server).
+    filename (servers put rank0_ and so on before it), profile_all, profile_symbolic, profile_imperative, profile_memory,
+    profile_api, continuous_dump, dump_period (seconds), aggregate_stats, profile_process (worker or server).
     """
-    keys, values = list(kwargs), [str(value) for value in kwargs.values()]
-    check_call(_LIB.MXSetProcessProfilerConfig(len(keys), c_str_array(keys), c_str_array(values), profiler_kvstore_handle))
+    texts = {key: str(value) for key, value in kwargs.items()}
+    if _at_servers(texts.pop("profile_process", "worker"), "set_config", **texts):
+        return
+    check_call(_LIB.MXSetProfilerConfig(len(texts), c_str_array(list(texts)), c_str_array(list(texts.values()))))
 
 
 def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
@@ -56,8 +72,9 @@ def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") 
 
 def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     """Starts ("run") or ends ("stop") recording."""
-    number, process = _number("state", state, _STATES), _number("profile_process", profile_process, _PROCESSES)
-    check_call(_LIB.MXSetProcessProfilerState(number, process, profiler_kvstore_handle))
+    number = _number("state", state, _STATES)
+    if not _at_servers(profile_process, "set_state", state=state):
+        check_call(_LIB.MXSetProfilerState(number))
 
 
 def profiler_set_state(state: str = "stop") -> None:
@@ -67,8 +84,8 @@ def profiler_set_state(state: str = "stop") -> None:
 
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
     """Writes what was recorded to the file; with `finished` that ends recording."""
-    process = _number("profile_process", profile_process, _PROCESSES)
-    check_call(_LIB.MXDumpProcessProfile(int(bool(finished)), process, profiler_kvstore_handle))
+    if not _at_servers(profile_process, "dump", finished=bool(finished)):
+        check_call(_LIB.MXDumpProfile(int(bool(finished))))
 
 
 def dump_profile() -> None:
@@ -85,8 +102,8 @@ def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", as
 
 
 def _set_paused(paused: bool, profile_process: str) -> None:
-    process = _number("profile_process", profile_process, _PROCESSES)
-    check_call(_LIB.MXProcessProfilePause(int(paused), process, profiler_kvstore_handle))
+    if not _at_servers(profile_process, "pause" if paused else "resume"):
+        check_call(_LIB.MXProfilePause(int(paused)))
 
 
 def pause(profile_process: str = "worker") -> None:

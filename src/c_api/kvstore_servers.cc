@@ -21,13 +21,14 @@ int is_role(const char* role, int* ret, const char* function) {
   });
 }
 
-// Without a turn while it waits for the answers, as hold_store().
+// Without a turn while it waits for the answers, as hold_store(). Negative commands are of no
+// concern to keys: a worker may give them alone.
 std::vector<std::string> send_command(KVStoreHandle handle, int head, std::string_view body,
                                       const char* function) {
   std::shared_ptr<KVStore> store;
   {
     const StorePool::Use use = use_store(handle, function);
-    (*use)->serve();
+    if (head >= 0) (*use)->serve();
     store = *use;
   }
   return store->send_command(head, body);

@@ -120,15 +120,18 @@ void DistStore::broadcast_first(const Key& key, bool one_of_many) {
   }
 }
 
+void DistStore::check_servers() const {
+  if (servers_) return;
+  throw Error(ErrorCode::kValue, "kvstore",
+              fmt::format("given a command for the servers in a job without any, expected at "
+                          "least one: tools/launch.py -n {} -s 1 starts it",
+                          group_.size()));
+}
+
 // From here on the servers hold the keys.
 void DistStore::serve() {
   if (served_) return;
-  if (!servers_) {
-    throw Error(ErrorCode::kValue, "kvstore",
-                fmt::format("given a command for the servers in a job without any, expected at "
-                            "least one: tools/launch.py -n {} -s 1 starts it",
-                            group_.size()));
-  }
+  check_servers();
   if (LocalStore::updates()) {
     throw Error(ErrorCode::kValue, "kvstore",
                 "given a command for the servers by a store with an updater of its own, expected "
@@ -268,6 +271,7 @@ void DistStore::barrier() {
 }
 
 std::vector<std::string> DistStore::send_command(int head, std::string_view body) {
+  check_servers();
   return servers_->command(head, body);
 }
 

@@ -57,6 +57,7 @@ class DistStore final : public LocalStore {
   bool collects(const NDArray& sum) const;
   void broadcast_first(const Key& key, bool one_of_many);
   void sum_compressed(const Key& key, const NDArray& sum, int priority);
+  void check_servers() const;
   void check_servable(const Key& key);
   void serve_key(const Key& key);
 

@@ -85,7 +85,8 @@ class KVStore {
   virtual int num_servers() const { return 0; }
   // From now on servers hold the keys. Throws Error(kValue) where there are none.
   virtual void serve() {}
-  // REQUIRES: serve(). Has the controller of every server called, and waits; what they answered.
+  // REQUIRES: serve(), unless `head` is negative. Has the controller of every server called, and
+  // waits; what they answered.
   virtual std::vector<std::string> send_command(int head, std::string_view body);
   // Returns when the workers have finished.
   virtual void run_server(const ServerController& controller);

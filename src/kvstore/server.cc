@@ -25,6 +25,17 @@ Answer failure(ErrorCode code, std::string text) {
   return answer;
 }
 
+// REQUIRES: in a handler. What is being handled.
+Answer failure_now() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return failure(error.code(), error.message());
+  } catch (const std::exception& error) {
+    return failure(ErrorCode::kGeneric, error.what());
+  }
+}
+
 // Answers once: what it is given, or, when an operation that was to do so is dropped because
 // something before it failed, that.
 class Promise {
@@ -128,10 +139,8 @@ void Server::handle(ServedCall call, const ServerController& controller) {
     } else {
       obey(call, request, controller);
     }
-  } catch (const Error& error) {
-    answer(failure(error.code(), error.message()));
-  } catch (const std::exception& error) {
-    answer(failure(ErrorCode::kGeneric, error.what()));
+  } catch (...) {
+    answer(failure_now());
   }
 }
 
@@ -174,9 +183,8 @@ void Server::command(ServedCall& call, const Request& request, const ServerContr
 }
 
 void Server::init(ServedCall& call, const Request& request) {
-  const auto promise = std::make_shared<Promise>(call.answer, request.key);
-  call.answer = nullptr;
   const NDArray value = array_of(std::move(call.body), request);
+  const auto promise = std::make_shared<Promise>(call.answer, request.key);
   Entry& entry = tables_[request.store].entries[request.key];
   entry.key = request.key;
   entry.value = value;
@@ -194,11 +202,7 @@ void Server::push(ServedCall& call, const Request& request, Entry& entry) {
   }
   const NDArray value = array_of(std::move(call.body), request);
   const Updater& updater = updater_of(tables_[request.store]);
-  if (!request.sync) {
-    const auto promise = std::make_shared<Promise>(call.answer, entry.key);
-    update(entry, value, updater);
-    return answer_after(entry.value, {promise});
-  }
+  if (!request.sync) return apply(entry, {value}, {call.answer}, updater);
   if (left_ >= 0) return call.answer(unfinished(left_, entry.key));
   entry.rounds[static_cast<std::size_t>(call.worker)].push_back({value, call.answer});
   const bool full = std::none_of(entry.rounds.begin(), entry.rounds.end(),
@@ -212,33 +216,50 @@ Answer Server::unfinished(int worker, const Key& key) const {
                              worker, group_.size(), to_string(key)));
 }
 
-// The oldest push of each worker, added in the order of ranks.
+// The oldest push of each worker.
 void Server::push_round(Entry& entry, const Updater& updater) {
   std::vector<NDArray> values;
-  std::vector<std::shared_ptr<Promise>> promises;
-  bool rows = true;
+  std::vector<Reply> answers;
   for (auto& queue : entry.rounds) {
     values.push_back(queue.front().value);
-    promises.push_back(std::make_shared<Promise>(std::move(queue.front().answer), entry.key));
-    rows &= values.back().is_sparse();
+    answers.push_back(std::move(queue.front().answer));
     queue.pop_front();
   }
-  if (values.size() > 1) {
-    NDArray& merged = entry.buffers.merged;
-    if (merged.is_none() || merged.is_sparse() != rows) {
-      merged = rows ? empty_like(values.front(), Device::cpu())
-                    : NDArray(entry.value.shape(), entry.value.dtype(), Device::cpu(), "kvstore");
+  apply(entry, std::move(values), std::move(answers), updater);
+}
+
+// All who pushed hear what is wrong.
+void Server::apply(Entry& entry, std::vector<NDArray> values, std::vector<Reply> answers,
+                   const Updater& updater) {
+  std::vector<std::shared_ptr<Promise>> promises;
+  promises.reserve(answers.size());
+  for (Reply& answer : answers)
+    promises.push_back(std::make_shared<Promise>(std::move(answer), entry.key));
+  try {
+    if (values.size() > 1) values.front() = sum(entry, values);
+    if (updater) {
+      updater(entry.key, values.front(), entry.value);
+    } else {
+      transfer(values.front(), entry.value, 0);
     }
-    reducer_.sum(entry.buffers, values, merged, 0);
-    values.front() = merged;
+  } catch (...) {
+    for (const auto& promise : promises) promise->keep(failure_now());
+    return;
   }
-  update(entry, values.front(), updater);
   answer_after(entry.value, std::move(promises));
 }
 
-void Server::update(Entry& entry, const NDArray& pushed, const Updater& updater) {
-  if (updater) return updater(entry.key, pushed, entry.value);
-  transfer(pushed, entry.value, 0);
+// In the order of ranks.
+NDArray Server::sum(Entry& entry, const std::vector<NDArray>& values) {
+  const bool rows = std::all_of(values.begin(), values.end(),
+                                [](const NDArray& value) { return value.is_sparse(); });
+  NDArray& merged = entry.buffers.merged;
+  if (merged.is_none() || merged.is_sparse() != rows) {
+    merged = rows ? empty_like(values.front(), Device::cpu())
+                  : NDArray(entry.value.shape(), entry.value.dtype(), Device::cpu(), "kvstore");
+  }
+  reducer_.sum(entry.buffers, values, merged, 0);
+  return merged;
 }
 
 // What is held is read until it has left.

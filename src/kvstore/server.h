@@ -54,7 +54,9 @@ class Server {
   void init(ServedCall& call, const Request& request);
   void push(ServedCall& call, const Request& request, Entry& entry);
   void push_round(Entry& entry, const Updater& updater);
-  static void update(Entry& entry, const NDArray& pushed, const Updater& updater);
+  void apply(Entry& entry, std::vector<NDArray> values, std::vector<Reply> answers,
+             const Updater& updater);
+  NDArray sum(Entry& entry, const std::vector<NDArray>& values);
   const Updater& updater_of(const Table& table) const;
   static void pull(ServedCall& call, Entry& entry);
   static void pull_rows(ServedCall& call, Entry& entry);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/lock.h"
+#include "kvstore/reducer.h"
 #include "kvstore/servers.h"
 #include "kvstore/stores.h"
 #include "ndarray/sparse_store.h"
@@ -38,7 +39,9 @@ class Wires final : public ProcessGroup {
     served.head = call.head;
     const char* body = static_cast<const char*>(call.body);
     served.body.assign(body, body + call.bytes);
-    served.answer = [room = call.room, done = call.done](Answer answer) {
+    served.answer = [room = call.room, done = call.done,
+                     said = std::make_shared<int>(0)](Answer answer) {
+      ASSERT_EQ((*said)++, 0) << "a call was answered twice";
       if (!answer.error.empty())
         return done(std::make_exception_ptr(Error(answer.code, "kvstore", answer.error)));
       void* to = room(answer.bytes);
@@ -176,6 +179,32 @@ TEST(Server, WhatIsWrongIsAnAnswerThatNamesIt) {
       << error;
   EXPECT_EQ(job.workers[0].command(1, "hear"), (std::vector<std::string>{"hear!", "hear!"}));
   EXPECT_NE(error_of([&] { job.workers[0].command(13, ""); }).find("unlucky"), std::string::npos);
+}
+
+// Of a synchronous push it is the last worker's that meets it.
+TEST(Server, WhatAnUpdaterRefusesAllWhoPushedHearOnce) {
+  for (const bool sync : {true, false}) {
+    Served job(sync);
+    for (Server& server : job.servers)
+      server.set_updater([](const Key&, const NDArray& pushed, const NDArray& stored) {
+        if (pushed.is_sparse()) throw Error(ErrorCode::kType, "no rows");
+        transfer(pushed, stored, 0);
+      });
+    const Shape shape{4, 2};
+    const NDArray mine = make_row_sparse(shape, {1, 2}, {0});
+    const NDArray other(StorageType::kRowSparse, shape, DType::kFloat32, Device::cpu());
+    job.workers[0].init("e", mine);
+    mine.wait_to_write();
+    job.workers[0].push("e", make_row_sparse(shape, {1, 2}, {0}), mine, 0);
+    job.workers[1].push("e", make_row_sparse(shape, {1, 2}, {0}), other, 0);
+    for (const NDArray& array : {mine, other}) {
+      const std::string error = error_of([&] { array.wait_to_write(); });
+      EXPECT_NE(error.find("no rows"), std::string::npos) << error;
+    }
+    job.workers[0].pull("e", mine, 0);
+    mine.wait_to_write();
+    EXPECT_EQ(mine.sparse().stored(), 1) << "the key is as it was";
+  }
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ class Trainer:
                 self._kvstore.pushpull(i, grads, priority=-i)
             else:
                 self._kvstore.push(i, grads, priority=-i)
-                self._kvstore.pull(i, grads, priority=-i, ignore_sparse=bool(self._distributed))
+                self._kvstore.pull(i, grads, priority=-i, ignore_sparse=False)
 
     def _update(self, ignore_stale_grad: bool) -> None:
         scaler = getattr(self, "_amp_loss_scaler", None)

@@ -19,6 +19,8 @@ from ..ndarray import concat as _concat
 
 # Numbers of commands to servers. The first says no more than that servers hold the worker's keys from now on.
 ARRIVE, SET_OPTIMIZER, GET_STATES, SET_STATES = range(1000, 1004)
+# Those below 0 are no concern of keys: one worker may give them alone, at any time.
+PROFILE = -1
 
 
 def _encoded(value: Any, where: str) -> Any:

@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from typing import Any, NoReturn
 
+from .. import profiler
 from ..base import MXNetValueError
 from .base import KVStoreBase
 
 __all__ = ["KVStoreServer"]
+
+# What workers may ask of a server's profiler.
+_PROFILER = {call.__name__: call for call in (profiler.set_config, profiler.set_state, profiler.dump, profiler.pause, profiler.resume)}
 
 
 class KVStoreServer:
@@ -27,6 +33,9 @@ class KVStoreServer:
         store, _, text = body.partition(b":")
         if head == _remote.ARRIVE:
             return b""
+        if head == _remote.PROFILE:
+            self._profile(*json.loads(text))
+            return b""
         if head == _remote.SET_OPTIMIZER:
             self._use(_remote.optimizer_from_json(text.decode()), store)
             return b""
@@ -42,6 +51,12 @@ class KVStoreServer:
             updater.take(states)
             return b""
         raise MXNetValueError(f"a server was sent command {head} ({len(body)} bytes), which it does not know")
+
+    def _profile(self, call: str, arguments: Any) -> None:
+        if call == "set_config":
+            folder, name = os.path.split(arguments.get("filename", "profile.json"))
+            arguments["filename"] = os.path.join(folder, f"rank{self._place[0]}_{name}")
+        _PROFILER[call](**arguments)
 
     def _use(self, optimizer: Any, store: bytes) -> Any:
         from ._remote import ServedUpdater

@@ -260,6 +260,30 @@ def test_rows_are_summed_without_servers():
 
 
 @needs_mpi
+@pytest.mark.parametrize("servers", [0, 1])
+def test_trainers_sum_rows_of_gradients_wherever_they_update(servers):
+    lines, done = run(
+        2,
+        """
+        for where in (True, False):
+            net = mx.gluon.nn.Embedding(5, 2, sparse_grad=True)
+            net.initialize(mx.init.Zero())
+            trainer = mx.gluon.Trainer(
+                net.collect_params(), "sgd", {"learning_rate": 1.0}, kvstore=mx.kv.create("dist_sync"), update_on_kvstore=where
+            )
+            for step in range(2):
+                with mx.autograd.record():
+                    loss = net(mx.nd.array([rank, 2])).sum()
+                loss.backward()
+                trainer.step(1)
+            say(net.weight.data().asnumpy()[:, 0].tolist())
+        """,
+        servers=servers,
+    )
+    assert lines == {rank: ["[-2.0, -2.0, -4.0, 0.0, 0.0]"] * 2 for rank in range(2)}, done.stderr
+
+
+@needs_mpi
 def test_rows_on_one_rank_and_a_dense_gradient_on_another_are_an_error_on_both():
     lines, done = run(
         2,

@@ -35,6 +35,26 @@ def test_plain_mpirun_needs_no_launcher(tmp_path):
 
 
 @needs_mpi
+def test_processes_of_one_machine_listen_to_nobody():
+    # MPI waits forever for the first words of whoever connects.
+    lines, done = run(
+        2,
+        """
+        store._barrier()
+        mine = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")}
+        listening = []
+        for table in ("tcp", "tcp6"):
+            with open(f"/proc/self/net/{table}") as file:
+                words = [line.split() for line in file][1:]
+            listening += [word[1] for word in words if word[3] == "0A" and f"socket:[{word[9]}]" in mine]
+        store._barrier()
+        say(listening)
+        """,
+    )
+    assert lines == {rank: ["[]"] for rank in range(2)}, done.stderr
+
+
+@needs_mpi
 def test_slurm_starts_as_many_tasks_as_workers_and_servers(tmp_path):
     # An srun that gives what it was told to mpirun.
     srun = tmp_path / "srun"

@@ -224,3 +224,83 @@ def test_a_store_whose_keys_servers_cannot_hold_goes_on_as_it_was():
     )
     assert lines == {rank: ["True", "[3.0, 3.0]"] for rank in range(2)}, done.stderr
     assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
+def test_what_the_optimizer_of_a_server_refuses_all_who_push_hear(kind):
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.zeros((2,)))
+        store.set_optimizer(mx.optimizer.create("groupadagrad", learning_rate=1))
+        store.push("w", mx.nd.ones((2,)))
+        try:
+            pulled("w", (2,))
+        except mx.MXNetError as error:
+            say("expected 2 dimensions" in str(error))
+        mx.nd.waitall()
+        store._barrier()
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        store.push("w", mx.nd.ones((2,)))
+        pulled("w", (2,))
+        store._barrier()
+        say(pulled("w", (2,)).tolist())
+        """,
+        servers=2,
+        STORE=kind,
+    )
+    assert lines == {rank: ["True", "[-2.0, -2.0]"] for rank in range(2)}, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+def test_one_worker_has_servers_profiled_before_and_after_they_hold_the_keys(tmp_path):
+    lines, done = run(
+        2,
+        """
+        from mxnet import profiler
+
+        try:
+            profiler.set_state("run", profile_process="server")
+        except ValueError as error:
+            say("set_kvstore_handle" in str(error))
+        profiler.set_kvstore_handle(store.handle)
+        profiler.set_config(filename=os.path.join(os.environ["FOLDER"], f"mine-{rank}.json"))  # of this process
+        if rank == 0:
+            profiler.set_config(filename=os.path.join(os.environ["FOLDER"], "trace.json"), profile_process="server")
+            profiler.set_state("run", profile_process="server")
+        store.init("w", mx.nd.zeros((2,)))
+        store.push("w", mx.nd.ones((2,)))
+        say(pulled("w", (2,)).tolist())
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        store.push("w", mx.nd.ones((2,)))
+        say(pulled("w", (2,)).tolist())
+        if rank == 0:
+            profiler.pause(profile_process="server")
+            profiler.resume(profile_process="server")
+            profiler.set_state("stop", profile_process="server")
+            profiler.dump(profile_process="server")
+        """,
+        servers=2,
+        FOLDER=str(tmp_path),
+    )
+    expected = ["True", "[2.0, 2.0]", "[0.0, 0.0]"]
+    assert lines == {rank: expected for rank in range(2)}, done.stderr
+    assert sorted(os.listdir(tmp_path)) == ["rank0_trace.json", "rank1_trace.json"]
+    assert any("KVStoreServer" in (tmp_path / f"rank{server}_trace.json").read_text() for server in range(2))
+
+
+@needs_mpi
+def test_profiling_servers_where_there_are_none_says_how_to_start_them():
+    lines, done = run(
+        1,
+        """
+        mx.profiler.set_kvstore_handle(store.handle)
+        try:
+            mx.profiler.dump(profile_process="server")
+        except ValueError as error:
+            say("-s 1" in str(error))
+        """,
+    )
+    assert lines == {0: ["True"]}, done.stderr
