@@ -144,10 +144,10 @@ def command_line(options, extra):
     command += ["--enable-recovery", "--oversubscribe", "--bind-to", "none"]
     if options.hostfile:
         command += ["--hostfile", options.hostfile]
+        extra = [*extra, *(name for name in sorted(os.environ) if travels(name) and name not in extra)]
     elif options.launcher == "local" and not {"OMPI_MCA_pml", "OMPI_MCA_btl"} & set(os.environ):
         # Nobody from outside: MPI would listen on all addresses, and wait forever for what whoever connects is to say.
         command += ["--mca", "pml", "ob1", "--mca", "btl", "self,vader"]
-        extra = [*extra, *(name for name in sorted(os.environ) if travels(name) and name not in extra)]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-run-as-root")
     for name in [*extra, "LAUNCH_STATUS_FOLDER"]:
