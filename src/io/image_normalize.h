@@ -17,8 +17,8 @@ void set_no_normalization(ImageNormalizeParams* params);
 class ImageNormalizer {
  public:
   // kUInt8 is pixels as they are, kInt8 what is left of them without the means, as whole numbers,
-  // the nearest that the type has; numbers of other types are normalized. A standard deviation of 0 divides by nothing. Throws Error(kValue) for a
-  // mean image that does not have the shape.
+  // the nearest that the type has; numbers of other types are normalized. A standard deviation of 0
+  // divides by nothing. Throws Error(kValue) for a mean image that does not have the shape.
   ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape, DType dtype);
 
   // Writes data_shape.size() elements: ((pixel - mean) * contrast + illumination) * scale /
