@@ -16,6 +16,7 @@ void infer_triangular(const TriangularParams& params, Infer& infer) {
   if (!a.rank_known() && b.rank_known()) a.set_shape(Shape::unknown(b.ndim()));
   if (!infer_matrix(infer, 0, true) || !infer_matrix(infer, 1, false)) return;
   const int n = a.ndim(), side = params.rightside ? n - 1 : n - 2;
+  if (b.ndim() != n) b.fail(fmt::format("{} dimensions", n));
   for (int i = 0; i + 2 < n; ++i) {
     b.set_dim(i, a.dim(i));
     a.set_dim(i, b.dim(i));

@@ -399,3 +399,10 @@ def test_potri_differentiates_factors_that_are_nearly_singular(mx, rng, lower):
     got, = mx.gradients("_linalg_potri", [factor.astype("float32")], [head.astype("float32")], lower=lower)
     scale = np.abs(exact).max((1, 2), keepdims=True)
     assert np.abs((got - exact) / scale).max() < 2e-5
+
+
+@pytest.mark.parametrize("op", ["_linalg_trsm", "_linalg_trmm"])
+@pytest.mark.parametrize("a, b", [((2, 2, 2), (2, 2, 2, 3)), ((2, 2), (2, 2, 3)), ((2, 2, 2), (2, 2))])
+def test_triangles_have_the_dimensions_of_what_they_are_applied_to(mx, op, a, b):
+    with pytest.raises(Failure, match=f"'B' of shape .*expected {len(a)} dimensions"):
+        mx.run(op, np.ones(a), np.ones(b))
