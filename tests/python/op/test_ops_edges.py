@@ -209,3 +209,9 @@ def test_the_slope_of_expm1_is_not_lost_below_zero(mx, dtype, tolerance):
     want = np.exp(x.astype("float64")).astype(dtype)
     np.testing.assert_allclose(mx.gradients("expm1", [x], [np.ones_like(x)])[0], want, rtol=tolerance, atol=np.finfo(dtype).tiny)
     assert (mx.second_gradients("expm1", [x], [np.ones_like(x)], [np.ones_like(x)])[0][0] > 0)[2:].all()
+
+
+@pytest.mark.parametrize("given", [{"start": "-inf", "stop": 11, "repeat": 4}, {"start": 0, "stop": "inf"}, {"start": 0, "stop": 1e19}, {"start": 0, "stop": 3, "step": 1e-300}])
+def test_a_range_that_does_not_end_is_named(mx, given):
+    with pytest.raises(Failure, match="given start .*, stop .*, step .*, repeat .*, expected at most"):
+        mx.run("_arange", **given)
