@@ -108,8 +108,9 @@ void infer_arange(const ArangeParams& params, Infer& infer) {
   }
   constexpr double kMost = 0x1p62;
   if (count * params.repeat > kMost) {
-    infer.fail(fmt::format("given start {}, stop {}, step {}, repeat {}, expected at most {} numbers",
-                           start, stop, params.step, params.repeat, kMost));
+    infer.fail(
+        fmt::format("given start {}, stop {}, step {}, repeat {}, expected at most {} numbers",
+                    start, stop, params.step, params.repeat, kMost));
   }
   infer.out(0).set_shape({count > 0 ? static_cast<int64_t>(count) * params.repeat : 0});
 }
