@@ -111,7 +111,8 @@ void value_cpu(const NoParams&, KernelContext& context) {
 }
 template <UnaryRow row>
 void slope_cpu(const NoParams&, KernelContext& context) {
-  run_slope(row, context);
+  // What is negative of the gradient from above, the first input, needs no other.
+  row == UnaryRow::negative ? run_value(row, context) : run_slope(row, context);
 }
 
 Expr slope_expr(UnaryRow row, const Expr& x, const Expr& y) {

@@ -68,19 +68,54 @@ void update_in_float(UpdateRule rule, const UpdateJob& job, int64_t first, int64
   if (job.rounded.data != nullptr) store_floats(arrays.out, job.rounded, first, n);
 }
 
-template <class T>
-void update_directly(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
-  UpdateArrays<T> arrays{
-      job.out.as<T>() + first, job.weight.as<T>() + first, job.grad.as<T>() + first, {}};
+template <class T, class Grad>
+UpdateArrays<T, Grad> arrays_from(UpdateRule rule, const UpdateJob& job, int64_t first) {
+  UpdateArrays<T, Grad> arrays{
+      job.out.as<T>() + first, job.weight.as<T>() + first, job.grad.as<Grad>() + first, {}};
   for (int s = 0; s < update_states(rule); ++s) arrays.state[s] = job.state[s].as<T>() + first;
-  update_loop<T>(rule)(job.scalars, arrays, n);
+  if (job.rounded.data != nullptr) arrays.rounded = job.rounded.as<Grad>() + first;
+  return arrays;
 }
 
+template <class T>
+void update_directly(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
+  update_loop<T>(rule)(job.scalars, arrays_from<T, T>(rule, job, first), n);
+}
+
+// Whether weight and states are of `dtype`.
 bool all_have(DType dtype, UpdateRule rule, const UpdateJob& job) {
-  bool all = job.weight.dtype == dtype && job.grad.dtype == dtype && job.out.dtype == dtype &&
-             job.rounded.data == nullptr;
+  bool all = job.weight.dtype == dtype && job.out.dtype == dtype;
   for (int s = 0; s < update_states(rule); ++s) all = all && job.state[s].dtype == dtype;
   return all;
+}
+
+bool only_have(DType dtype, UpdateRule rule, const UpdateJob& job) {
+  return all_have(dtype, rule, job) && job.grad.dtype == dtype && job.rounded.data == nullptr;
+}
+
+template <class T, class Half>
+int64_t update_halves_of(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
+  const UpdateLoop<T, Half> loop = half_update_loop<T, Half>(rule);
+  if (loop == nullptr) return 0;
+  const int64_t whole = n / kHalfStep * kHalfStep;
+  loop(job.scalars, arrays_from<T, Half>(rule, job, first), whole);
+  return whole;
+}
+
+// How many of the elements it updates, all but a few or none: those whose numbers go from their
+// types to registers.
+int64_t update_halves(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
+  const DType half = job.grad.dtype;
+  if (!kHalves.contains(half)) return 0;
+  const bool rounds = rule != UpdateRule::kLambDirection;
+  const bool with_master = all_have(DType::kFloat32, rule, job) &&
+                           (job.rounded.data != nullptr) == rounds &&
+                           (!rounds || job.rounded.dtype == half);
+  if (!with_master && !only_have(half, rule, job)) return 0;
+  return dispatch_dtype<kHalves>(half, "update", [&]<class Half>(TypeTag<Half>) {
+    return with_master ? update_halves_of<float, Half>(rule, job, first, n)
+                       : update_halves_of<Half, Half>(rule, job, first, n);
+  });
 }
 
 UpdateRule in_place(UpdateRule rule, const UpdateJob& job) {
@@ -91,9 +126,10 @@ UpdateRule in_place(UpdateRule rule, const UpdateJob& job) {
 
 void update_part(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n) {
   rule = in_place(rule, job);
-  if (all_have(DType::kFloat32, rule, job)) return update_directly<float>(rule, job, first, n);
-  if (all_have(DType::kFloat64, rule, job)) return update_directly<double>(rule, job, first, n);
-  for (const int64_t end = first + n; first < end; first += kBlock)
+  if (only_have(DType::kFloat32, rule, job)) return update_directly<float>(rule, job, first, n);
+  if (only_have(DType::kFloat64, rule, job)) return update_directly<double>(rule, job, first, n);
+  const int64_t end = first + n;
+  for (first += update_halves(rule, job, first, n); first < end; first += kBlock)
     update_in_float(rule, job, first, std::min(kBlock, end - first));
 }
 

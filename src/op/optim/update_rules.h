@@ -39,10 +39,11 @@ MX_RULE_INLINE T sign(T x) {
   return static_cast<T>(x > T(0)) - static_cast<T>(x < T(0));
 }
 
-// Into [-limit, limit]; NaN stays NaN.
+// Into [-limit, limit]; NaN stays NaN. Two selections, each of which is one instruction.
 template <class T>
 MX_RULE_INLINE T clip(T x, T limit) {
-  return x > limit ? limit : (x < -limit ? -limit : x);
+  const T y = x > limit ? limit : x;
+  return y < -limit ? -limit : y;
 }
 
 template <class T>

@@ -2,7 +2,9 @@
 // Checks and sums over whole arrays, which training loops make of all gradients at once:
 // all_finite, multi_all_finite, multi_sum_sq, allclose.
 #include <atomic>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "op/reducing/axes.h"
 #include "op/reducing/evaluate.h"
 #include "op/run/dispatch.h"
+#include "op/run/element_size.h"
 #include "op/run/gpu.h"
 #include "op/run/parallel.h"
 
@@ -36,17 +39,22 @@ bool all_blocks(int64_t size, const F& fn) {
   return right.load(std::memory_order_relaxed);
 }
 
+// The bits that are all set where a number is infinite or NaN.
+template <class T>
+constexpr auto kExponent = std::bit_cast<UnsignedOf<sizeof(T)>>(std::numeric_limits<T>::infinity());
+template <>
+constexpr uint16_t kExponent<float16> = 0x7c00;
+template <>
+constexpr uint16_t kExponent<bfloat16> = 0x7f80;
+
 bool all_finite(const Tensor& in) {
   return dispatch_dtype<kReal>(in.dtype, "all_finite", [&]<class T>(TypeTag<T>) {
-    using C = ComputeType<T>;
-    const T* x = in.as<T>();
+    using Bits = UnsignedOf<sizeof(T)>;
+    const auto* x = static_cast<const Bits*>(in.data);
     return all_blocks(in.size(), [&](int64_t first, int64_t last) {
-      // x - x is NaN exactly where x is not finite.
-      int wrong = 0;
-      for (int64_t i = first; i < last; ++i) {
-        const C difference = static_cast<C>(x[i]) - static_cast<C>(x[i]);
-        wrong |= difference != difference;
-      }
+      Bits wrong = 0;
+      for (int64_t i = first; i < last; ++i)
+        wrong |= (x[i] & kExponent<T>) == kExponent<T> ? static_cast<Bits>(-1) : Bits{0};
       return wrong == 0;
     });
   });

@@ -3,6 +3,9 @@
 #include "op/rows/half_loops.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
 
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
@@ -18,10 +21,11 @@ namespace {
 
 }  // namespace
 
-// Those of AVX-512 would be the same instructions.
+// Those of float16 and of bits would be the same instructions with AVX-512.
 template <class T>
 BinaryLoop<T, T> half_loop(BinaryRow row) {
-  return MX_SIMD_AT(std::min(simd_level(), 1), half_loops<T>)(row);
+  const bool wide = std::is_same_v<T, bfloat16> && row != BinaryRow::copysign;
+  return MX_SIMD_AT(wide ? simd_level() : std::min(simd_level(), 1), half_loops<T>)(row);
 }
 template BinaryLoop<float16, float16> half_loop(BinaryRow);
 template BinaryLoop<bfloat16, bfloat16> half_loop(BinaryRow);

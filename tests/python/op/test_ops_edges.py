@@ -215,3 +215,12 @@ def test_the_slope_of_expm1_is_not_lost_below_zero(mx, dtype, tolerance):
 def test_a_range_that_does_not_end_is_named(mx, given):
     with pytest.raises(Failure, match="given start .*, stop .*, step .*, repeat .*, expected at most"):
         mx.run("_arange", **given)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
+def test_the_gradient_of_negative_is_exact_and_does_not_read_the_argument(mx, dtype):
+    head = np.array([0, 1, -7] if dtype == "float16" else [0, 2**24 + 1 if dtype[0] == "i" else 1, -7]).astype(dtype)
+    argument = np.array([1, 2, 3]).astype(dtype)
+    if dtype[0] == "f":
+        argument[:] = np.nan, np.inf, 0
+    np.testing.assert_array_equal(mx.run("_backward_negative", head, argument)[0], -head)

@@ -428,3 +428,22 @@ def test_running_sums_keep_the_sign_of_zero(mx, dtype, shape):
     a = np.full(shape, -0.0, dtype=dtype)
     for axis in range(len(shape)):
         assert np.signbit(mx.run("_np_cumsum", a, axis=axis)[0]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_all_finite_looks_at_every_bit_of_every_element(mx, dtype):
+    greatest = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}[dtype]
+    for size in (0, 1, 7, 8, 9, 33, 5000):
+        fine = np.resize(np.array([greatest, -greatest, 0.0, -0.0, 6e-8, 1.0]), size)
+        for at in {0, size // 2, size - 1} if size else ():
+            for bad in (np.nan, -np.nan, np.inf, -np.inf):
+                wrong = fine.copy()
+                wrong[at] = bad
+                assert all_finite(mx, wrong, dtype) == 0, (size, at, bad)
+        assert all_finite(mx, fine, dtype) == 1, size
+
+
+def all_finite(mx, values, dtype):
+    if dtype == "bfloat16":
+        return mx.run_in_bfloat16("all_finite", values)[0].item()
+    return mx.run("all_finite", values.astype(dtype))[0].item()
