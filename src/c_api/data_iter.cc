@@ -51,6 +51,7 @@ const io::IterDef& def_of(DataIterCreator creator, const char* function) {
 struct IterArguments {
   explicit IterArguments(const io::IterDef& def) {
     for (const ParamField& field : def.schema.fields()) {
+      if (!field.listed) continue;
       names.push_back(field.name.c_str());
       types.push_back(field.type.c_str());
       docs.push_back(field.doc.c_str());

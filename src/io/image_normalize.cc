@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "io/mean_image.h"
@@ -19,8 +20,18 @@ struct Line {
   int64_t step, count;
 };
 
-void copy_bytes(const Line& line, uint8_t most, uint8_t* out) {
-  for (int64_t i = 0; i < line.count; ++i) out[i] = std::min(line.in[i * line.step], most);
+void copy_pixels(const Line& line, uint8_t* out) {
+  for (int64_t i = 0; i < line.count; ++i) out[i] = line.in[i * line.step];
+}
+
+void shift_pixels(const Line& line, int32_t mean, int8_t* out) {
+  for (int64_t i = 0; i < line.count; ++i)
+    out[i] = static_cast<int8_t>(std::clamp(line.in[i * line.step] - mean, -128, 127));
+}
+
+// A whole number; further from 0 than a pixel, all are the same.
+int32_t whole_mean(float mean) {
+  return static_cast<int32_t>(std::round(std::fmin(std::fmax(mean, -1000.0F), 1000.0F)));
 }
 
 }  // namespace
@@ -56,8 +67,12 @@ void ImageNormalizer::operator()(const Image& image, SampleRandom& random, void*
       const Line line{image.row(y) + c, image.channels, image.width};
       const int64_t first = (c * height + y) * width;
       char* const target = static_cast<char*>(out) + static_cast<std::size_t>(first) * item;
-      if (dtype_ == DType::kUInt8 || dtype_ == DType::kInt8) {
-        copy_bytes(line, dtype_ == DType::kInt8 ? 127 : 255, reinterpret_cast<uint8_t*>(target));
+      if (dtype_ == DType::kUInt8) {
+        copy_pixels(line, reinterpret_cast<uint8_t*>(target));
+        continue;
+      }
+      if (dtype_ == DType::kInt8) {
+        shift_pixels(line, whole_mean(means[channel]), reinterpret_cast<int8_t*>(target));
         continue;
       }
       float* const to = numbers.empty() ? reinterpret_cast<float*>(target) : numbers.data();

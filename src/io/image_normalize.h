@@ -16,9 +16,9 @@ void set_no_normalization(ImageNormalizeParams* params);
 // Immutable: any number of threads may use one.
 class ImageNormalizer {
  public:
-  // Bytes (kUInt8, kInt8) are pixels as they are, the nearest that the type has; numbers of other
-  // types are normalized. A standard deviation of 0 divides by nothing. Throws Error(kValue) for a
-  // mean image that does not have the shape.
+  // kUInt8 is pixels as they are, kInt8 what is left of them without the means, as whole numbers,
+  // the nearest that the type has; numbers of other types are normalized. A standard deviation of 0
+  // divides by nothing. Throws Error(kValue) for a mean image that does not have the shape.
   ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape, DType dtype);
 
   // Writes data_shape.size() elements: ((pixel - mean) * contrast + illumination) * scale /

@@ -67,15 +67,21 @@ void with_image_augment_params(IterBuilder<P>& iter) {
       .param("pad", &A::pad, 0, "Pixels added on each side.");
 }
 
+constexpr const char* kMirrorDoc = "Whether every image is mirrored.";
+constexpr const char* kRandMirrorDoc = "Whether one image in two is mirrored.";
+constexpr const char* kMeanRedDoc = "Subtracted from red, or grey.";
+constexpr const char* kMeanGreenDoc = "Subtracted from green.";
+constexpr const char* kMeanBlueDoc = "Subtracted from blue.";
+
 template <class P>
 IterBuilder<P>& with_mean_params(IterBuilder<P>& iter) {
   using N = ImageNormalizeParams;
   return iter
       .param("mean_img", &N::mean_img, "",
              "A file with a mean image, which is subtracted; it is made where it is not there.")
-      .param("mean_r", &N::mean_r, 0, "Subtracted from red, or grey.")
-      .param("mean_g", &N::mean_g, 0, "Subtracted from green.")
-      .param("mean_b", &N::mean_b, 0, "Subtracted from blue.")
+      .param("mean_r", &N::mean_r, 0, kMeanRedDoc)
+      .param("mean_g", &N::mean_g, 0, kMeanGreenDoc)
+      .param("mean_b", &N::mean_b, 0, kMeanBlueDoc)
       .param("mean_a", &N::mean_a, 0, "Subtracted from a fourth channel.");
 }
 
@@ -83,8 +89,8 @@ template <class P>
 void with_image_normalize_params(IterBuilder<P>& iter) {
   using N = ImageNormalizeParams;
   iter.again("seed")
-      .param("mirror", &N::mirror, false, "Whether every image is mirrored.")
-      .param("rand_mirror", &N::rand_mirror, false, "Whether one image in two is mirrored.");
+      .param("mirror", &N::mirror, false, kMirrorDoc)
+      .param("rand_mirror", &N::rand_mirror, false, kRandMirrorDoc);
   with_mean_params(iter)
       .param("std_r", &N::std_r, 1, "Divides red, or grey.")
       .param("std_g", &N::std_g, 1, "Divides green.")

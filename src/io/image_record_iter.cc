@@ -81,7 +81,6 @@ void check_deviations(const char* tag, const ImageRecordParams& params) {
 }
 
 std::unique_ptr<DataIter> make_iter(const char* tag, const ImageRecordParams& params, DType dtype) {
-  check_deviations(tag, params);
   return std::make_unique<DataIter>(std::make_unique<ImageSource>(tag, params, dtype),
                                     params.prefetch_buffer);
 }
@@ -104,9 +103,14 @@ std::unique_ptr<DataIter> make_bytes(const ImageRecordParams& params) {
         ErrorCode::kValue, tag,
         fmt::format("given dtype {}, expected {}", dtype_name(params.dtype), dtype_name(kOwn)));
   }
-  ImageRecordParams whole = params;
-  set_no_normalization(&whole);  // for which there are no parameters
-  return make_iter(tag, whole, kOwn);
+  return make_iter(tag, params, kOwn);
+}
+
+// What iterators of bytes take although the description of 1.9.1 does not name it.
+void with_unlisted_mirrors(IterBuilder<ImageRecordParams>& iter) {
+  using N = ImageNormalizeParams;
+  iter.param("mirror", &N::mirror, false, kMirrorDoc).unlisted();
+  iter.param("rand_mirror", &N::rand_mirror, false, kRandMirrorDoc).unlisted();
 }
 
 void declare_common(IterBuilder<ImageRecordParams>& iter) {
@@ -134,6 +138,7 @@ void declare_image_record_uint8_iter(IterDef& def) {
   IterBuilder<ImageRecordParams> iter(def, "ImageRecordUInt8Iter",
                                       "Batches of images in RecordIO files, as uint8.");
   declare_common(iter);
+  with_unlisted_mirrors(iter);
   iter.created_by<make_bytes<DType::kUInt8>>();
 }
 
@@ -146,6 +151,11 @@ void declare_image_record_int8_iter(IterDef& def) {
   IterBuilder<ImageRecordParams> iter(def, "ImageRecordInt8Iter",
                                       "Batches of images in RecordIO files, as int8.");
   declare_common(iter);
+  with_unlisted_mirrors(iter);
+  using N = ImageNormalizeParams;
+  iter.param("mean_r", &N::mean_r, 0, kMeanRedDoc).unlisted();
+  iter.param("mean_g", &N::mean_g, 0, kMeanGreenDoc).unlisted();
+  iter.param("mean_b", &N::mean_b, 0, kMeanBlueDoc).unlisted();
   iter.created_by<make_bytes<DType::kInt8>>();
 }
 

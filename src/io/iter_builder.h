@@ -56,6 +56,11 @@ class IterBuilder {
     };
     return *this;
   }
+  // The description does not name the parameter declared just before.
+  IterBuilder& unlisted() {
+    def_.schema.last().listed = false;
+    return *this;
+  }
   // The description names it once more: existing front ends were made from lists with repetitions.
   IterBuilder& again(const char* name) {
     for (const ParamField& field : def_.schema.fields()) {

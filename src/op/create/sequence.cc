@@ -106,6 +106,12 @@ void infer_arange(const ArangeParams& params, Infer& infer) {
     infer.fail(fmt::format("given start {}, stop {}, step {}, expected a range that is not empty",
                            start, stop, params.step));
   }
+  constexpr double kMost = 0x1p62;
+  if (count * params.repeat > kMost) {
+    infer.fail(
+        fmt::format("given start {}, stop {}, step {}, repeat {}, expected at most {} numbers",
+                    start, stop, params.step, params.repeat, kMost));
+  }
   infer.out(0).set_shape({count > 0 ? static_cast<int64_t>(count) * params.repeat : 0});
 }
 

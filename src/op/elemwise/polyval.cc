@@ -8,6 +8,7 @@
 #include "base/simd.h"
 #include "op/elemwise/map.h"
 #include "op/op_builder.h"
+#include "op/rows/row_math.h"
 #include "op/run/dispatch.h"
 
 namespace mxnet {
@@ -25,7 +26,8 @@ void polynomials(const std::vector<C>& p, const C* at, C* sums, int64_t n) {
     std::fill_n(sums, n, C{0});
     for (const C coefficient : p) {
 #pragma omp simd
-      for (int64_t j = 0; j < n; ++j) sums[j] = static_cast<C>(sums[j] * at[j] + coefficient);
+      for (int64_t j = 0; j < n; ++j)
+        sums[j] = row_math::plus(row_math::multiply(sums[j], at[j]), coefficient);
     }
   }
 }

@@ -144,6 +144,7 @@ void reverse_cpu(const SequenceParams& params, KernelContext& context) {
                               given ? lengths.numbers().on_device(context, view.batch) : nullptr,
                               data, out);
   }
+  if (out.size() == 0) return;
   const std::size_t bytes = dtype_size(data.dtype);
   const auto at = [&](int64_t step, int64_t b) {
     return static_cast<std::size_t>(step * view.step_stride + b * view.batch_stride) * bytes;

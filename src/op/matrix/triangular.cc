@@ -16,6 +16,7 @@ void infer_triangular(const TriangularParams& params, Infer& infer) {
   if (!a.rank_known() && b.rank_known()) a.set_shape(Shape::unknown(b.ndim()));
   if (!infer_matrix(infer, 0, true) || !infer_matrix(infer, 1, false)) return;
   const int n = a.ndim(), side = params.rightside ? n - 1 : n - 2;
+  if (b.ndim() != n) b.fail(fmt::format("{} dimensions", n));
   for (int i = 0; i + 2 < n; ++i) {
     b.set_dim(i, a.dim(i));
     a.set_dim(i, b.dim(i));
@@ -202,19 +203,20 @@ Gradients gradient_potrf(const LowerParams& params, Grad& grad) {
   return {solve(solve(middle, false), true)};
 }
 
-// B = (L L^T)^-1: dL = -(B (dB + dB^T) B L)'s triangle; U likewise from the other side.
+// B = (L L^T)^-1: dL = -(B (dB + dB^T) L^-T)'s triangle; U likewise from the other side. A solve
+// with the factor, not a product with B: B has the square of its condition.
 Gradients gradient_potri(const LowerParams& params, Grad& grad) {
   const Value b = grad.out(0), dy = grad.dout(0);
-  const Value factor = triangle_of(grad.in(0), params.lower);  // of the other nothing is read
-  const auto product = [](const Value& x, const Value& y, const char* transposed = nullptr,
-                          const char* alpha = "1") {
-    Attrs attrs{{"alpha", alpha}};
-    if (transposed != nullptr) attrs.emplace_back(transposed, "1");
+  const auto product = [](const Value& x, const Value& y, const Attrs& attrs = {}) {
     return apply("_linalg_gemm2", {x, y}, attrs);
   };
-  const Value middle = product(b, product(dy, b)) + product(b, product(dy, b, "transpose_a"));
-  const Value full = params.lower ? product(middle, factor, nullptr, "-1")
-                                  : product(factor, middle, nullptr, "-1");
+  const Value middle = params.lower ? product(b, dy) + product(b, dy, {{"transpose_b", "1"}})
+                                    : product(dy, b) + product(dy, b, {{"transpose_a", "1"}});
+  const Value full = apply("_linalg_trsm", {grad.in(0), middle},
+                           {{"lower", flag(params.lower)},
+                            {"rightside", flag(params.lower)},
+                            {"transpose", "1"},
+                            {"alpha", "-1"}});
   return {triangle_of(full, params.lower)};
 }
 

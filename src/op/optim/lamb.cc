@@ -47,8 +47,10 @@ void step_cpu(const UpdateScalars& scalars, KernelContext& context) {
 }
 
 void infer_norms(Infer& infer) {
-  for (int i = 2; i < 4; ++i)
+  for (int i = 2; i < 4; ++i) {
     if (infer.in(i).ndim() > 0) infer.in(i).set_dim(0, 1);
+    require_scalar(infer.in(i));
+  }
 }
 
 void infer_step(const UpdateScalars&, Infer& infer) {

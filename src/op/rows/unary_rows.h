@@ -20,7 +20,7 @@
   ROW(erf,        ("_npx_erf"), "Error function.", erf(x), T(1.1283791670955125739) * exp(-(x * x)), kX) \
   ROW(erfinv,     ("_npx_erfinv"), "Inverse of the error function.", erfinv(x), T(0.88622692545275801365) * exp(y * y), kY) \
   ROW(exp,        ("_sparse_exp"), "Exponential.", exp(x), y, kY) \
-  ROW(expm1,      ("_sparse_expm1"), "exp(x) - 1, exact near zero.", expm1(x), y + T(1), kY) \
+  ROW(expm1,      ("_sparse_expm1"), "exp(x) - 1, exact near zero.", expm1(x), exp(x), kX) \
   ROW(gamma,      ("_npx_gamma", "_sparse_gamma"), "Gamma function.", gamma(x), gamma(x) * digamma(x), kX) \
   ROW(gammaln,    ("_npx_gammaln", "_sparse_gammaln"), "Logarithm of the absolute value of the gamma function.", lgamma(x), digamma(x), kX) \
   ROW(log,        ("_sparse_log"), "Natural logarithm.", log(x), T(1) / x, kX) \

@@ -9,6 +9,7 @@
 #include "op/loops/convert.h"
 #include "op/moving/row_copy.h"
 #include "op/op_builder.h"
+#include "op/rows/row_math.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/windows/window_list.h"
@@ -196,8 +197,10 @@ void to_image(const ColumnWindow& params, const Tensor& columns, const Tensor& i
             Block block;
             for (walk.restart(); walk.next(&block);) {
               block.each_row(walk.line(), [&](int64_t at, int64_t column) {
-                for (int64_t i = 0; i < block.count; ++i)
-                  to[at + i * block.stride] += convert<Sum>(from[column + i]);
+                for (int64_t i = 0; i < block.count; ++i) {
+                  Sum& sum = to[at + i * block.stride];
+                  sum = row_math::plus(sum, convert<Sum>(from[column + i]));
+                }
               });
             }
             if constexpr (!std::is_same_v<T, Sum>) {

@@ -120,6 +120,23 @@ def test_images_come_in_the_type_that_is_asked_for(files, images):
     assert grey.shape == (5, 1, 16, 16)
 
 
+@pytest.mark.parametrize("name, dtype", [("ImageRecordInt8Iter", None), ("ImageRecordIter", "int8")])
+def test_int8_is_what_means_leave_as_whole_numbers(files, images, name, dtype):
+    given = {"dtype": dtype} if dtype else {}
+    taken = next(make(files, name, mean_r=100.5, mean_g=-2.25, mean_b=300, **given)).data[0].asnumpy()[0]
+    expected = middle(images[0]).astype(int) - np.array([101, -2, 300]).reshape(3, 1, 1)
+    assert (taken == np.clip(expected, -128, 127)).all()  # as 1.9.1
+
+
+@pytest.mark.parametrize("name", ["ImageRecordUInt8Iter", "ImageRecordInt8Iter"])
+def test_bytes_are_mirrored_though_no_description_says_so(files, images, name):
+    plain, mirrored, random = ([batch.data[0].asnumpy() for batch in make(files, name, **given)]
+                               for given in ({}, {"mirror": True}, {"rand_mirror": True, "seed": 3}))
+    assert all((a == b[..., ::-1]).all() for a, b in zip(mirrored, plain))
+    turned = [(a == b).all() for batch in zip(random, plain) for a, b in zip(*batch)]
+    assert 0 < sum(turned) < len(turned)
+
+
 def test_mirrors_borders_and_sizes(files, images):
     assert (next(make(files, mirror=True)).data[0].asnumpy()[0] == middle(images[0])[:, :, ::-1]).all()
     padded = next(make(files, pad=3, fill_value=7, data_shape=(3, 26, 30))).data[0].asnumpy()[0]

@@ -381,3 +381,28 @@ def test_products_of_long_vectors_are_those_of_their_stretches(mx, n):
     for dtype in ("float32", "float64"):
         got, = mx.run("dot", a.astype(dtype), b.astype(dtype))
         assert got == np.dot(a, b)
+
+
+@pytest.mark.parametrize("axes", ["(0, 0)", "(1, 1, 1, 1, 1, 1, 1)", "(-1, 2)"])
+def test_tensorsolve_takes_each_axis_once(mx, axes):
+    with pytest.raises(Failure, match="each axis once"):
+        mx.run("_npi_tensorsolve", np.zeros((6, 2, 3)), np.zeros(6), a_axes=axes)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_potri_differentiates_factors_that_are_nearly_singular(mx, rng, lower):
+    factor = np.tril(rng.uniform(-4, 4, (20, 6, 6))) + 0.05 * np.eye(6)
+    if not lower:
+        factor = np.swapaxes(factor, -1, -2).copy()
+    head = rng.standard_normal(factor.shape)
+    exact, = mx.gradients("_linalg_potri", [factor.astype("float32").astype("float64")], [head.astype("float32").astype("float64")], lower=lower)
+    got, = mx.gradients("_linalg_potri", [factor.astype("float32")], [head.astype("float32")], lower=lower)
+    scale = np.abs(exact).max((1, 2), keepdims=True)
+    assert np.abs((got - exact) / scale).max() < 2e-5
+
+
+@pytest.mark.parametrize("op", ["_linalg_trsm", "_linalg_trmm"])
+@pytest.mark.parametrize("a, b", [((2, 2, 2), (2, 2, 2, 3)), ((2, 2), (2, 2, 3)), ((2, 2, 2), (2, 2))])
+def test_triangles_have_the_dimensions_of_what_they_are_applied_to(mx, op, a, b):
+    with pytest.raises(Failure, match=f"'B' of shape .*expected {len(a)} dimensions"):
+        mx.run(op, np.ones(a), np.ones(b))

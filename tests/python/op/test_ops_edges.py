@@ -182,6 +182,41 @@ def test_normalising_nothing_gives_nothing(mx, op, shape, params, attrs):
         np.testing.assert_array_equal(gradient, np.zeros_like(array))
 
 
+@pytest.mark.parametrize("shape, like, axes", [
+    ((0, 4), (4, 3), {"lhs_axes": (0,), "rhs_axes": (0,)}), ((0, 4), (4, 4), {}), ((0, 4), (1, 4), {}), ((3, 4), (0, 4), {}),
+])
+def test_no_length_but_one_is_repeated(mx, shape, like, axes):
+    with pytest.raises(Failure, match="broadcast"):
+        mx.run("broadcast_like", np.zeros(shape, "uint8"), np.zeros(like, "uint8"), **axes)
+
+
+@pytest.mark.parametrize("shape, like, want", [((1, 4), (0, 4), (0, 4)), ((0, 1), (0, 3), (0, 3)), ((0, 4), (0, 4), (0, 4))])
+def test_arrays_without_elements_are_repeated(mx, shape, like, want):
+    assert mx.run("broadcast_like", np.zeros(shape, "float32"), np.zeros(like, "float32"))[0].shape == want
+
+
+@pytest.mark.parametrize("op, masters", [("lamb_update_phase2", 0), ("mp_lamb_update_phase2", 1)])
+def test_norms_of_lamb_have_an_element(mx, op, masters):
+    weight, nothing, one = np.ones((2, 3), "float32"), np.ones((1, 0), "float32"), np.ones(1, "float32")
+    for norms in ([nothing, one], [one, nothing]):
+        with pytest.raises(Failure, match="one element"):
+            mx.run(op, weight, weight, *norms, *[weight] * masters, lr=0.5)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float16", 2e-3), ("float32", 1e-6), ("float64", 1e-14)])
+def test_the_slope_of_expm1_is_not_lost_below_zero(mx, dtype, tolerance):
+    x = np.array([-60, -17, -9, -5, -1, 0, 2], dtype)
+    want = np.exp(x.astype("float64")).astype(dtype)
+    np.testing.assert_allclose(mx.gradients("expm1", [x], [np.ones_like(x)])[0], want, rtol=tolerance, atol=np.finfo(dtype).tiny)
+    assert (mx.second_gradients("expm1", [x], [np.ones_like(x)], [np.ones_like(x)])[0][0] > 0)[2:].all()
+
+
+@pytest.mark.parametrize("given", [{"start": "-inf", "stop": 11, "repeat": 4}, {"start": 0, "stop": "inf"}, {"start": 0, "stop": 1e19}, {"start": 0, "stop": 3, "step": 1e-300}])
+def test_a_range_that_does_not_end_is_named(mx, given):
+    with pytest.raises(Failure, match="given start .*, stop .*, step .*, repeat .*, expected at most"):
+        mx.run("_arange", **given)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
 def test_the_gradient_of_negative_is_exact_and_does_not_read_the_argument(mx, dtype):
     head = np.array([0, 1, -7] if dtype == "float16" else [0, 2**24 + 1 if dtype[0] == "i" else 1, -7]).astype(dtype)
