@@ -136,6 +136,10 @@ void infer_tensorsolve(const TensorsolveParams& params, Infer& infer) {
   if (!infer.in(0).known() || !infer.in(1).known()) return;
   const Shape &a = infer.in(0).shape(), &b = infer.in(1).shape();
   const std::vector<int> order = axes_moved_last(a.ndim(), params.a_axes);
+  if (std::cmp_not_equal(order.size(), a.ndim())) {
+    infer.fail(
+        fmt::format("given a_axes {}, expected no dimension twice", to_string(params.a_axes)));
+  }
   if (a.ndim() < b.ndim()) infer.in(0).fail("at least as many dimensions as b has");
   Shape x = Shape::scalar();
   for (int i = b.ndim(); i < a.ndim(); ++i) x.push_back(a[order[static_cast<std::size_t>(i)]]);

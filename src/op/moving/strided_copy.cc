@@ -61,11 +61,12 @@ void merge_neighbours(Nest& nest) {
 // False where there is nothing to copy.
 bool make_nest(const StridedPlan& plan, const void* in, void* out, int64_t element_bytes,
                Nest* nest) {
+  for (const StridedPlan::Dim& dim : plan.dims())
+    if (dim.size == 0) return false;  // there may be no memory to point into
   nest->width = element_bytes;
   nest->in = static_cast<const char*>(in) + plan.in_offset * element_bytes;
   nest->out = static_cast<char*>(out) + plan.out_offset * element_bytes;
   for (const StridedPlan::Dim& dim : plan.dims()) {
-    if (dim.size == 0) return false;
     if (dim.size == 1) continue;
     StridedLoop loop{dim.size, dim.in_step * element_bytes, dim.out_step * element_bytes};
     if (loop.out < 0) walk_backwards(*nest, loop);

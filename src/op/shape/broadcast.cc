@@ -89,6 +89,9 @@ void infer_broadcast_axis(const BroadcastAxisParams& params, Infer& infer) {
   infer.out(0).set_shape(out);
 }
 
+// Whether a dimension may be repeated to this size; below 0 are unknown ones.
+bool spreads(int64_t dim, int64_t size) { return dim < 0 || dim == 1 || size < 0 || dim == size; }
+
 void infer_broadcast_like(const BroadcastLikeParams& params, Infer& infer) {
   InferArg lhs = infer.in(0), rhs = infer.in(1);
   lhs.same_dtype(infer.out(0));
@@ -104,14 +107,14 @@ void infer_broadcast_like(const BroadcastLikeParams& params, Infer& infer) {
     }
     for (int i = 0; i < from.size(); ++i) {
       const int64_t size = rhs.dim(infer.axis((*params.rhs_axes)[i], rhs));
-      if (lhs.dim(from[i]) > 1 && size >= 0 && lhs.dim(from[i]) != size)
+      if (!spreads(lhs.dim(from[i]), size))
         lhs.fail(fmt::format("size 1 or {} in dimension {}", size, from[i]));
       out[from[i]] = size;
     }
   } else {
     bool fits = lhs.ndim() == rhs.ndim();
     for (int i = 0; fits && i < lhs.ndim(); ++i) {
-      fits = lhs.dim(i) <= 1 || rhs.dim(i) < 0 || lhs.dim(i) == rhs.dim(i);
+      fits = spreads(lhs.dim(i), rhs.dim(i));
       if (rhs.dim(i) >= 0 || lhs.dim(i) == 1) out[i] = rhs.dim(i);
     }
     if (!fits) lhs.fail("a shape that broadcasts to that of 'rhs', " + to_string(rhs.shape()));
