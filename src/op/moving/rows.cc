@@ -82,6 +82,12 @@ bool is_past_caches(int64_t width, int64_t table, int64_t written, const void* o
          table + written >= bytes_past_caches(threads) * 2 / 3 && !owns_lines(written);
 }
 
+// Rows of several smaller elements may lie anywhere. REQUIRES: width is a power of two.
+bool are_elements(const void* in, const void* out, int64_t width) {
+  const auto places = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  return (places & static_cast<std::uintptr_t>(width - 1)) == 0;
+}
+
 // Elements at clipped positions of the usual types are picked without a copy of the positions.
 // Whether these are such.
 template <class T>
@@ -102,12 +108,6 @@ bool gather_at_once(const void* in, int64_t extent, const Positions& positions, 
     return false;
   }
   return true;
-}
-
-// Rows of several smaller elements may lie anywhere. REQUIRES: width is a power of two.
-bool are_elements(const void* in, const void* out, int64_t width) {
-  const auto places = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-  return (places & static_cast<std::uintptr_t>(width - 1)) == 0;
 }
 
 GatherBlock gather_block(const void* in, const void* out, int64_t width) {

@@ -21,6 +21,7 @@ def floats(*shape):
     ("_npi_tensordot_int_axes", [floats(2, 3), floats(3, 4)], {"axes": 2**31 - 1}, "axes"),
     ("broadcast_like", [floats(1, 0, 3), floats(1, 1, 3)], {}, "broadcasts"),
     ("broadcast_like", [floats(0, 3), floats(5, 3)], {"lhs_axes": "(0,)", "rhs_axes": "(0,)"}, "size 1 or 5"),
+    ("space_to_depth", [floats(2, 3, 0, 0)], {"block_size": 2**31 - 1}, str(2**63 - 1)),
     ("_sg_onednn_quantized_layer", [np.zeros((2, 3), "int8"), np.zeros((4, 3), "int8"), np.zeros(4, "int8"), floats(1), floats(1)], {}, "plan"),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_an_error(mx, op, arrays, attrs, text):
@@ -31,8 +32,6 @@ def test_what_cannot_be_done_is_an_error(mx, op, arrays, attrs, text):
 @pytest.mark.parametrize("op, arrays, attrs, shape", [
     ("_sum_to_like", [floats(3, 3, 4, 0, 8), floats(3, 3, 3, 0)], {}, (3, 3, 3, 0)),
     ("_backward_sum_to_like", [floats(3, 3, 3, 0), floats(3, 3, 4, 0, 8)], {}, (3, 3, 4, 0, 8)),
-    ("depth_to_space", [floats(2, 0, 4, 8)], {"block_size": 2**31 - 1}, (2, 0, 4 * (2**31 - 1), 8 * (2**31 - 1))),
-    ("space_to_depth", [floats(2, 3, 0, 0)], {"block_size": 2**31 - 1}, (2, 3 * (2**31 - 1) ** 2, 0, 0)),
     ("slice", [floats(2, 0, 3)], {"begin": "(0,0,2)", "end": "(2,0,None)", "step": "(1,1,-1)"}, (2, 0, 3)),
 ])
 def test_of_nothing_comes_nothing(mx, op, arrays, attrs, shape):
@@ -40,6 +39,13 @@ def test_of_nothing_comes_nothing(mx, op, arrays, attrs, shape):
     outputs = mx.invoke(op, inputs, **attrs)
     assert mx.numpy(outputs[0]).shape == shape
     mx.free(*inputs, *outputs)
+
+
+def test_blocks_of_nothing_may_be_of_any_size(mx):
+    images = mx.array(floats(2, 0, 4, 8))
+    (wide,) = mx.invoke("depth_to_space", [images], block_size=2**31 - 1)
+    mx.call("MXNDArrayWaitToRead", wide)
+    mx.free(images, wide)
 
 
 def test_a_border_around_no_rows_is_all_there_is(mx):
