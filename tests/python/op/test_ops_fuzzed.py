@@ -21,6 +21,7 @@ def floats(*shape):
     ("_npi_tensordot_int_axes", [floats(2, 3), floats(3, 4)], {"axes": 2**31 - 1}, "axes"),
     ("broadcast_like", [floats(1, 0, 3), floats(1, 1, 3)], {}, "broadcasts"),
     ("broadcast_like", [floats(0, 3), floats(5, 3)], {"lhs_axes": "(0,)", "rhs_axes": "(0,)"}, "size 1 or 5"),
+    ("_np_reshape", [floats(2, 3)], {"newshape": f"({2**40},{2**40},-1)"}, "as many elements"),
     ("space_to_depth", [floats(2, 3, 0, 0)], {"block_size": 2**31 - 1}, str(2**63 - 1)),
     ("_sg_onednn_quantized_layer", [np.zeros((2, 3), "int8"), np.zeros((4, 3), "int8"), np.zeros(4, "int8"), floats(1), floats(1)], {}, "plan"),
 ])  # fmt: skip
@@ -81,5 +82,8 @@ def test_whole_numbers_wrap_around(mx):
         np.testing.assert_array_equal(pad, np.array([2, 1, 3]) * np.int64(most))
     counted = mx.run("_arange", start=2.0**62, step=2.0**61, stop=2.0**62 * 3, repeat=2, dtype="int64")[0]
     np.testing.assert_array_equal(counted, np.repeat(np.int64(2**62) + np.arange(4) * np.int64(2**61), 2))
+    for count in (2, 3):
+        added = mx.run("add_n", *[np.array([most, -5], "int64")] * count, num_args=count)[0]
+        np.testing.assert_array_equal(added, np.array([-2 if count == 2 else most - 2, -5 * count]))
     scaled = mx.run("_contrib_backward_gradientmultiplier", np.array([3, most], "int64"), scalar=4.0)[0]
     np.testing.assert_array_equal(scaled, np.array([12, -4]))
