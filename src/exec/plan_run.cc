@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "exec/autograd_state.h"
 #include "exec/chunk_set.h"
+#include "ndarray/sparse_convert.h"
 
 namespace mxnet {
 namespace {
@@ -63,6 +64,8 @@ std::vector<NDArray> RecordedRun::backward(std::span<const NDArray> inputs,
   auto run = std::make_shared<PlanRun>(PlanRun{run_->instance, run_->externals, run_->home, {}});
   // The pass that overwrites the activations must not be the last.
   if (autograd_state().retaining) run->instance = run->instance->clone();
+  for (NDArray& grad : output_grads)  // steps of the plan read dense ones
+    if (!grad.is_none() && grad.is_sparse()) grad = cast_storage(grad, StorageType::kDense);
   const SparseTail* const tail = plan_->tail.get();
   for (std::size_t v = 0; v < plan_->sources.size(); ++v) {
     const auto source = static_cast<std::size_t>(plan_->sources[v]);

@@ -20,6 +20,13 @@ TEST(Length, IsComputedWhereAllIsKnown) {
   EXPECT_EQ(over(0, 4), 0);
 }
 
+TEST(Length, ThatInt64DoesNotHoldIsTheMost) {
+  EXPECT_EQ(plus(kMost, 1), kMost);
+  EXPECT_EQ(plus(kMost, 0), kMost);
+  EXPECT_EQ(times(int64_t{1} << 32, int64_t{1} << 32), kMost);
+  EXPECT_EQ(times(kMost, 0), 0);
+}
+
 TEST(Length, OfAnUnknownOneIsUnknown) {
   EXPECT_FALSE(known(kUnknown));
   EXPECT_TRUE(known(0));

@@ -12,6 +12,7 @@
 #include "op/create/create.h"
 #include "op/create/space.h"
 #include "op/rows/binary_loops.h"
+#include "op/rows/row_math.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 
@@ -39,6 +40,12 @@ bool counts_in_32_bits(double start, double step, int64_t end) {
          std::abs(start) <= kReach && std::abs(start + static_cast<double>(end) * step) <= kReach;
 }
 
+// Whole numbers wrap around.
+template <class Number>
+Number number_at(Number start, Number i, Number step) {
+  return row_math::plus(start, row_math::multiply(i, step));
+}
+
 // out[i] = start + i * step for `n` elements from the i-th on.
 template <class T, class Number>
 void count_up(T* out, int64_t i, int64_t n, Number start, Number step) {
@@ -50,7 +57,7 @@ void count_up(T* out, int64_t i, int64_t n, Number start, Number step) {
     for (int64_t k = 0; k < n; ++k, value = static_cast<U>(value + static_cast<U>(step)))
       out[k] = static_cast<T>(value);
   } else if constexpr (std::is_integral_v<Number>) {
-    for (int64_t k = 0; k < n; ++k) out[k] = convert<T>(start + (i + k) * step);
+    for (int64_t k = 0; k < n; ++k) out[k] = convert<T>(number_at(start, i + k, step));
   } else if (std::is_same_v<T, float> && counts_in_32_bits(start, step, i + n)) {
     const auto first = static_cast<int32_t>(start + static_cast<double>(i) * step);
     const auto by = static_cast<int32_t>(step), count = static_cast<int32_t>(n);
@@ -81,7 +88,7 @@ void arange(KernelContext& context, double start, double step, int64_t repeat) {
       if (repeat == 1) return count_up(to + first, first, last - first, first_value, by);
       for (int64_t i = first; i < last; ++i) {
         const int64_t step = i / repeat;
-        to[i] = convert<T>(first_value + static_cast<Number>(step) * by);
+        to[i] = convert<T>(number_at(first_value, static_cast<Number>(step), by));
       }
     });
   });

@@ -9,6 +9,7 @@
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
+#include "op/rows/row_math.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
@@ -28,7 +29,7 @@ constexpr int64_t kBlock = 2048;
 template <class C, class X, class Y, class To>
 void add_two(const X* x, const Y* y, To* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
-    to[i] = convert<To>(static_cast<C>(convert<C>(x[i]) + convert<C>(y[i])));
+    to[i] = convert<To>(row_math::plus(convert<C>(x[i]), convert<C>(y[i])));
 }
 
 // float16 is converted in bulk: compilers make no vectors of it element by element.

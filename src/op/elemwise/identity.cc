@@ -158,7 +158,7 @@ void multiply_gradient_cpu(const MultiplierParams& params, KernelContext& contex
                               params.scalar, false, context.out(0));
   map_elements<kNumeric>("_contrib_backward_gradientmultiplier", context.in(0), context.out(0),
                          [scalar = params.scalar]<class C>(C x) {
-                           return static_cast<C>(x * static_cast<C>(scalar));
+                           return row_math::multiply(x, static_cast<C>(scalar));
                          });
 }
 OpBuilder<MultiplierParams> define_multiplied_gradient() {

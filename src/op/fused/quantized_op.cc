@@ -9,6 +9,7 @@ namespace {
 
 // Types and shapes of everything but the results are given where such a node is made.
 void infer(const QuantizedLayer& layer, Infer& infer) {
+  if (layer.channels() == 0) infer.fail("given no layer, expected one that a plan has made");
   if (infer.num_in() != layer.num_inputs() || !infer.in(0).known() || !infer.in(1).known()) return;
   Shape out = infer.in(0).shape();
   if (layer.is_convolution) {

@@ -187,7 +187,7 @@ void border_cpu(const BorderParams& params, KernelContext& context) {
   char* to = out.as<char>();
   for (int64_t y = 0; y < out.dim(0); ++y) {
     const int64_t row = pixel_at(y - params.top, in.dim(0), params.type);
-    const char* const from = in.as<char>() + row * width * bytes;
+    const char* const from = row < 0 ? nullptr : in.as<char>() + row * width * bytes;
     const auto border = [&](int64_t first, int64_t last) {
       if (row < 0 || params.type == kConstant) {
         to = std::copy_n(constant.data(), (last - first) * bytes, to);

@@ -7,8 +7,10 @@
 #include <cstdio>  // jpeglib.h wants it
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <jpeglib.h>
 
 #include "op/image/orientation.h"
@@ -48,6 +50,15 @@ bool open(Decoder& decoder, Bytes bytes, int channels, Size* size) {
   }
   *size = {decoder.info.image_height, decoder.info.image_width};
   return true;
+}
+
+// Of a damaged file what there is is shown, and grey for the rest; but not gigabytes of it for a
+// few bytes. A whole file has about a bit or more for each 64 pixels.
+void expect_most_of_it(Size size, std::size_t bytes) {
+  constexpr int64_t kAnyway = int64_t{1} << 24, kPixelsOfByte = 4096;
+  const int64_t pixels = size.height * size.width;
+  if (pixels > kAnyway && std::cmp_greater(pixels / kPixelsOfByte, bytes))
+    refuse(fmt::format("{} bytes of a JPEG of {} x {}", bytes, size.height, size.width));
 }
 
 // Of the first Exif note: other programs store other things under the same marker.
@@ -106,6 +117,7 @@ void decode_jpeg(Bytes bytes, int channels, const MakePixels& make) {
   if (!open(decoder, bytes, channels, &size))
     refuse(std::string("a JPEG that cannot be read: ") + decoder.message);
   expect_size(size);
+  expect_most_of_it(size, bytes.size());
   const int orientation = orientation_of(decoder.info);
   std::vector<uint8_t> stored;
   if (is_turned(orientation))

@@ -70,6 +70,11 @@ void decode_png(Bytes bytes, int channels, const MakePixels& make) {
   if (bytes.size() < kHeader) refuse("a PNG that ends early");
   const Size size{word(bytes.data() + 20), word(bytes.data() + 16)};
   expect_size(size);
+  // A row is a byte and its pixels, of a bit at least, and deflate makes 1032 bytes of one at most:
+  // a few bytes that announce more ask for no memory.
+  constexpr std::size_t kDeflated = 1032;
+  if (static_cast<uint64_t>(size.height * (1 + (size.width + 7) / 8)) > kDeflated * bytes.size())
+    refuse("a PNG that ends early");
   Decoder decoder;
   decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, fail, warn);
   decoder.info = decoder.png != nullptr ? png_create_info_struct(decoder.png) : nullptr;

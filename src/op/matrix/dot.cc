@@ -67,8 +67,8 @@ MaybeMatrices dot_matrices(const DotParams& params, const Shape& a, const Shape&
 
 // Over `summed` dimensions: the last ones of a, the first ones of b.
 MaybeMatrices over_neighbours(int summed, const Shape& a, const Shape& b) {
+  if (summed < 0 || summed > a.ndim() || summed > b.ndim()) return {};
   const int rows = a.ndim() - summed;
-  if (summed < 0 || rows < 0 || b.ndim() < summed) return {};
   Matrices p{
       false,          false, a.size(0, rows), a.size(rows, a.ndim()), b.size(summed, b.ndim()),
       Shape::scalar()};

@@ -82,6 +82,12 @@ bool is_past_caches(int64_t width, int64_t table, int64_t written, const void* o
          table + written >= bytes_past_caches(threads) * 2 / 3 && !owns_lines(written);
 }
 
+// Rows of several smaller elements may lie anywhere. REQUIRES: width is a power of two.
+bool are_elements(const void* in, const void* out, int64_t width) {
+  const auto places = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  return (places & static_cast<std::uintptr_t>(width - 1)) == 0;
+}
+
 // Elements at clipped positions of the usual types are picked without a copy of the positions.
 // Whether these are such.
 template <class T>
@@ -93,7 +99,7 @@ bool gather_at_once(const void* in, int64_t extent, const Positions& positions, 
                      last - first, extent);
     });
   };
-  if (positions.rule() != OutOfRange::kClip) return false;
+  if (positions.rule() != OutOfRange::kClip || !are_elements(in, out, sizeof(T))) return false;
   if (positions.indices().dtype == DType::kInt64) {
     run(static_cast<const int64_t*>(positions.indices().data));
   } else if (positions.indices().dtype == DType::kInt32) {
@@ -104,16 +110,16 @@ bool gather_at_once(const void* in, int64_t extent, const Positions& positions, 
   return true;
 }
 
-GatherBlock gather_block(int64_t width) {
+GatherBlock gather_block(const void* in, const void* out, int64_t width) {
   switch (width) {
     case 1:
       return gather_fixed<1>;
     case 2:
       return gather_fixed<2>;
     case 4:
-      return gather_element<uint32_t>;
+      return are_elements(in, out, width) ? gather_element<uint32_t> : gather_fixed<4>;
     case 8:
-      return gather_element<uint64_t>;
+      return are_elements(in, out, width) ? gather_element<uint64_t> : gather_fixed<8>;
     case 16:
       return gather_fixed<16>;
     case 128:
@@ -267,7 +273,7 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
   const double cost = 4.0 + cost_of_moving(2.0 * static_cast<double>(width));
   const bool past = is_past_caches(width, outer * extent * width, outer * count * width, out,
                                    threads_for(outer * count, cost));
-  const GatherBlock gather = past ? gather_past_caches : gather_block(width);
+  const GatherBlock gather = past ? gather_past_caches : gather_block(in, out, width);
   const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {
     for_blocks(positions, first, last, [&](int64_t start, const int64_t* at, int64_t n) {
       const int64_t in_step = extent * width, out_step = count * width;

@@ -9,6 +9,7 @@
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/reducing/evaluate.h"
+#include "op/rows/row_math.h"
 #include "op/run/dispatch.h"
 #include "op/run/element_size.h"
 #include "op/run/gpu.h"
@@ -44,6 +45,8 @@ template <Spread row, class T>
 T received([[maybe_unused]] T g, [[maybe_unused]] T y, [[maybe_unused]] T x,
            [[maybe_unused]] int64_t n) {
   using C = T;
+  if constexpr (row == Spread::twice && std::is_integral_v<T>)  // which wrap around
+    return row_math::multiply(row_math::multiply(C(2), g), x);
 #define MX_SPREAD_CASE(name, expression) \
   if constexpr (row == Spread::name) return static_cast<T>(expression);
   MX_SPREAD_ROWS(MX_SPREAD_CASE)

@@ -22,7 +22,7 @@ AxisSet spread_axes(const Shape& full, const Shape& shape) {
 void sum_to_like_cpu(const NoParams&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
-  if (in.size() == out.size() && in.size() > 0) {
+  if (in.size() == out.size()) {
     const std::size_t bytes = static_cast<std::size_t>(in.size()) * dtype_size(in.dtype);
     return copy_memory(context, in.data, out.data, bytes);
   }
@@ -32,7 +32,7 @@ void sum_to_like_cpu(const NoParams&, KernelContext& context) {
 void spread_like_cpu(const NoParams&, KernelContext& context) {
   const Tensor& in = context.in(0);
   const Tensor& out = context.out(0);
-  if (in.size() == out.size() && in.size() > 0)
+  if (in.size() == out.size())
     return copy_memory(context, in.data, out.data,
                        static_cast<std::size_t>(in.size()) * dtype_size(in.dtype));
   spread(Spread::sum, in, nullptr, nullptr, spread_axes(out.shape(), in.shape()), out, context);

@@ -3,6 +3,7 @@
 #include "op/run/accumulate.h"
 
 #include "op/loops/blockwise.h"
+#include "op/rows/row_math.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/run/parallel_each.h"
@@ -21,8 +22,7 @@ void accumulate(const Tensor& target, const Tensor& addend) {
         through_float(add, to + first, last - first, to + first, from + first);
       });
     } else {
-      parallel_each(target.size(), 1.0,
-                    [=](int64_t i) { to[i] = static_cast<T>(to[i] + from[i]); });
+      parallel_each(target.size(), 1.0, [=](int64_t i) { to[i] = row_math::plus(to[i], from[i]); });
     }
   });
 }

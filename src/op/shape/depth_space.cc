@@ -66,8 +66,12 @@ void infer_blocks(const BlockParams& p, Infer& infer, InferArg deep, InferArg wi
   }
 }
 
-void copy_blocks(const StridedPlan& plan, KernelContext& context) {
-  copy_strided(context, plan, context.in(0).data, context.out(0).data,
+// Between arrays of which `deep` is the deep one's shape. (The steps of an empty one may be too
+// long for int64.)
+void copy_blocks(int64_t b, const Shape& deep, bool to_deep, KernelContext& context) {
+  if (deep.size() == 0) return;
+  const StridedPlan plan = to_wide(b, deep);
+  copy_strided(context, to_deep ? plan.reversed() : plan, context.in(0).data, context.out(0).data,
                dtype_size(context.in(0).dtype));
 }
 
@@ -79,7 +83,7 @@ MX_OP(depth_to_space, BlockParams)
       infer_blocks(p, infer, infer.in(0), infer.out(0));
     })
     .cpu([](const BlockParams& p, KernelContext& context) {
-      copy_blocks(to_wide(p.block_size, context.in(0).shape()), context);
+      copy_blocks(p.block_size, context.in(0).shape(), false, context);
     })
     .grad([](const BlockParams&, Grad& grad) {
       return Gradients{apply("space_to_depth", {grad.dout(0)}, grad.attrs())};
@@ -93,7 +97,7 @@ MX_OP(space_to_depth, BlockParams)
       infer_blocks(p, infer, infer.out(0), infer.in(0));
     })
     .cpu([](const BlockParams& p, KernelContext& context) {
-      copy_blocks(to_wide(p.block_size, context.out(0).shape()).reversed(), context);
+      copy_blocks(p.block_size, context.out(0).shape(), true, context);
     })
     .grad([](const BlockParams&, Grad& grad) {
       return Gradients{apply("depth_to_space", {grad.dout(0)}, grad.attrs())};

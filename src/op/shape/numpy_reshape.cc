@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "op/length.h"
 #include "op/shape/same_elements.h"
 
 namespace mxnet {
@@ -31,7 +32,7 @@ void fill_unknown(Shape* result, int64_t size, const Shape& asked, Infer& infer)
   int unknown = -1;
   for (int i = 0; i < result->ndim(); ++i) {
     if ((*result)[i] != Shape::kUnknownDim) {
-      known *= (*result)[i];
+      known = length::times(known, (*result)[i]);
     } else if (unknown >= 0) {
       infer.fail(fmt::format("given newshape {}, expected at most one -1", to_string(asked)));
     } else {

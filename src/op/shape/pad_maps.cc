@@ -266,7 +266,8 @@ void each_rows(const Tensor& out, const F& body) {
 // Slice by slice of the leading dimensions that have no padding, whose sums stay in the cache.
 template <class T>
 void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx) {
-  using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  // Integers wrap around.
+  using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
   int lead = 0;
   while (lead < dy.ndim() - 1 && dy.dim(lead) == dx.dim(lead)) ++lead;
   const int64_t slices = dx.shape().size(0, lead), size = dx.size() / slices;

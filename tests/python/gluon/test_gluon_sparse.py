@@ -178,3 +178,22 @@ def test_no_array_as_large_as_the_table_is_made(tmp_path, collector_off):
     assert 0 < swing(step, tmp_path / "profile.json") < rows * 64
     grad = net[0].weight.grad()
     assert grad.indices.asnumpy().tolist() == [1, 7, rows - 1]
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+@pytest.mark.parametrize("static", [False, True])
+def test_a_sparse_head_gradient_is_that_of_the_same_numbers(stype, static):
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, in_units=3, activation="tanh"), nn.Dense(2, in_units=4))
+    net.initialize()
+    net.hybridize(static_alloc=static, static_shape=static)
+    x, head = mx.nd.arange(6).reshape((2, 3)), mx.nd.array([[0, 0], [3, -1]])
+    x.attach_grad()
+    found = []
+    for grad in (head, head.tostype(stype)):
+        with mx.autograd.record():
+            y = net(x)
+        y.backward(grad)
+        found.append([x.grad.asnumpy(), *(p.grad().asnumpy() for p in net.collect_params().values())])
+    for dense, sparse in zip(*found):
+        np.testing.assert_array_equal(sparse, dense)

@@ -240,6 +240,26 @@ def test_damaged_files_are_errors_or_images(mx, rng):
                 assert "expected a JPEG, PNG or BMP image" in str(failure)
 
 
+def claimed_png(height, width):
+    """The first bytes of an image of this size."""
+    image = png(np.zeros((1, 1), "uint8"), 0)
+    return image[:16] + struct.pack(">II", width, height) + image[24:]
+
+
+def claimed_jpeg(height, width):
+    at = JPEG.index(b"\xff\xc0") + 5
+    return JPEG[:at] + struct.pack(">HH", height, width) + JPEG[at + 4:]
+
+
+@pytest.mark.parametrize("data, told", [
+    (claimed_png(2**30, 1), "ends early"), (claimed_png(1, 2**30), "ends early"), (claimed_png(2**15, 2**15), "ends early"),
+    (claimed_jpeg(32768, 32767), f"{len(JPEG)} bytes of a JPEG of 32768 x 32767"), (claimed_jpeg(8000, 8000), "of 8000 x 8000"),
+])
+def test_a_few_bytes_ask_for_no_gigabytes(mx, data, told):
+    with pytest.raises(Failure, match=told):
+        decode(mx, data)
+
+
 def test_imread_reads_files_and_names_those_that_are_missing(mx, rng, tmp_path):
     image = pixels(rng, 3, 4, 3)
     (tmp_path / "image.png").write_bytes(png(image, 2))
