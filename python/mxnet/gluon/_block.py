@@ -155,8 +155,8 @@ class Block:
         """
         params = self._collect_params_with_prefix()
         if deduplicate:
-            last_name = {id(parameter): name for name, parameter in params.items()}
-            params = {name: parameter for name, parameter in params.items() if last_name[id(parameter)] == name}
+            last_names = {parameter: name for name, parameter in params.items()}  # in the order of the first ones
+            params = {name: parameter for parameter, name in last_names.items()}
         ndarray.save(os.fspath(filename), {name: parameter._reduce() for name, parameter in params.items()})
 
     def save_params(self, filename: Any) -> None:

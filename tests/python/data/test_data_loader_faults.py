@@ -79,20 +79,20 @@ def first_numbers(loader, count):
 
 
 @pytest.mark.parametrize(
-    "kind, message",
+    "kind, error, message",
     [
-        (Killed, r"worker 0 \(process \d+\) of a DataLoader has ended by signal SIGKILL before it made batch 2"),
-        (Leaving, r"worker 0 \(process \d+\) of a DataLoader has ended with status 3 before it made batch 2"),
-        (Stuck, r"worker 0 \(process \d+\) of a DataLoader has not made a batch within 0.5 s"),
+        (Killed, RuntimeError, r"worker 0 \(process \d+\) of a DataLoader has ended by signal SIGKILL before it made batch 2"),
+        (Leaving, RuntimeError, r"worker 0 \(process \d+\) of a DataLoader has ended with status 3 before it made batch 2"),
+        (Stuck, multiprocessing.TimeoutError, r"worker 0 \(process \d+\) of a DataLoader has not made a batch within 0.5 s"),
     ],
 )
-def test_a_worker_that_dies_or_hangs_is_an_error_after_the_batches_before(start_method, kind, message):
+def test_a_worker_that_dies_or_hangs_is_an_error_after_the_batches_before(start_method, kind, error, message):
     loader = data.DataLoader(kind(), 2, num_workers=1, timeout=AMPLE)
     found, batches = first_numbers(loader, 2)
     assert found == [[0, 1], [2, 3]]
     if kind is Stuck:
         loader._workers._timeout = 0.5
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(error, match=message):
         next(batches)
 
 
@@ -133,7 +133,7 @@ def test_a_thread_that_takes_too_long_is_an_error():
     found, batches = first_numbers(loader, 2)
     assert found == [[0, 1], [2, 3]]
     loader._workers._timeout = 0.2
-    with pytest.raises(RuntimeError, match="thread of a DataLoader has not made a batch within 0.2 s"):
+    with pytest.raises(multiprocessing.TimeoutError, match="thread of a DataLoader has not made a batch within 0.2 s"):
         next(batches)
     release.set()
 

@@ -26,6 +26,10 @@ class WorkerError(RuntimeError):
     """A worker process has ended, or has not answered in time."""
 
 
+class WorkerTimeout(WorkerError, multiprocessing.TimeoutError):
+    """A worker has not answered in time."""
+
+
 _pools = itertools.count()  # how many pools of worker processes this process has begun
 
 
@@ -162,7 +166,7 @@ class ProcessWorkers:
         sources = [*self._connections, self._processes[worker].sentinel]
         readable = multiprocessing.connection.wait(sources, max(0.0, deadline - time.monotonic()))
         if not readable:
-            raise WorkerError(
+            raise WorkerTimeout(
                 f"worker {worker} (process {self._processes[worker].pid}) of a DataLoader has not made a batch within "
                 f"{self._timeout} s; a larger timeout, or fewer workers, may help"
             )
@@ -243,7 +247,7 @@ class ThreadWorkers:
         except concurrent.futures.TimeoutError:
             if future.done():
                 raise
-            raise WorkerError(f"a thread of a DataLoader has not made a batch within {self._timeout} s") from None
+            raise WorkerTimeout(f"a thread of a DataLoader has not made a batch within {self._timeout} s") from None
 
     def drop(self, key: int) -> None:
         """Nobody wants this batch any more."""
