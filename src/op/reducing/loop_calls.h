@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/processor_facts.h"
 #include "base/simd.h"
 #include "base/stream_copy.h"
 #include "op/loops/convert.h"
@@ -238,13 +239,9 @@ class LoopCalls {
   const bool parameters_;
   const bool from_memory_;  // more than the caches hold
   const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0
-  // Streams of memory that are read at once, where all elements count: one is too few without
-  // AVX-512 (Zen 3), and where 512 bits are worked on in halves (Zen 4) by a little.
-  const int64_t streams_ = !kDirect || !takes_all()                   ? 1
-                           : simd_level() == 1                        ? 4
-                           : simd_level() != simd_level_for_traffic() ? 2
-                                                                      : 1;
-  // Two at a time: where 512 bits are worked on in halves, the loops are faster than one stream.
+  // Streams of memory that are read at once, where all elements count.
+  const int64_t streams_ = kDirect && takes_all() ? processor_facts().streams_of_sums : 1;
+  // Two rows at a time: with conversions of 256 bits the loops are faster than one stream.
   const bool pairs_ = streams_ == 2 && loops_.row_pairs != nullptr && !parameters_;
 };
 
