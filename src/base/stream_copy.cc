@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-temporal stores where the processor has them, a line at a time in as few of them as it can: a
-// processor that reads other memory meanwhile writes out lines that are not full yet, each of which
-// costs it a line's time. On an AMD Zen 4 lines in four stores took two to three times as long, in
-// two a fifth longer than in one.
+// Non-temporal stores, a line at a time and in as few of them as the processor can: while it reads
+// other memory it writes out lines that are not full yet, each at the price of a whole line
+// (docs/kernels.md, "Zen 4").
 #include "base/stream_copy.h"
 
 #include <algorithm>

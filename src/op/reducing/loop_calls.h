@@ -87,10 +87,9 @@ class LoopCalls {
   // number: who is whose partner must not depend on the threads.)
   bool pairs(int64_t length) const { return kPairs && pairs_ && length >= kPairedRow; }
 
-  // values[i] of row i of `length` elements, which follow each other; about[i] is its parameter,
-  // and `about` may be null. Those longer than a call takes have none, and are not
-  // converted.
-  // (Called from two places, of each type.)
+  // Row i, of n that follow each other, reduces to values[i] and has the parameter about[i];
+  // `about` may be null. REQUIRES: rows longer than most_at_once() have no parameters, and L is T.
+  // (Not inlined: each type calls it from two places.)
   [[gnu::noinline]] void rows(const T* x, int64_t n, int64_t length, const A* about,
                               A* values) const {
     if (pairs(length) && n > 1) {
@@ -108,6 +107,7 @@ class LoopCalls {
       for (int64_t row = 0; row < n; ++row) values[row] = long_row(x + row * length, length);
     }
   }
+  // What one row reduces to, in one call of a loop: n <= most_at_once(), but where bytes are added.
   A short_row(const T* x, int64_t n, A about) const {
     if constexpr (kBytes) {
       if (adds_bytes_) return sum_of_bytes(bytes_at(x), n, kMostOfByte);
