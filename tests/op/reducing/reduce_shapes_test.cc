@@ -350,7 +350,8 @@ void expect_reductions_of_any_width() {
         std::vector<A> along_columns(static_cast<std::size_t>(blocks * width), first);
         for (std::size_t i = 0; i < x.size(); ++i) {
           const auto at = static_cast<int64_t>(i);
-          const A value = static_cast<A>(x[i]);
+          // Numbers, also those of eight bits.
+          const A value = static_cast<A>(x[i]);  // NOLINT(bugprone-signed-char-misuse)
           A& row = along_rows[static_cast<std::size_t>(at / width)];
           A& column =
               along_columns[static_cast<std::size_t>(at / (rows * width) * width + at % width)];
