@@ -2,13 +2,13 @@
 // Asks the processor once.
 #include "base/owned_lines.h"
 
-#include "base/intel_model.h"
 #include "base/prefetch.h"
+#include "base/processor_facts.h"
 
 namespace mxnet {
 
 bool owns_lines(int64_t bytes) noexcept {
-  static const bool does = is_cascade_lake();
+  static const bool does = processor_facts().reads_what_it_writes;
   return does && bytes >= kOwnedFrom;
 }
 

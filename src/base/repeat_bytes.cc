@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines in as few stores as the processor is fast with: on Zen 4 lines in two take two thirds of
-// the time of lines in four, on Zen 5 lines in one half to nine tenths of the time of those in two.
+// A line is written in as few stores as the processor is fast with (docs/kernels.md, "Zen 4").
 #include "base/repeat_bytes.h"
 
 #include <cstring>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/amd_family.h"
+#include "base/processor_facts.h"
 
 namespace mxnet {
 
@@ -26,7 +26,8 @@ int simd_level() {
 }
 
 int simd_level_for_traffic() {
-  static const int level = amd_family() == kZen3And4 ? std::min(simd_level(), 1) : simd_level();
+  static const int level =
+      processor_facts().halves_wide_vectors ? std::min(simd_level(), 1) : simd_level();
   return level;
 }
 

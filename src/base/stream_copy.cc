@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-temporal stores where the processor has them, a line at a time in as few of them as it can: a
-// processor that reads other memory meanwhile writes out lines that are not full yet, each of which
-// costs it a line's time. On an AMD Zen 4 lines in four stores took two to three times as long, in
-// two a fifth longer than in one.
+// Non-temporal stores, a line at a time and in as few of them as the processor can: while it reads
+// other memory it writes out lines that are not full yet, each at the price of a whole line
+// (docs/kernels.md, "Zen 4").
 #include "base/stream_copy.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#include "base/amd_family.h"
 #include "base/owned_lines.h"
 #include "base/prefetch.h"
+#include "base/processor_facts.h"
 #include "base/simd_intrinsics.h"
 
 namespace mxnet {
@@ -23,18 +22,6 @@ std::size_t before_line(const char* to) noexcept {
 }
 
 #if defined(__x86_64__)
-
-// Whether `rep movsb` is as fast as any loop, in the caches and out of them. It was measured to be
-// on AMD's Zen 5 (family 1Ah); on a Zen 4 loops past the caches are.
-bool moves_strings() noexcept {
-  static const bool does = [] {
-    constexpr unsigned kFastShort = 1U << 4;
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return amd_family() >= kZen5 && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
-           (d & kFastShort) != 0;
-  }();
-  return does;
-}
 
 // From a line on: a string that is written across lines takes a quarter longer.
 void move_string(char* to, const char* from, std::size_t bytes) noexcept {
@@ -119,7 +106,6 @@ void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lin
 
 #else
 
-bool moves_strings() noexcept { return false; }
 void move_string(char* to, const char* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
 }
@@ -192,7 +178,7 @@ void copy_part(void* to, const void* from, std::size_t bytes, std::size_t whole)
   // From what a second-level cache holds, read and written, up to where most of the result has left
   // the third-level one; of less and more, loops are as fast or faster.
   constexpr std::size_t kLongString = 512 << 10, kTooLong = 2 * kPastCaches;
-  if (bytes >= kLongString && whole < kTooLong && moves_strings())
+  if (bytes >= kLongString && whole < kTooLong && processor_facts().moves_strings)
     return move_string(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   if (whole < static_cast<std::size_t>(kPastCaches) && !owns_lines(static_cast<int64_t>(whole))) {
     if (bytes != 0) std::memcpy(to, from, bytes);

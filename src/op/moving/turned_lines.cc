@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/amd_family.h"
-#include "base/intel_model.h"
+#include "base/processor_facts.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
 #include "base/stream_copy.h"
@@ -47,14 +46,14 @@ struct SquareOrder {
 // What was best for elements of `width` bytes, out of rows of `row` bytes (docs/kernels.md).
 SquareOrder square_order(int64_t width, int64_t row, bool past_caches) {
   constexpr int64_t kShortRow = 512;  // what is asked for would be another row
-  static const bool is_zen4 = amd_family() == kZen3And4, on_and_on = is_cascade_lake();
-  if (is_zen4 && row >= kShortRow) {
+  const ProcessorFacts& facts = processor_facts();
+  if (facts.turns_along_result && row >= kShortRow) {
     if (past_caches && width == 1) return {1, 4, kLine, true};
     if (past_caches) return {4, 2, 2 * kLine, true};
     if (width >= 4) return {4, 4, 2 * kLine, true};
   }
   if (!past_caches) return {width <= 2 ? 2 : 1, width <= 2 ? 16 : 4, 0, false};
-  if (on_and_on && width < 8) return {INT64_MAX, 4, 0, false};
+  if (facts.reads_what_it_writes && width < 8) return {INT64_MAX, 4, 0, false};
   return {width == 8 ? 4 : width == 1 ? 1 : 2, 4, 0, false};
 }
 

@@ -4,9 +4,8 @@
 
 #include <array>
 
-#include "base/amd_family.h"
+#include "base/processor_facts.h"
 #include "base/simd.h"
-#include "op/products/packed_gemm.h"
 
 namespace mxnet {
 namespace {
@@ -16,11 +15,7 @@ namespace {
 
 }  // namespace
 
-bool gains_by_vector() {
-  static const bool gains =
-      packed_gemm::has_tall_tiles() || (amd_family() == kZen3And4 && simd_level() == 2);
-  return gains;
-}
+bool gains_by_vector() { return processor_facts().gains_by_rows_at_once; }
 
 void multiply_by_vector(int64_t m, int64_t k, const float* a, int64_t row, const float* x,
                         float* y) {

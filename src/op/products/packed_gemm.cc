@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/intel_model.h"
+#include "base/processor_facts.h"
 #include "base/simd.h"
 #include "op/run/parallel.h"
 #include "storage/scoped_block.h"
@@ -24,10 +24,7 @@ constexpr int64_t kSliceDepth = 384;
 
 }  // namespace
 
-bool has_tall_tiles() {
-  static const bool gains = is_cascade_lake();
-  return gains && simd_level() == 2;
-}
+bool has_tall_tiles() { return processor_facts().gains_by_tall_tiles; }
 
 template <class T>
 int64_t panel_columns() {

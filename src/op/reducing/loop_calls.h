@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/processor_facts.h"
 #include "base/simd.h"
 #include "base/stream_copy.h"
 #include "op/loops/convert.h"
@@ -86,10 +87,9 @@ class LoopCalls {
   // number: who is whose partner must not depend on the threads.)
   bool pairs(int64_t length) const { return kPairs && pairs_ && length >= kPairedRow; }
 
-  // values[i] of row i of `length` elements, which follow each other; about[i] is its parameter,
-  // and `about` may be null. Those longer than a call takes have none, and are not
-  // converted.
-  // (Called from two places, of each type.)
+  // Row i, of n that follow each other, reduces to values[i] and has the parameter about[i];
+  // `about` may be null. REQUIRES: rows longer than most_at_once() have no parameters, and L is T.
+  // (Not inlined: each type calls it from two places.)
   [[gnu::noinline]] void rows(const T* x, int64_t n, int64_t length, const A* about,
                               A* values) const {
     if (pairs(length) && n > 1) {
@@ -107,6 +107,7 @@ class LoopCalls {
       for (int64_t row = 0; row < n; ++row) values[row] = long_row(x + row * length, length);
     }
   }
+  // What one row reduces to, in one call of a loop: n <= most_at_once(), but where bytes are added.
   A short_row(const T* x, int64_t n, A about) const {
     if constexpr (kBytes) {
       if (adds_bytes_) return sum_of_bytes(bytes_at(x), n, kMostOfByte);
@@ -238,13 +239,9 @@ class LoopCalls {
   const bool parameters_;
   const bool from_memory_;  // more than the caches hold
   const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0
-  // Streams of memory that are read at once, where all elements count: one is too few without
-  // AVX-512 (Zen 3), and where 512 bits are worked on in halves (Zen 4) by a little.
-  const int64_t streams_ = !kDirect || !takes_all()                   ? 1
-                           : simd_level() == 1                        ? 4
-                           : simd_level() != simd_level_for_traffic() ? 2
-                                                                      : 1;
-  // Two at a time: where 512 bits are worked on in halves, the loops are faster than one stream.
+  // Streams of memory that are read at once, where all elements count.
+  const int64_t streams_ = kDirect && takes_all() ? processor_facts().streams_of_sums : 1;
+  // Two rows at a time: with conversions of 256 bits the loops are faster than one stream.
   const bool pairs_ = streams_ == 2 && loops_.row_pairs != nullptr && !parameters_;
 };
 

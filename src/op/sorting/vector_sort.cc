@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/processor_facts.h"
 #include "base/simd.h"
 #include "base/simd_intrinsics.h"
 #include "op/run/parallel.h"
@@ -40,13 +41,6 @@ struct PartedTable {
 };
 constexpr PartedTable<8> kPartedEight;
 constexpr PartedTable<4> kPartedFour;
-
-// Whether a store that compresses takes no longer than to compress in a register and to store a
-// part of it: it is a hundred cycles on AMD's Zen 4.
-bool stores_compress() {
-  static const bool is = __builtin_cpu_is("intel") != 0;
-  return is;
-}
 
 #define MX_SIMD_FILE "op/sorting/vector_sort.inc"
 #include "base/simd_targets.h"
