@@ -210,6 +210,21 @@ def test_roi_align_averages_samples_between_pixels(mx, rng, aligned, ratio):
     check_gradients(mx, rng, "_contrib_ROIAlign", [data, rois], wanted=[0], **attrs)
 
 
+@pytest.mark.parametrize("sensitive", [False, True])
+def test_regions_of_no_image_are_zeros_whatever_lay_there(mx, rng, sensitive):
+    data, rois = rng.standard_normal((1, 4, 6, 6)), np.array([[-1.0, -1, -1, -1, -1], [0, 0, 0, 4, 4], [-1, 0, 0, 4, 4]])
+    attrs = dict(pooled_size=(2, 2), spatial_scale=1.0, position_sensitive=sensitive)
+    out = mx.array(np.full((3, 1 if sensitive else 4, 2, 2), 1e20))
+    inputs = [mx.array(data), mx.array(rois)]
+    mx.invoke("_contrib_ROIAlign", inputs, out=[out], **attrs)
+    got = mx.numpy(out)
+    mx.free(out, *inputs)
+    assert got[1].all() and not got[[0, 2]].any()
+    gradient = mx.gradients("_contrib_ROIAlign", [data, rois], [np.full_like(got, 1e20)], wanted=[0], **attrs)[0]
+    alone = mx.gradients("_contrib_ROIAlign", [data, rois[1:2]], [np.full_like(got[:1], 1e20)], wanted=[0], **attrs)[0]
+    np.testing.assert_array_equal(gradient, alone)
+
+
 def test_position_sensitive_align_picks_the_channel_of_the_bin(mx):
     data = np.arange(8.0)[None, :, None, None] * np.ones((1, 8, 6, 6))
     got = mx.run("_contrib_ROIAlign", data, np.array([[0.0, 0, 0, 4, 4]]), pooled_size=(2, 2), spatial_scale=1.0,
