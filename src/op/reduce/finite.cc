@@ -50,12 +50,19 @@ constexpr uint16_t kExponent<bfloat16> = 0x7f80;
 bool all_finite(const Tensor& in) {
   return dispatch_dtype<kReal>(in.dtype, "all_finite", [&]<class T>(TypeTag<T>) {
     using Bits = UnsignedOf<sizeof(T)>;
+    // One more in the lowest of them is carried into the sign only where all are set.
+    constexpr auto kOneMore = static_cast<Bits>(kExponent<T> & (~kExponent<T> + 1));
+    constexpr auto kSign = static_cast<Bits>(kExponent<T> + kOneMore);
     const auto* x = static_cast<const Bits*>(in.data);
     return all_blocks(in.size(), [&](int64_t first, int64_t last) {
-      Bits wrong = 0;
-      for (int64_t i = first; i < last; ++i)
-        wrong |= (x[i] & kExponent<T>) == kExponent<T> ? static_cast<Bits>(-1) : Bits{0};
-      return wrong == 0;
+      Bits sums = 0;
+      // One vector a step takes up to twice as long where its instructions happen to lie badly.
+#pragma GCC unroll 4
+      for (int64_t i = first; i < last; ++i) {
+        const auto exponent = static_cast<Bits>(x[i] & kExponent<T>);
+        sums |= static_cast<Bits>(exponent + kOneMore);
+      }
+      return (sums & kSign) == 0;
     });
   });
 }
