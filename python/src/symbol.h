@@ -18,18 +18,23 @@ using Texts = std::vector<std::string>;
 class SymbolBase {
  public:
   SymbolBase() = default;
-  ~SymbolBase() { NNSymbolFree(handle_); }
+  ~SymbolBase() { free(); }
   SymbolBase(const SymbolBase&) = delete;
   SymbolBase& operator=(const SymbolBase&) = delete;
   SymbolHandle handle() const { return handle_; }
   void take(SymbolHandle handle) {
-    NNSymbolFree(handle_);
+    free();
     handle_ = handle;
   }
   // The symbol of another object, which is empty afterwards.
   void take_from(SymbolBase& other) { take(std::exchange(other.handle_, nullptr)); }
 
  private:
+  // Most objects are empty when they end, and the library takes time to complain of no handle.
+  void free() {
+    if (handle_ != nullptr) NNSymbolFree(handle_);
+  }
+
   SymbolHandle handle_ = nullptr;
 };
 

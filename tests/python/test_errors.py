@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of the library as Python exceptions."""
 
+import ctypes
 import pickle
 import sys
 
@@ -84,6 +85,17 @@ def test_internal_error_is_known_before_its_module_is_loaded(run_python):
         "except mx.error.InternalError as error:\n    print(error)"
     )
     assert done.stdout == "x\n", done.stderr
+
+
+def test_symbols_that_own_nothing_end_without_a_complaint():
+    with pytest.raises(mx.MXNetError):
+        mx.config.get("MXNET_NO_SUCH_NAME")
+    said = base._LIB.MXGetLastError
+    said.restype = ctypes.c_char_p
+    before = said()
+    net = mx.sym.relu(mx.sym.var("x") + 1)[0]
+    del net
+    assert said() == before
 
 
 def test_last_error_of_the_library_can_be_fetched():
