@@ -149,6 +149,9 @@ def test_variance_reduced_gradients_are_exact_at_the_copied_point():
     # Where nothing has moved, every batch gives the mean gradient of all.
     np.testing.assert_allclose(seen[0], seen[1], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(seen[0], seen[2], rtol=1e-4, atol=1e-5)
+    module.update_full_grads(data)  # anew, not added to the first
+    module.forward_backward(next(data))
+    np.testing.assert_allclose(module._exec_group.grad_arrays[0][0].asnumpy(), seen[0], rtol=1e-4, atol=1e-5)
     data.reset()
     module.fit(data, num_epoch=150, eval_metric="mse", optimizer_params={"learning_rate": 0.1})
     found = module.get_params()[0]["fc_weight"].asnumpy()
