@@ -21,7 +21,7 @@ constexpr int kLeft = -1;  // a switch that the scope does not touch
 using Switches = std::array<int, 2>;  // recording, training: 0, 1 or kLeft
 
 struct ScopeObject {
-  PyObject_HEAD
+  PyObject base;
   Switches wanted;
   std::vector<Switches>* before;  // by entry: an object may be entered again inside itself
 };
@@ -44,7 +44,8 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   return guarded_call([&]() -> PyObject* {
     if (PyTuple_GET_SIZE(args) != 2 || (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0))
       throw py::type_error("RecordingScope: expected recording and training");
-    const Switches wanted{switch_of(PyTuple_GET_ITEM(args, 0)), switch_of(PyTuple_GET_ITEM(args, 1))};
+    const Switches wanted{switch_of(PyTuple_GET_ITEM(args, 0)),
+                          switch_of(PyTuple_GET_ITEM(args, 1))};
     py::object made = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
     if (!made) throw py::error_already_set();
     scope_of(made.ptr())->wanted = wanted;
@@ -84,7 +85,8 @@ PyMethodDef kMethods[] = {fast_method("__enter__", enter, nullptr),
                           fast_method("__exit__", leave, nullptr),
                           {nullptr, nullptr, 0, nullptr}};
 
-PyType_Slot kSlots[] = {type_slot(Py_tp_new, make), type_slot(Py_tp_dealloc, drop),
+PyType_Slot kSlots[] = {type_slot(Py_tp_new, make),
+                        type_slot(Py_tp_dealloc, drop),
                         {Py_tp_methods, kMethods},
                         {0, nullptr}};
 
