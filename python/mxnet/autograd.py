@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._core import NDArrayBase
@@ -29,26 +29,7 @@ def set_training(train_mode: bool) -> bool:  # pylint: disable=redefined-outer-n
     return _core.set_training(bool(train_mode))
 
 
-class _RecordingStateScope:
-    """Switches of this thread inside a `with` block; None leaves one alone. May be nested."""
-
-    __slots__ = ("_before", "_recording", "_training")
-
-    def __init__(self, recording: Optional[bool], training: Optional[bool]) -> None:
-        self._recording, self._training = recording, training
-        self._before: List[Tuple[Any, Any]] = []
-
-    def __enter__(self) -> None:
-        before_recording = None if self._recording is None else _core.set_recording(self._recording)
-        before_training = None if self._training is None else _core.set_training(self._training)
-        self._before.append((before_recording, before_training))
-
-    def __exit__(self, *exception: Any) -> None:
-        recording, training = self._before.pop()
-        if recording is not None:
-            _core.set_recording(recording)
-        if training is not None:
-            _core.set_training(training)
+_RecordingStateScope = _core.RecordingScope  # None leaves a switch alone; may be nested
 
 
 def record(train_mode: bool = True) -> _RecordingStateScope:  # pylint: disable=redefined-outer-name
@@ -140,11 +121,9 @@ class Function:
         if getattr(self, "_used", False):
             raise RuntimeError("each Function object may be called once; make another one")
         self._used = True
-        recording = _core.set_recording(False)
-        try:
+        recording = is_recording()
+        with _RecordingStateScope(False, None):
             outputs = self.forward(*inputs)
-        finally:
-            _core.set_recording(recording)
         if not recording:
             return outputs
         listed = _listed(outputs)
@@ -152,14 +131,12 @@ class Function:
 
         def gradient(output_grads: list, input_grads: list, requests: list, is_train: bool) -> None:
             shown = [array._as_kind(True) for array in output_grads] if numpy else output_grads
-            before = _core.set_training(is_train)
             try:
-                results = self.backward(*shown)
+                with _RecordingStateScope(None, is_train):
+                    results = self.backward(*shown)
             except KeyboardInterrupt as error:
                 interrupts.append(error)  # raised instead of the failure of backward()
                 raise
-            finally:
-                _core.set_training(before)
             if isinstance(results, str) or not hasattr(results, "__iter__"):
                 raise TypeError(f"{type(self).__name__}.backward returned {type(results).__name__}, expected arrays")
             results = _listed(results)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .functions import _value
 from .lib import _LIB, MXCallbackList, NDArrayHandle, c_array, check_call
@@ -33,6 +33,31 @@ def is_recording() -> bool:
 def is_training() -> bool:
     """Whether it is the training mode."""
     return _value(ctypes.c_bool, _LIB.MXAutogradIsTraining)
+
+
+class RecordingScope:
+    """Switches of this thread inside a `with` block; None leaves one alone. May be nested.
+
+    The native module's are left whole; of these an interrupt may still cut off the first instruction of `__exit__`.
+    """
+
+    __slots__ = ("_before", "_recording", "_training")
+
+    def __init__(self, recording: Any, training: Any) -> None:
+        self._recording, self._training = recording, training
+        self._before: List[Tuple[Optional[bool], Optional[bool]]] = []
+
+    def __enter__(self) -> None:
+        before_recording = None if self._recording is None else set_recording(self._recording)
+        before_training = None if self._training is None else set_training(self._training)
+        self._before.append((before_recording, before_training))
+
+    def __exit__(self, *exception: Any) -> None:
+        recording, training = self._before.pop()
+        if recording is not None:
+            set_recording(recording)
+        if training is not None:
+            set_training(training)
 
 
 def mark_variables(variables: Sequence[Any], gradients: Sequence[Any], requests: Sequence[int]) -> None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from .autograd import (
-    backward, is_recording, is_training, mark_variable, mark_variables, record_function, set_recording, set_training,
-    stale_gradients, use_gradients,
+    RecordingScope, backward, is_recording, is_training, mark_variable, mark_variables, record_function, set_recording,
+    set_training, stale_gradients, use_gradients,
 )
 from .data import (
     DataIter, RecordReader, RecordWriter, array_from_shared, data_iters, encode_image, shared_handle,

@@ -130,12 +130,14 @@ def test_a_thread_that_takes_too_long_is_an_error():
             release.wait()
 
     loader = data.DataLoader(Waiting(), 2, num_workers=1, thread_pool=True, timeout=AMPLE)
-    found, batches = first_numbers(loader, 2)
-    assert found == [[0, 1], [2, 3]]
-    loader._workers._timeout = 0.2
-    with pytest.raises(multiprocessing.TimeoutError, match="thread of a DataLoader has not made a batch within 0.2 s"):
-        next(batches)
-    release.set()
+    try:
+        found, batches = first_numbers(loader, 2)
+        assert found == [[0, 1], [2, 3]]
+        loader._workers._timeout = 0.2
+        with pytest.raises(multiprocessing.TimeoutError, match="thread of a DataLoader has not made a batch within 0.2 s"):
+            next(batches)
+    finally:
+        release.set()  # or the thread would wait for ever, and the process with it
 
 
 @pytest.mark.parametrize("threads", [False, True])

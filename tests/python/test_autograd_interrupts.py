@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C anywhere in or beside a recorded block leaves the thread's switches as they were."""
+
+import sys
+
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, libinfo
+
+pytestmark = pytest.mark.skipif(not libinfo.wants_native_binding(), reason="methods of the binding on ctypes are Python's, which an interrupt can cut off")
+
+
+def switches():
+    return autograd.is_recording(), autograd.is_training()
+
+
+def recorded():
+    with autograd.record():
+        with autograd.pause():
+            mx.nd.ones(1)
+        with autograd.predict_mode():
+            mx.nd.ones(1)
+
+
+class Doubled(autograd.Function):
+    def forward(self, x):
+        return x * 2
+
+    def backward(self, dy):
+        return dy * 2
+
+
+def called():
+    Doubled()(mx.nd.ones(1))
+
+
+def interrupted_at(step, body):
+    """Runs body with an interrupt before its step-th line or call of Python; whether it has so many."""
+    count = 0
+
+    def trace(_, event, __):
+        nonlocal count
+        # Lines and calls, not opcodes: between a `with` and the enter it calls CPython runs no handler.
+        if event in ("call", "line"):
+            if count == step:
+                raise KeyboardInterrupt
+            count += 1
+        return trace
+
+    sys.settrace(trace)
+    try:
+        body()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+@pytest.mark.parametrize("body", [recorded, called])
+def test_an_interrupt_leaves_the_switches(body):
+    assert switches() == (False, False)
+    step = 0
+    while interrupted_at(step, body):
+        assert switches() == (False, False), step
+        step += 1
+    assert step > 5
+
+
+def test_a_scope_is_left_as_often_as_entered():
+    scope = autograd.record()
+    with scope, scope:
+        assert switches() == (True, True)
+    assert switches() == (False, False)
+    with pytest.raises(IndexError, match="left already"):
+        scope.__exit__(None, None, None)
+    with pytest.raises(TypeError, match="expected recording and training"):
+        autograd._RecordingStateScope(True)
