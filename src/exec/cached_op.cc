@@ -90,7 +90,7 @@ class CachedOp::Impl {
     if (watcher != nullptr || eager) return invoke_eagerly(inputs, outputs, home, watcher.get());
     const CachedOpPlanRef plan = plans_.find(inputs, device, state.training, wants);
     auto run = std::make_shared<PlanRun>();
-    run->instance = plan->pool.take();
+    run->instance = plans_.take_instance(plan);
     run->home = home;
     run->instance->forget_failures();
     std::vector<NDArray> results = fill_externals(*plan, *run, inputs, outputs);

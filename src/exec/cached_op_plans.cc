@@ -76,6 +76,28 @@ CachedOpPlanRef CachedOpPlans::find(std::span<NDArray* const> inputs, Device dev
   return plans_.front();
 }
 
+Ref<PlanInstance> CachedOpPlans::take_instance(const CachedOpPlanRef& plan) {
+  if (Ref<PlanInstance> kept = plan->pool.take()) return kept;
+  trim(*plan);
+  return make_ref<PlanInstance>(plan->pool.plan());
+}
+
+// Each shape of inputs has a plan, and what it computes lies in an arena of its own: of many large
+// ones only those used last keep theirs.
+void CachedOpPlans::trim(const CachedOpPlan& used) {
+  std::size_t left = std::max(kIdleBytes, 2 * used.plan().memory().arena_bytes);
+  const MutexLock lock(mutex_);
+  const auto is_used = [&](const CachedOpPlanRef& plan) { return plan.get() == &used; };
+  const auto at = std::find_if(plans_.begin(), plans_.end(), is_used);
+  if (at != plans_.end()) plans_.splice(plans_.begin(), plans_, at);
+  for (const CachedOpPlanRef& plan : plans_) {
+    if (is_used(plan)) continue;
+    const std::size_t idle = plan->pool.idle_bytes();
+    if (idle > left) plan->pool.clear();
+    left -= std::min(idle, left);
+  }
+}
+
 int CachedOpPlans::size() const {
   const MutexLock lock(mutex_);
   return static_cast<int>(plans_.size());

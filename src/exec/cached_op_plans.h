@@ -44,11 +44,17 @@ class CachedOpPlans {
   // `wants` empty = no gradients.
   CachedOpPlanRef find(std::span<NDArray* const> inputs, Device device, bool training,
                        const std::vector<bool>& wants);
+  // An instance of one of them, for the caller alone until it gives it to the plan's pool.
+  Ref<PlanInstance> take_instance(const CachedOpPlanRef& plan);
   int size() const;
 
  private:
   static constexpr std::size_t kMost = 256;  // plans kept; the least recently used goes
 
+  // What instances of other plans may keep while nobody uses them, where this plan's own is small.
+  static constexpr std::size_t kIdleBytes = std::size_t{128} << 20;
+
+  void trim(const CachedOpPlan& used);
   CachedOpPlanRef compile(CachedOpKey key) const;
   std::vector<ArrayType> types_of_entries(const CachedOpKey& key) const;
   PlanOptions options_of(const CachedOpKey& key) const;

@@ -2,6 +2,8 @@
 // Slots by thread.
 #include "exec/plan_pool.h"
 
+#include <algorithm>
+
 namespace mxnet {
 namespace {
 
@@ -15,10 +17,21 @@ uint32_t thread_number() {
 
 }  // namespace
 
-PlanPool::~PlanPool() {
-  for (std::atomic<PlanInstance*>& slot : slots_)
-    if (PlanInstance* instance = slot.load(std::memory_order_acquire))
+PlanPool::~PlanPool() { clear(); }
+
+void PlanPool::clear() {
+  for (std::atomic<PlanInstance*>& slot : slots_) {
+    if (slot.load(std::memory_order_relaxed) == nullptr) continue;  // spares the exchange
+    if (PlanInstance* instance = slot.exchange(nullptr, std::memory_order_acquire))
       if (instance->drop_ref()) delete instance;
+  }
+}
+
+std::size_t PlanPool::idle_bytes() const {
+  const auto idle = std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
+    return slot.load(std::memory_order_relaxed) != nullptr;  // only counted
+  });
+  return static_cast<std::size_t>(idle) * plan_->memory().arena_bytes;
 }
 
 std::atomic<PlanInstance*>& PlanPool::my_slot() { return slots_[thread_number() % kSlots]; }
@@ -34,7 +47,7 @@ Ref<PlanInstance> PlanPool::take() {
   }
   // Acquire: what the giver did to the instance is seen.
   PlanInstance* kept = my_slot().exchange(nullptr, std::memory_order_acquire);
-  if (kept == nullptr) return make_ref<PlanInstance>(plan_);
+  if (kept == nullptr) return {};
   Ref<PlanInstance> instance(kept);
   kept->drop_ref();  // the slot's; ours keeps it alive
   return instance;

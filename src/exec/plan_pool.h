@@ -19,10 +19,13 @@ class PlanPool {
   PlanPool& operator=(const PlanPool&) = delete;
 
   const std::shared_ptr<const Plan>& plan() const { return plan_; }
-  // The instance that this thread gave last, or a new one.
+  // The instance that this thread gave last; null if there is none.
   Ref<PlanInstance> take();
   // Operations that use it may still be in flight: whoever takes it queues behind them.
   void give(Ref<PlanInstance> instance);
+  // Those that nobody has taken: the bytes of their arenas, and to have them go.
+  std::size_t idle_bytes() const;
+  void clear();
   // Threads that would queue for the engine's workers with one plan each run it themselves instead.
   bool several_threads() const { return several_.load(std::memory_order_relaxed); }
 

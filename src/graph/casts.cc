@@ -62,6 +62,12 @@ bool holds(DType wide, DType narrow) {
   return integer_bits(wide) > integer_bits(narrow);
 }
 
+std::unordered_set<const ir::Node*> nodes_of_results(const ir::Graph& graph) {
+  std::unordered_set<const ir::Node*> nodes;
+  for (const ir::Entry& output : graph.outputs) nodes.insert(output.node.get());
+  return nodes;
+}
+
 }  // namespace
 
 bool is_cast(const ir::Node& node) {
@@ -69,8 +75,9 @@ bool is_cast(const ir::Node& node) {
 }
 
 ir::Graph remove_amp_casts(const ir::Graph& graph) {
-  const auto skip = [](const ir::Node&, const Ref<ir::Node>& node) -> Replacement {
-    if (node->is_variable()) return std::nullopt;
+  const std::unordered_set<const ir::Node*> results = nodes_of_results(graph);
+  const auto skip = [&](const ir::Node& old, const Ref<ir::Node>& node) -> Replacement {
+    if (node->is_variable() || results.contains(&old)) return std::nullopt;
     const std::string& op = node->op->name();
     if (op != "amp_cast" && op != "amp_multicast") return std::nullopt;
     return node->inputs;
@@ -81,8 +88,7 @@ ir::Graph remove_amp_casts(const ir::Graph& graph) {
 
 ir::Graph remove_cast_pairs(const IndexedGraph& graph, const std::vector<ArrayType>& types) {
   const auto dtype = [&](int entry) { return types[static_cast<std::size_t>(entry)].dtype; };
-  std::unordered_set<const ir::Node*> results;
-  for (const ir::Entry& output : graph.graph().outputs) results.insert(output.node.get());
+  const std::unordered_set<const ir::Node*> results = nodes_of_results(graph.graph());
   std::vector<bool> written(static_cast<std::size_t>(graph.num_entries()));
   for (int n = 0; n < graph.num_nodes(); ++n)
     for (const int entry : graph.mutated(n)) written[static_cast<std::size_t>(entry)] = true;

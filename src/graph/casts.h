@@ -11,7 +11,8 @@ namespace mxnet {
 // Cast or amp_cast.
 bool is_cast(const ir::Node& node);
 
-// Without the conversions that mixed precision has inserted (amp_cast, amp_multicast).
+// Without the conversions that mixed precision has inserted (amp_cast, amp_multicast), but for
+// those of results, which keep their names and types.
 ir::Graph remove_amp_casts(const ir::Graph& graph);
 
 // Without conversions that give back what they were given: to the type that values have, or in a

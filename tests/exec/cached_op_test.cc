@@ -135,6 +135,23 @@ TEST(CachedOp, GradientsAreComputedIntoTheirBuffers) {
 }
 
 // What reads a buffer still needs its values, and two gradients cannot lie in one place.
+TEST(CachedOp, OfManyLargeShapesThoseUsedLastKeepMemory) {
+  constexpr int kRows = 1 << 15, kWidth = 64, kShapes = 24;
+  Mlp mlp(4, kRows, kWidth, kSeed);
+  std::vector<NDArray> inputs = mlp.arrays();
+  const NDArray all = inputs[0];
+  CachedOp op(mlp.graph, {});
+  const auto in_use = [] { return Storage::get().stats(Device::cpu()).in_use; };
+  const auto before = in_use();
+  for (int call = 0; call < 2 * kShapes; ++call) {  // each again, after the others
+    inputs[0] = all.slice(0, kRows - call % kShapes);
+    invoke(op, inputs);
+  }
+  Engine::get().wait_for_all();
+  EXPECT_EQ(op.num_plans(), kShapes);
+  EXPECT_LT(in_use() - before, std::size_t{192} << 20);
+}
+
 TEST(CachedOp, BuffersThatAreReadOrSharedTakeTheirGradientsAfterwards) {
   Case c;
   const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs);
