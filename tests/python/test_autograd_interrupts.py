@@ -37,12 +37,15 @@ def called():
 
 def interrupted_at(step, body):
     """Runs body with an interrupt before its step-th line or call of Python; whether it has so many."""
-    count = 0
+    count, met = 0, set()
 
-    def trace(_, event, __):
+    def trace(frame, event, _):
         nonlocal count
-        # Lines and calls, not opcodes: between a `with` and the enter it calls CPython runs no handler.
-        if event in ("call", "line"):
+        # Lines and calls, not opcodes: between a `with` and the enter it calls CPython runs no handler. Nor does it between
+        # the end of a block and the exit, where the line of the `with` is met again.
+        leaves = event == "line" and (frame.f_code, frame.f_lineno) in met and frame.f_code is body.__code__
+        met.add((frame.f_code, frame.f_lineno))
+        if event in ("call", "line") and not leaves:
             if count == step:
                 raise KeyboardInterrupt
             count += 1
