@@ -43,8 +43,8 @@ def interrupted_at(step, body):
         nonlocal count
         # Lines and calls, not opcodes: between a `with` and the enter it calls CPython runs no handler. Nor does it between
         # the end of a block and the exit, where the line of the `with` is met again.
-        leaves = event == "line" and (frame.f_code, frame.f_lineno) in met and frame.f_code is body.__code__
-        met.add((frame.f_code, frame.f_lineno))
+        leaves = event == "line" and (frame, frame.f_lineno) in met
+        met.add((frame, frame.f_lineno))
         if event in ("call", "line") and not leaves:
             if count == step:
                 raise KeyboardInterrupt
