@@ -43,7 +43,8 @@ void ravel_cpu(const RavelParams& params, KernelContext& context) {
           const int64_t size = params.shape[d];
           convert_array(data.as<const T>() + d * n + i, indices.data(), count);
           int64_t *const to = positions.data(), *const from = indices.data();
-          for (int64_t j = 0; j < count; ++j) to[j] = row_math::plus(row_math::multiply(to[j], size), from[j]);
+          for (int64_t j = 0; j < count; ++j)
+            to[j] = row_math::plus(row_math::multiply(to[j], size), from[j]);
         }
         convert_array(positions.data(), out.as<T>() + i, count);
       }

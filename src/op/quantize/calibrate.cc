@@ -5,7 +5,6 @@
 #include <array>
 #include <vector>
 
-#include "op/norm/norm_loops.h"
 #include "op/op_builder.h"
 #include "op/quantize/entropy.h"
 #include "op/rows/unary_loops.h"
@@ -17,19 +16,22 @@ namespace {
 // LogsInTurn, a block at a time by vectors.
 struct LogsByVectors {
   double operator()(const float* bins, int64_t n, double pays) const {
-    constexpr int64_t kBlock = 256;
+    constexpr std::size_t kBlock = 256, kLanes = 4;
     std::array<double, kBlock> left, logs;
-    double sum = 0;
+    std::array<double, kLanes> sums{};
     for (int64_t i = 0; i < n; i += kBlock) {
-      const int64_t count = std::min(kBlock, n - i);
-      for (int64_t k = 0; k < count; ++k) {
-        const double x = paid(bins[i + k], pays);
-        left[static_cast<std::size_t>(k)] = x > 0.0 ? x : 1.0;  // whose logarithm is 0
+      left.fill(1.0);  // whose logarithm is 0
+      const auto count = static_cast<std::size_t>(std::min<int64_t>(kBlock, n - i));
+      for (std::size_t k = 0; k < count; ++k) {
+        const double x = paid(bins[i + static_cast<int64_t>(k)], pays);
+        left[k] = x > 0.0 ? x : 1.0;
       }
-      unary_loop<double>(UnaryRow::log).value(left.data(), logs.data(), count);
-      sum += norm_loops<double>().dot(left.data(), logs.data(), count);
+      unary_loop<double>(UnaryRow::log).value(left.data(), logs.data(), kBlock);
+      for (std::size_t k = 0; k < kBlock; k += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+          sums[lane] += left[k + lane] * logs[k + lane];
     }
-    return sum;
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 };
 

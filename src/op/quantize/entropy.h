@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a histogram loses when it is quantized (Kullback and Leibler's divergence), for any device.
-// All bins of a level are quantized alike, so that logarithms are needed of the histogram's own bins
-// and of one number a level. Levels are added up twice, so that no memory is needed.
+// All bins of a level are quantized alike, so that logarithms are needed of the histogram's own
+// bins and of one number a level. Levels are added up twice, so that no memory is needed.
 #pragma once
 #include <cmath>
 #include <cstdint>
