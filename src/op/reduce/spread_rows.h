@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expressions of what spreads, for the kernels of every device.
 #pragma once
+#include <cstdint>
 #include <type_traits>
 
 namespace mxnet {
@@ -10,13 +11,16 @@ namespace mxnet {
   (std::is_integral_v<C> && x == C(0)                              ? C(0)         \
    : std::is_integral_v<C> && std::is_signed_v<C> && x == C(0) - 1 ? C(0) - g * y \
                                                                    : g * y / x)
+// The number of elements of whole numbers may be one that their type does not hold: 256 of 8 bits.
+#define MX_SPREAD_MEAN \
+  (std::is_integral_v<C> ? static_cast<C>(static_cast<int64_t>(g) / n) : g / static_cast<C>(n))
 
 // What an element x receives from the gradient g and the value y of its output (n: elements per
 // output, less ddof).
 // clang-format off
 #define MX_SPREAD_ROWS(ROW) \
   ROW(sum,         g) \
-  ROW(mean,        g / static_cast<C>(n)) \
+  ROW(mean,        MX_SPREAD_MEAN) \
   ROW(equal,       x == y ? g : C(0)) \
   ROW(ratio,       MX_SPREAD_RATIO) \
   ROW(nansum,      x != x ? C(0) : g) \

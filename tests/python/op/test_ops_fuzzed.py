@@ -86,6 +86,13 @@ def test_positions_and_sums_that_no_number_holds_wrap_around(mx):
     np.testing.assert_array_equal(small, np.full(2, -300, "int64").astype("int8"))
 
 
+@pytest.mark.parametrize("dtype, size", [("uint8", 256), ("int8", 256), ("int8", 200), ("uint8", 512), ("int8", 100), ("int32", 5)])
+def test_means_of_more_whole_numbers_than_their_type_counts(mx, dtype, size):
+    x = np.ones(size, dtype)
+    got = mx.gradients("mean", [x], [np.full_like(mx.run("mean", x)[0], 100)])[0]
+    np.testing.assert_array_equal(got, np.full(size, 100 // size, dtype))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_regions_without_an_end(mx, dtype):
     """Bins of an infinite region hold all that is on their side; NaN is somewhere."""
