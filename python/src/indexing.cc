@@ -285,8 +285,8 @@ py::object plain_number(PyObject* number) {
   return py::reinterpret_steal<py::object>(plain);
 }
 
-// Writes a number, an array or one of NumPy's to what a key selects. While autograd records, an assignment is more
-// than a view that is written to, and Python does it.
+// Writes a number, an array or one of NumPy's to what a key selects. While autograd records, an
+// assignment is more than a view that is written to, and Python does it.
 bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   if (!is_array(object)) return false;
   const bool whole_lines = PyLong_CheckExact(key) || PySlice_Check(key) || PyList_CheckExact(key);
