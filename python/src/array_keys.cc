@@ -13,6 +13,7 @@
 #include "array.h"
 #include "array_facts.h"
 #include "check.h"
+#include "numpy_elements.h"
 #include "operator.h"
 
 namespace py = pybind11;
@@ -34,48 +35,16 @@ bool all_within(const Index* at, int64_t n, int64_t size) {
   return static_cast<Index>(outside) >= 0;
 }
 
-bool is_numpy_array(PyObject* object) {
-  return std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0;
-}
 bool is_positions(PyObject* part) { return PyList_CheckExact(part) || is_numpy_array(part); }
-
-// The elements of one of NumPy's arrays where they lie, if they are in C's order.
-class NumpyElements {
- public:
-  explicit NumpyElements(PyObject* array)
-      : there_(PyObject_GetBuffer(array, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) {
-    if (!there_) PyErr_Clear();
-  }
-  ~NumpyElements() {
-    if (there_) PyBuffer_Release(&view_);
-  }
-  NumpyElements(const NumpyElements&) = delete;
-  NumpyElements& operator=(const NumpyElements&) = delete;
-  // Whether they are of a type that `formats` has, as the module struct writes it.
-  bool are(const char* formats) const {
-    return there_ && view_.ndim > 0 && view_.format != nullptr && view_.format[1] == 0 &&
-           std::strchr(formats, view_.format[0]) != nullptr;
-  }
-  template <class T>
-  const T* as() const {
-    return static_cast<const T*>(view_.buf);
-  }
-  Py_ssize_t count() const { return view_.len / view_.itemsize; }
-  Py_ssize_t item_size() const { return view_.itemsize; }
-  int ndim() const { return view_.ndim; }
-  const Py_ssize_t* dims() const { return view_.shape; }
-
- private:
-  Py_buffer view_{};
-  const bool there_;
-};
 
 // Positions along a dimension, counted from the front.
 struct Positions {
   // False: no integers, none at all, or some out of range.
   bool read(PyObject* given, int64_t size) {
     at.clear();
-    if (PyList_CheckExact(given)) {
+    if (is_array(given)) {
+      if (!read_array(as_array(given)->handle)) return false;
+    } else if (PyList_CheckExact(given)) {
       const Py_ssize_t count = PyList_GET_SIZE(given);
       at.reserve(static_cast<std::size_t>(count));
       for (Py_ssize_t i = 0; i < count; ++i) {
@@ -102,6 +71,23 @@ struct Positions {
     return !at.empty();
   }
   std::vector<int64_t> at, dims;
+
+ private:
+  // One of the library, as soon as it has been written.
+  bool read_array(NDArrayHandle array) {
+    const ArrayFacts facts(array);
+    if ((facts.dtype != kInt32 && facts.dtype != kInt64) || !facts.plain()) return false;
+    dims.assign(facts.dims.begin(), facts.end());
+    const int64_t count = facts.size(0, facts.ndim);
+    void* data = nullptr;
+    check_blocking([&] { return MXNDArrayWaitToRead(array); });
+    check(MXNDArrayGetData(array, &data));
+    if (facts.dtype == kInt64)
+      at.assign(static_cast<const int64_t*>(data), static_cast<const int64_t*>(data) + count);
+    else
+      at.assign(static_cast<const int32_t*>(data), static_cast<const int32_t*>(data) + count);
+    return true;
+  }
 };
 
 // A new array on a CPU with these elements.
@@ -116,15 +102,15 @@ py::object array_of(const void* elements, const int64_t* dims, std::size_t ndim,
   return made;
 }
 
-py::object take(const ArrayObject* array, NDArrayHandle positions, int axis) {
+py::object take(NDArrayHandle array, NDArrayHandle positions, int axis, bool numpy) {
   // Leaked, as operators that Python made are: they may be called until the interpreter is gone.
   static OperatorData& op = *new OperatorData("take", false);
   static PyObject* const name = PyUnicode_InternFromString("axis");
-  NDArrayHandle inputs[] = {array->handle, positions};
+  NDArrayHandle inputs[] = {array, positions};
   const py::int_ value(axis);
   std::vector<ParamValue> params;
   if (axis != 0) params.push_back({name, value.ptr()});
-  PyObject* taken = invoke_operator(op, inputs, 2, params, nullptr, array->numpy);
+  PyObject* taken = invoke_operator(op, inputs, 2, params, nullptr, numpy);
   if (taken == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(taken);
 }
@@ -282,7 +268,7 @@ py::object taken_rows(PyObject* self, PyObject* indices) {
                                        : all_within(static_cast<const int64_t*>(data), count, size);
     return 0;
   });
-  return within ? take(array, at->handle, 0) : not_for_us;
+  return within ? take(array->handle, at->handle, 0, array->numpy) : not_for_us;
 }
 
 py::object taken_along(PyObject* self, PyObject* key) {
@@ -309,7 +295,51 @@ py::object taken_along(PyObject* self, PyObject* key) {
     return not_for_us;
   const py::object at = array_of(positions.at.data(), positions.dims.data(), positions.dims.size(),
                                  kInt64, facts.device_number);
-  return take(array, as_array(at.ptr())->handle, static_cast<int>(axis));
+  return take(array->handle, as_array(at.ptr())->handle, static_cast<int>(axis), array->numpy);
+}
+
+py::object taken_elements(PyObject* self, PyObject* key) {
+  py::object not_for_us = py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  if (!PyTuple_CheckExact(key)) return not_for_us;
+  const ArrayObject* array = as_array(self);
+  const ArrayFacts facts(array->handle);
+  const Py_ssize_t count = PyTuple_GET_SIZE(key);
+  if (!facts.plain() || count != facts.ndim || count < 2) return not_for_us;
+  Positions places, along;
+  for (Py_ssize_t axis = 0; axis < count; ++axis) {
+    PyObject* const part = PyTuple_GET_ITEM(key, axis);
+    const int64_t size = facts.dims[static_cast<std::size_t>(axis)];
+    if (!(is_positions(part) || is_array(part)) || !along.read(part, size)) return not_for_us;
+    if (axis == 0) {
+      std::swap(places, along);
+      continue;
+    }
+    if (along.dims != places.dims) return not_for_us;
+    for (std::size_t i = 0; i < places.at.size(); ++i)
+      places.at[i] = places.at[i] * size + along.at[i];
+  }
+  const py::object flat = as_rows(array->handle, 1),
+                   at = array_of(places.at.data(), places.dims.data(), places.dims.size(), kInt64,
+                                 facts.device_number);
+  return take(as_array(flat.ptr())->handle, as_array(at.ptr())->handle, 0, array->numpy);
+}
+
+py::object copied_beside(PyObject* self, PyObject* values) {
+  if (!is_numpy_array(values)) return {};
+  const ArrayFacts facts(as_array(self)->handle);
+  const char* const formats = facts.dtype == kFloat32   ? "f"
+                              : facts.dtype == kFloat64 ? "d"
+                              : facts.dtype == kFloat16 ? "e"
+                              : facts.dtype == kInt32   ? "i"
+                              : facts.dtype == kInt64   ? "lq"
+                              : facts.dtype == kInt8    ? "b"
+                              : facts.dtype == kUint8   ? "B"
+                              : facts.dtype == kBool    ? "?"
+                                                        : "";
+  const NumpyElements elements(values);
+  if (!facts.plain() || !elements.are(formats) || elements.count() == 0) return {};
+  const std::vector<int64_t> dims(elements.dims(), elements.dims() + elements.ndim());
+  return array_of(elements.as<void>(), dims.data(), dims.size(), facts.dtype, facts.device_number);
 }
 
 bool fill_selected(PyObject* self, PyObject* key, PyObject* number) {

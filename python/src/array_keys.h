@@ -13,6 +13,12 @@ pybind11::object taken_rows(PyObject* self, PyObject* indices);
 // What a list or one of NumPy's arrays of integers selects along one dimension. NotImplemented: for
 // Python.
 pybind11::object taken_along(PyObject* self, PyObject* key);
+// The elements at the positions in such arrays, or in the library's own, one for each dimension and
+// all of one shape. NotImplemented: for Python.
+pybind11::object taken_elements(PyObject* self, PyObject* key);
+// One of NumPy's arrays, of the same type as an array on the CPU, as a new array beside it; null
+// for anything else.
+pybind11::object copied_beside(PyObject* self, PyObject* values);
 // Writes a number to what such a key, several of them or a mask select of a few rows. False: for
 // Python, and nothing is done. Not while autograd records.
 bool fill_selected(PyObject* self, PyObject* key, PyObject* number);

@@ -14,6 +14,7 @@
 #include "array_keys.h"
 #include "call_errors.h"
 #include "check.h"
+#include "numpy_elements.h"
 #include "operator.h"
 #include "registrations.h"
 
@@ -234,8 +235,8 @@ py::object basic_index(PyObject* object, PyObject* key) {
   return wrapped(result, array->numpy);
 }
 
-// Copies an array into the rows that an integer or a plain slice selects, if it has their shape and
-// type. False: not for us.
+// Copies an array of the array's type into the rows that an integer or a plain slice selects, if it
+// has their shape or that of the last of their dimensions. False: not for us.
 bool copy_to_rows(const ArrayObject* array, PyObject* key, NDArrayHandle value) {
   const bool integer = PyLong_CheckExact(key);
   Dims dims{};
@@ -245,15 +246,27 @@ bool copy_to_rows(const ArrayObject* array, PyObject* key, NDArrayHandle value) 
   int dtype = 0;
   check(MXNDArrayGetDType(array->handle, &dtype));
   const ArrayFacts given(value);
-  const int kept = integer ? 0 : 1;  // of the first dimension
+  dims[0] = s.kept[0];
+  const Dims::const_iterator begin = dims.begin() + (integer ? 1 : 0), end = dims.begin() + s.ndim;
   if (given.storage_type != 0 || given.dtype != dtype || given.ndim < 1 ||
-      given.ndim != s.ndim - 1 + kept || (!integer && given.dims[0] != s.kept[0]) ||
-      !std::equal(given.dims.begin() + kept, given.end(), dims.begin() + 1))
+      given.ndim > end - begin || !std::equal(given.dims.begin(), given.end(), end - given.ndim))
     return false;
   Handle rows;
   check(integer ? MXNDArrayAt64(array->handle, s.begin[0], rows.out())
                 : MXNDArraySlice64(array->handle, s.begin[0], s.end[0], rows.out()));
   const py::object target = wrapped(rows.release());
+  py::object repeated;  // apart: what is given may share the memory
+  if (given.ndim < end - begin) {
+    static OperatorData& repeat = *new OperatorData("_npi_broadcast_to", false);
+    static PyObject* const shape = PyUnicode_InternFromString("shape");
+    py::tuple sizes(end - begin);
+    for (Dims::const_iterator size = begin; size != end; ++size)
+      sizes[static_cast<std::size_t>(size - begin)] = *size;
+    repeated = py::reinterpret_steal<py::object>(
+        invoke_operator(repeat, &value, 1, {{shape, sizes.ptr()}}, nullptr, false));
+    if (!repeated) throw py::error_already_set();
+    value = as_array(repeated.ptr())->handle;
+  }
   static OperatorData& copy = *new OperatorData("_copyto", false);
   PyObject* done = invoke_operator(copy, &value, 1, {}, target.ptr(), false);
   if (done == nullptr) throw py::error_already_set();
@@ -272,11 +285,12 @@ py::object plain_number(PyObject* number) {
   return py::reinterpret_steal<py::object>(plain);
 }
 
-// Writes a number or an array to what a key selects. While autograd records, an assignment is more
-// than a view that is written to, and Python does it.
+// Writes a number, an array or one of NumPy's to what a key selects. While autograd records, an
+// assignment is more than a view that is written to, and Python does it.
 bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
-  const bool copies = is_array(value);
   if (!is_array(object)) return false;
+  const bool whole_lines = PyLong_CheckExact(key) || PySlice_Check(key) || PyList_CheckExact(key);
+  const bool beside = whole_lines && is_numpy_array(value), copies = is_array(value) || beside;
   py::object plain;
   if (!copies && !PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) {
     plain = plain_number(value);
@@ -289,6 +303,11 @@ bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   check(MXNDArrayGetStorageType(array->handle, &storage_type));
   check(MXAutogradIsRecording(&recording));
   if (storage_type != 0 || recording) return false;
+  if (beside) {
+    plain = copied_beside(object, value);
+    if (!plain) return false;
+    value = plain.ptr();
+  }
   if (copies)
     return copy_to_rows(array, key, as_array(value)->handle) ||
            copy_to_selected(object, key, value);
@@ -327,7 +346,8 @@ py::object usual_index(PyObject* self, PyObject* key) {
   if (is_array(key)) return taken_rows(self, key);
   if (!integer && !PySlice_Check(key)) {
     py::object made = basic_index(self, key);
-    return made.ptr() == Py_NotImplemented ? taken_along(self, key) : made;
+    if (made.ptr() == Py_NotImplemented) made = taken_along(self, key);
+    return made.ptr() == Py_NotImplemented ? taken_elements(self, key) : made;
   }
   int ndim = 0;
   const int64_t* dims = nullptr;

@@ -26,7 +26,7 @@ enum class Kind {
   kGiven,    // None, an integer or a tuple of them; None is not passed on
   kRest,     // the same, or all further arguments by position; nothing is not passed on
   kFlag,     // True or False
-  kNumber,   // an integer or a float; None too where it has a default
+  kNumber,   // an integer or a float; None too where that is its default
   kDefault,  // the default alone, for which the operator gets `passed`
   kContext,  // None, for which the operator gets what `passed` returns
   kOut,      // None or an array, of mx.np where the operator is
@@ -124,7 +124,7 @@ bool add(const Plain& plain, const Parameter& parameter, PyObject* value, Call* 
       if (!PyBool_Check(value)) return false;
       break;
     case Kind::kNumber:
-      if (value == Py_None ? !parameter.otherwise
+      if (value == Py_None ? parameter.otherwise.ptr() != Py_None
                            : !PyLong_CheckExact(value) && !PyFloat_CheckExact(value))
         return false;
       break;

@@ -26,8 +26,8 @@ class Arrays(Frontend):
     @staticmethod
     def bound(module: str, first: Any) -> Dict[str, Any]:
         """The functions of a module; the usual calls of some go past them."""
-        made = Frontend.bound(module, first)
-        return {name: plain.function(name, call) if isinstance(first, Arrays) else call for name, call in made.items()}
+        section = "" if isinstance(first, Arrays) else f"{module}."
+        return {name: plain.function(section + name, call) for name, call in Frontend.bound(module, first).items()}
 
     def is_tensor(self, value: Any) -> bool:
         return getattr(type(value), "_is_np", False)

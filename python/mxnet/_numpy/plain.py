@@ -22,6 +22,15 @@ _ORDER = only("order", "C")
 _C = ("order", "C")
 _SHAPE: Parameter = ("shape", "ints", (), "shape", None)
 _FLAT = (("newshape", (-1,)), _C)
+_FLOAT32 = only("dtype", None, "dtype", "float32")
+# Numbers that are drawn: so many as are said.
+_SIZE: Parameter = ("size", "ints", (), "size", None)
+
+
+def _number(name: str, value: float) -> Parameter:
+    """A number that has a default."""
+    return name, "number", (value,), name, None
+
 
 _LIKE = (_DTYPE, _ORDER, only("ctx", None), _OUT)
 _EXTREME = (_AXIS, _KEEPDIMS, _OUT)
@@ -39,7 +48,7 @@ _FUNCTIONS: Dict[str, Row] = {
     "transpose": Row("_np_transpose", 1, (("axes", "given", (None,), "axes", None),)),
     "squeeze": Row("_np_squeeze", 1, (_AXIS, _OUT)),
     "expand_dims": Row("_npi_expand_dims", 1, (("axis", "ints", (), "axis", None),)),
-    "zeros": Row("_npi_zeros", 0, (_SHAPE, only("dtype", None, "dtype", "float32"), _ORDER, CONTEXT)),
+    "zeros": Row("_npi_zeros", 0, (_SHAPE, _FLOAT32, _ORDER, CONTEXT)),
     "ones": Row("_npi_ones", 0, (_SHAPE, only("dtype", onp.float32, "dtype", "float32"), _ORDER, CONTEXT)),
     "zeros_like": Row("_npi_full_like", 1, _LIKE, (("fill_value", 0.0),)),
     "ones_like": Row("_npi_full_like", 1, _LIKE, (("fill_value", 1.0),)),
@@ -49,6 +58,10 @@ _FUNCTIONS: Dict[str, Row] = {
         (("start", 0), ("step", 1), ("repeat", 1), ("infer_range", False), ("dtype", "float32")),
     ),
 }  # fmt: skip
+_FUNCTIONS["random.uniform"] = Row("_npi_uniform", 0, (_number("low", 0.0), _number("high", 1.0), _SIZE, _FLOAT32, CONTEXT, _OUT))
+_FUNCTIONS["random.normal"] = Row("_npi_normal", 0, (_number("loc", 0.0), _number("scale", 1.0), _SIZE, _FLOAT32, CONTEXT, _OUT))
+_FUNCTIONS["random.exponential"] = Row("_npi_exponential", 0, (_number("scale", 1.0), _SIZE, CONTEXT, _OUT))
+_FUNCTIONS["random.gamma"] = Row("_npi_gamma", 0, (("shape", "number", (), "shape", None), _number("scale", 1.0), _SIZE, _FLOAT32, CONTEXT, _OUT))
 _FUNCTIONS.update(amax=_FUNCTIONS["max"], amin=_FUNCTIONS["min"], product=_FUNCTIONS["prod"])  # their other names
 _METHODS: Dict[str, Row] = {
     "sum": Row("_np_sum", 1, (_AXIS, _DTYPE, _OUT, _KEEPDIMS), (("initial", None),)),
@@ -67,7 +80,10 @@ _METHODS: Dict[str, Row] = {
 
 def function(name: str, call: Any) -> Any:
     """A function of mx.np by its name; the given one where it is not in the table."""
-    return made(_core.PlainFunction, call, _FUNCTIONS[name], _MODULE, name) if name in _FUNCTIONS else call
+    if name not in _FUNCTIONS:
+        return call
+    module, _, own = f"{_MODULE}.{name}".rpartition(".")
+    return made(_core.PlainFunction, call, _FUNCTIONS[name], module, own)
 
 
 def set_methods(cls: Any) -> None:

@@ -22,11 +22,11 @@ def draw(F: Any, name: str, params: Dict[str, Any], size: Any, ctx: Any, out: An
     tensors: List[Any] = []
     numbers: Dict[str, Optional[float]] = {}
     for key, value in params.items():
-        if F.is_tensor(value):
+        if is_number(value):
+            numbers[key] = float(value)
+        elif F.is_tensor(value):
             tensors.append(value)
             numbers[key] = None
-        elif is_number(value):
-            numbers[key] = float(value)
         else:
             raise wrong(name, value, f"{F.tensors} or a number for {key}")
     shape = None if size is None else ints(size)

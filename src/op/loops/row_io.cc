@@ -87,6 +87,10 @@ double read_element(const Tensor& tensor, int64_t at) {
 }
 
 void write_element(const Tensor& tensor, int64_t at, double value) {
+  if (tensor.dtype == DType::kFloat32) {  // the usual, one for each row
+    tensor.as<float>()[at] = static_cast<float>(value);
+    return;
+  }
   write_elements(tensor, at, 1, 1, &value);
 }
 

@@ -28,6 +28,12 @@ struct Moments {
   double count = 0, mean = 0, square = 0;
 
   void merge(double n, double block_mean, double block_square) {
+    if (count == 0) {  // without the divisions, for short rows
+      count = n;
+      mean += block_mean;
+      square += block_square;
+      return;
+    }
     const double total = count + n, delta = block_mean - mean;
     mean += delta * (n / total);
     square += block_square + delta * delta * (count * n / total);

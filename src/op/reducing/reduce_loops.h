@@ -73,9 +73,10 @@ struct ReduceLoops {
   // values[i] of row i, and others[i] of one that lies `apart` elements behind it: rows alone, not
   // several runs; null where one at a time is as fast.
   void (*row_pairs)(const L* x, int64_t apart, const RowRuns& runs, A* values, A* others) = nullptr;
-  // values[i] of row i, where rows of three elements follow each other; null where to turn them is
-  // all there is.
-  void (*rows_of_3)(const L* x, int64_t rows, A* values) = nullptr;
+  // values[i] of row i, where rows of so few elements follow each other; of other lengths to turn
+  // them is all there is.
+  void (*short_rows)(const L* x, int64_t rows, int64_t length, A* values) = nullptr;
+  int64_t shortest = 0, longest = 0;
 };
 
 // Sums of so little work that one stream of memory is what they wait for, without AVX-512 (Zen 3):

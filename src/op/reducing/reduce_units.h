@@ -156,10 +156,15 @@ class Units {
   bool are_short() const {
     const int64_t extent = plan_.extent();
     if (extent == 0 || plan_.kept().count() != 1) return false;
-    if (plan_.inner_reduced()) return extent < kShortRow && plan_.reduced().count() == 0;
+    if (plan_.inner_reduced())
+      return (extent < kShortRow || takes_short_rows()) && plan_.reduced().count() == 0;
     return width() < kNarrow && extent <= kMostRowsTurned &&
            extent * width() <= (calls_.adds_bytes() ? kMostBytesTurned : kMostTurned) &&
            plan_.reduced().count() == 1;
+  }
+  // Whether rows of one element's width have a loop for their length.
+  bool takes_short_rows() const {
+    return plan_.extent() >= loops().shortest && plan_.extent() <= loops().longest;
   }
   // Turned into columns, which fill vectors.
   void short_rows(int64_t first, int64_t n, A* values) const {
@@ -167,12 +172,12 @@ class Units {
     const int64_t batch = kLeaf / size;
     constexpr int64_t kBytesOfOne = sizeof(L);
     std::array<L, kLeaf> buffer, turned;
-    if (size == 3 && width == 1 && loops().rows_of_3 != nullptr) {
+    if (width == 1 && takes_short_rows()) {
       const int64_t at_once = kDirect ? n : batch;
       for (int64_t start = 0; start < n; start += at_once) {
         const int64_t count = std::min(at_once, n - start);
-        loops().rows_of_3(calls_.loaded(x_ + (first + start) * size, count * size, buffer.data()),
-                          count, values + start);
+        loops().short_rows(calls_.loaded(x_ + (first + start) * size, count * size, buffer.data()),
+                           count, size, values + start);
       }
       return;
     }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "op/loops/blockwise.h"
+#include "op/moving/spread_rows.h"
 #include "op/run/element_size.h"
 #include "op/run/parallel.h"
 
@@ -15,6 +16,8 @@ namespace mxnet {
 namespace {
 
 constexpr int64_t kMostBytes = 8;  // of an element
+// Bytes of a block that is laid out: a quarter of a near cache, beside what goes along.
+constexpr int64_t kLaidOut = int64_t{1} << 13;
 
 // What is written behind the end of rows that are laid out, where the next row will be.
 constexpr int64_t kBehind = 16;
@@ -60,6 +63,9 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
   const auto fill = [&](auto size) {
     constexpr bool kKnown = !std::is_same_v<decltype(size), int64_t>;
     if (even && single) {
+      if (size * int64_t{sizeof(U)} >= kBehind)
+        return spread_short_rows<U>(from, step * int64_t{sizeof(U)}, to, size * int64_t{sizeof(U)},
+                                    size, rows);
       for (int64_t k = 0; k < rows; ++k) {
         const U value = load(from, k * step);
         if constexpr (kKnown) {
@@ -104,8 +110,8 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
 void run_short_rows(const ShortRows& call, int64_t first, int64_t last) {
   const BroadcastPlan& plan = call.plan;
   const int64_t n = plan.row_length(), row_bytes = n * call.arrays.element;
-  int64_t block = kBlock / n;
-  alignas(64) std::array<char, kBlock * kMostBytes + kBehind> a, b;
+  int64_t block = kLaidOut / row_bytes;
+  alignas(64) std::array<char, kLaidOut + kBehind> a, b;
   // Rows that come again in the next block, as a whole number of times they do, are written out
   // once.
   const auto kept = [&](bool of_a) {

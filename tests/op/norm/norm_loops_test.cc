@@ -92,6 +92,13 @@ TYPED_TEST(NormLoopsTest, MomentsKeepTheVarianceBesideALargeMean) {
   EXPECT_NEAR(moments.variance(), square / 10000, 1e-5);
 }
 
+TEST(Moments, OfOneBlockNeedNotHoldTheSquareOfTheirMean) {
+  const std::vector<double> x(64, std::ldexp(1.0, 700));
+  const Moments moments = moments_of(norm_loops<double>(), x.data(), 64);
+  EXPECT_EQ(moments.mean, x[0]);
+  EXPECT_EQ(moments.variance(), 0.0);
+}
+
 // Everything is computed in float; the bounds are what rounding 1 + erf(x) would lose too.
 TEST(ActivationLoops, GeluAndItsSlopeOverTheWholeRange) {
   std::vector<float> x;

@@ -330,10 +330,10 @@ void expect_reductions_of_any_width() {
     if (r == Reduction::sum) return static_cast<A>(a + b);
     return (r == Reduction::max ? b > a : b < a) || b != b ? b : a;
   };
-  constexpr bool kSigned = std::is_same_v<A, float>;
+  constexpr bool kSigned = std::is_floating_point_v<A>;
   for (int64_t width = 1; width <= 70; ++width) {
     for (const auto& [blocks, rows] :
-         {std::pair<int64_t, int64_t>{1, 1}, {1, 9}, {3, 7}, {40, 17}}) {
+         {std::pair<int64_t, int64_t>{1, 1}, {1, 3}, {1, 9}, {3, 7}, {2, 50}, {40, 17}}) {
       const Shape shape{blocks, rows, width};
       std::vector<T> x(static_cast<std::size_t>(shape.size()));
       for (T& value : x) value = static_cast<T>(number(random));

@@ -134,6 +134,37 @@ def test_arrays_of_places_for_each_dimension(dtype):
             np.array(a)[tuple(np.array(part, dtype=part.dtype) for part in outside)]  # pylint: disable=expression-not-assigned
 
 
+def test_gradients_go_through_places_for_each_dimension():
+    a = np.zeros((2, 3))
+    a.attach_grad()
+    with autograd.record():
+        total = (a[np.array([0, 1, 1], dtype="int64"), np.array([1, 2, 2], dtype="int32")] * np.array([1.0, 2.0, 3.0])).sum()
+    total.backward()
+    assert a.grad.asnumpy().tolist() == [[0, 1, 0], [0, 0, 5]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64", "int8", "uint8", "bool"])
+def test_lines_of_numpys_and_of_arrays_are_put_into_rows(dtype):
+    expected = (onp.arange(60) % 7).reshape(5, 3, 4).astype(dtype)
+    line, rows = onp.ones(4, dtype), onp.arange(12).reshape(3, 4).astype(dtype)
+    a = np.array(expected, dtype=dtype)
+    for key in (1, -1, slice(1, 4), slice(None), slice(0, 5, 2), [0, 2]):
+        for value in (line, rows, rows[:, :1], rows[::-1], onp.asfortranarray(rows), rows.astype("float64"), 1 - rows[None]):
+            for given in (value, np.array(value, dtype=dtype)):
+                a[key] = given
+                expected[key] = value
+                assert onp.array_equal(a.asnumpy(), expected)
+    for value in (onp.ones(3, dtype), onp.ones((2, 4), dtype)):
+        with pytest.raises(ValueError):
+            a[1] = value
+
+
+def test_what_is_put_into_rows_may_lie_in_them():
+    a = np.arange(16).reshape(4, 4)
+    a[:] = a.reshape(-1)[1:5]
+    assert a.asnumpy().tolist() == [[1, 2, 3, 4]] * 4
+
+
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int8"])
 def test_rows_from_the_front_and_from_the_back(dtype):
     a = onp.arange(12).reshape(4, 3)

@@ -197,3 +197,30 @@ def test_weights_of_other_types_are_the_same_numbers(initializer, dtype):
         eval(initializer, vars(mx.init))(mx.init.InitDesc("fc_weight"), weight)
         weights.append(weight.astype("float32").asnumpy())
     onp.testing.assert_allclose(weights[1], weights[0], rtol=1e-2)
+
+
+@pytest.mark.parametrize(
+    "name,given", [("uniform", ()), ("uniform", (2, 5.5)), ("normal", (-1,)), ("normal", (0.5, 2)), ("exponential", (3,)), ("gamma", (2,)), ("gamma", (0.5, 3))]
+)
+def test_the_numbers_do_not_depend_on_how_the_size_is_said(name, given):
+    def drawn(**said):
+        mx.random.seed(11)
+        made = getattr(np.random, name)(*given, **said)
+        assert isinstance(made, np.ndarray) and made.dtype == "float32" and made.shape == (2, 3)
+        return made.asnumpy()
+
+    numbers = drawn(size=[2, 3])  # which Python's function takes
+    out = np.zeros((2, 3))
+    for said in ({"size": (2, 3)}, {"size": (2, 3), "dtype": None, "ctx": None}, {"size": (2, 3), "out": out}):
+        if name == "exponential":
+            said.pop("dtype", None)
+        assert (drawn(**said) == numbers).all()
+    assert (out.asnumpy() == numbers).all()
+
+
+def test_no_number_is_no_parameter_of_a_distribution():
+    for call in (np.random.uniform, np.random.normal):
+        with pytest.raises(TypeError):
+            call(None, 1.0, 3)
+        with pytest.raises(TypeError):
+            call(0.0, "1", 3)

@@ -55,6 +55,13 @@ def test_sum_mean_and_extremes_are_those_of_numpy(mx, rng, shape, axis, dtype):
     np.testing.assert_allclose(mean, np.mean(wide.astype("float64"), axis=axis, keepdims=keep), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("count", [1, 3, 7, 8, 64])
+def test_means_of_many_columns_are_rounded_once(mx, rng, dtype, count):
+    a = rng.integers(-9, 9, (count, 1300)).astype(dtype)
+    np.testing.assert_array_equal(mx.run("_npi_mean", a, axis=(0,))[0], (a.astype("float64").sum(0) / count).astype(dtype))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_columns_of_more_than_the_caches_hold(mx, rng, dtype):
     a = rng.choice(np.array([-1, 1], dtype), size=(4200, 1040))
