@@ -7,7 +7,9 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
@@ -69,12 +71,35 @@ struct Answer {
   std::string error;                     // empty: none
 };
 
+// Bytes that arrive: nothing writes there before them, so that what somebody announces takes no
+// memory until it comes. Copies share them.
+class ArrivedBytes {
+ public:
+  ArrivedBytes() = default;
+  // Throws std::bad_alloc.
+  explicit ArrivedBytes(std::size_t bytes)
+      : data_(static_cast<char*>(::operator new(bytes, kAlignment)),
+              [](char* data) { ::operator delete(data, kAlignment); }),
+        size_(bytes) {}
+  explicit ArrivedBytes(std::string_view bytes) : ArrivedBytes(bytes.size()) {
+    bytes.copy(data(), size_);
+  }
+  char* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::string_view text() const { return {data(), size_}; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  std::shared_ptr<char> data_;
+  std::size_t size_ = 0;
+};
+
 // A call as the server sees it.
 struct ServedCall {
   int worker = 0;
   bool left = false;  // no call: the worker has finished
   std::string head;
-  std::vector<char> body;
+  ArrivedBytes body;
   std::function<void(Answer)> answer;  // to be called once, on any thread
 };
 

@@ -37,6 +37,7 @@ class Calls {
   bool next(kvstore::ServedCall& call);
 
   // Sends and receives what it can; whether there was something.
+  // Throws BadMessage naming who sent it; the group is of no more use then.
   bool turn();
   // Nothing is under way, and nobody waits for an answer.
   bool idle() const;
@@ -68,7 +69,8 @@ class Calls {
   };
   struct Waiting {
     kvstore::ServerCall call;
-    std::vector<char> unwanted;  // of an answer that nobody has room for
+    bool answered = false;           // its body may still be on its way
+    kvstore::ArrivedBytes unwanted;  // of an answer that nobody has room for
   };
   struct Answering {
     int worker, priority;
@@ -83,8 +85,9 @@ class Calls {
   void send_heads();
   bool complete_some();
   bool hear();
-  void hear_call(int worker, std::string_view bytes);
-  void hear_answer(std::string_view bytes);
+  // Of the first frame, which they take off.
+  void hear_call(int worker, std::string_view& bytes);
+  void hear_answer(int server, std::string_view& bytes);
   void receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
                std::function<void()> done);
   void post(MPI_Request request, std::function<void()> done);
