@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/dtype.h"
@@ -76,11 +77,13 @@ struct Answer {
 class ArrivedBytes {
  public:
   ArrivedBytes() = default;
+  ArrivedBytes(std::shared_ptr<char> data, std::size_t bytes)
+      : data_(std::move(data)), size_(bytes) {}
   // Throws std::bad_alloc.
   explicit ArrivedBytes(std::size_t bytes)
-      : data_(static_cast<char*>(::operator new(bytes, kAlignment)),
-              [](char* data) { ::operator delete(data, kAlignment); }),
-        size_(bytes) {}
+      : ArrivedBytes({static_cast<char*>(::operator new(bytes, kAlignment)),
+                      [](char* data) { ::operator delete(data, kAlignment); }},
+                     bytes) {}
   explicit ArrivedBytes(std::string_view bytes) : ArrivedBytes(bytes.size()) {
     bytes.copy(data(), size_);
   }
@@ -93,6 +96,9 @@ class ArrivedBytes {
   std::shared_ptr<char> data_;
   std::size_t size_ = 0;
 };
+
+// Makes room for a body; on a thread of the group.
+using BodyMaker = std::function<ArrivedBytes(std::size_t bytes)>;
 
 // A call as the server sees it.
 struct ServedCall {
@@ -122,6 +128,8 @@ class ProcessGroup {
   // Waits for a call. False: all workers have finished. Throws Error(kGeneric) naming a rank that
   // is lost. REQUIRES: a server.
   virtual bool next_call(ServedCall& call) = 0;
+  // From now on big bodies of calls go where `maker` says; a group may go on as it does.
+  virtual void make_bodies_by(BodyMaker) {}
   // Who is known to be gone; after the first one nobody counts further.
   virtual int lost_workers() const = 0;
   virtual int lost_servers() const = 0;

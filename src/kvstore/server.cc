@@ -102,6 +102,12 @@ void require_bytes(const Request& request, std::size_t given, int64_t expected) 
                           to_string(request.key), given, expected, to_string(request.shape)));
 }
 
+// In the pool of arrays, whose pages are large, and there already when the next round comes.
+ArrivedBytes pooled(std::size_t bytes) {
+  const NDArray array(Shape{static_cast<int64_t>(bytes)}, DType::kUInt8, Device::cpu(), "kvstore");
+  return {{array.data_as<char>(), [array](char*) {}}, bytes};
+}
+
 // The bytes themselves are the array.
 NDArray dense_of(const ArrivedBytes& body, const Request& request) {
   if (body.size() == 0) return NDArray(request.shape, request.dtype, Device::cpu(), "kvstore");
@@ -153,7 +159,9 @@ NDArray array_of(const ArrivedBytes& body, const Request& request) {
 
 }  // namespace
 
-Server::Server(ProcessGroup& group) : group_(group), reducer_(config().kvstore, SumOrder::kLeft) {}
+Server::Server(ProcessGroup& group) : group_(group), reducer_(config().kvstore, SumOrder::kLeft) {
+  group_.make_bodies_by(pooled);
+}
 
 void Server::run(const ServerController& controller) {
   for (ServedCall call; group_.next_call(call); call = {}) {

@@ -30,14 +30,15 @@ constexpr std::size_t kBundleBytes = 256 << 10;
 // and little for an urgent call to wait for.
 constexpr int64_t kWindow = 4 << 20;
 
-// For a body that is to come.
-ArrivedBytes room_for(int64_t bytes) {
+// `make(bytes)`, room for a body that is to come.
+template <class Make>
+ArrivedBytes room_for(int64_t bytes, Make&& make) {
   try {
-    return ArrivedBytes(static_cast<std::size_t>(bytes));
-  } catch (const std::bad_alloc&) {
+    return make(static_cast<std::size_t>(bytes));
+  } catch (const std::exception& error) {
     throw BadMessage(fmt::format("given the news of {} bytes, expected fewer: there is no memory "
-                                 "for them",
-                                 bytes));
+                                 "for them ({})",
+                                 bytes, error.what()));
   }
 }
 
@@ -78,6 +79,20 @@ bool Calls::next(ServedCall& call) {
   call = std::move(served_.front());
   served_.pop_front();
   return true;
+}
+
+void Calls::make_bodies_by(kvstore::BodyMaker maker) {
+  const MutexLock lock(mutex_);
+  body_maker_ = std::move(maker);
+}
+
+ArrivedBytes Calls::body_of(int64_t bytes) {
+  kvstore::BodyMaker maker;
+  {
+    const MutexLock lock(mutex_);
+    maker = body_maker_;
+  }
+  return room_for(bytes, [&](std::size_t size) { return maker ? maker(size) : ArrivedBytes(size); });
 }
 
 void Calls::deliver(ServedCall call) {
@@ -284,7 +299,7 @@ void Calls::hear_call(int worker, std::string_view& bytes) {
   const auto call = std::make_shared<ServedCall>();
   call->head = text;
   call->worker = worker;
-  call->body = is_small(head.bytes) ? ArrivedBytes(body) : room_for(head.bytes);
+  call->body = is_small(head.bytes) ? ArrivedBytes(body) : body_of(head.bytes);
   call->answer = [this, worker, id = head.id, slice = head.slice,
                   priority = head.priority](Answer answer) {
     {
@@ -320,7 +335,7 @@ void Calls::hear_answer(int server, std::string_view& bytes) {
     }
   }
   if (error) {
-    waiting.unwanted = room_for(head.bytes);
+    waiting.unwanted = room_for(head.bytes, [](std::size_t bytes) { return ArrivedBytes(bytes); });
     to = waiting.unwanted.data();
   }
   const auto end = [this, id = head.id, error] {

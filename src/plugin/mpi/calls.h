@@ -22,7 +22,7 @@ namespace mxnet::mpi {
 // What is asked for after the end.
 std::exception_ptr left_already();
 
-// Thread-safe: submit, next, and the answers of what next() gives. All else belongs to the thread
+// Thread-safe: submit, next, make_bodies_by, and the answers of what next() gives. All else belongs to the thread
 // that calls MPI.
 class Calls {
  public:
@@ -35,6 +35,7 @@ class Calls {
   void submit(kvstore::ServerCall call);
   // Waits; false after close(), throws after close(error).
   bool next(kvstore::ServedCall& call);
+  void make_bodies_by(kvstore::BodyMaker maker);
 
   // Sends and receives what it can; whether there was something.
   // Throws BadMessage naming who sent it; the group is of no more use then.
@@ -88,6 +89,7 @@ class Calls {
   // Of the first frame, which they take off.
   void hear_call(int worker, std::string_view& bytes);
   void hear_answer(int server, std::string_view& bytes);
+  kvstore::ArrivedBytes body_of(int64_t bytes);
   void receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
                std::function<void()> done);
   void post(MPI_Request request, std::function<void()> done);
@@ -104,6 +106,7 @@ class Calls {
   std::deque<kvstore::ServedCall> served_ MX_GUARDED_BY(mutex_);
   bool closed_ MX_GUARDED_BY(mutex_) = false;
   std::exception_ptr error_ MX_GUARDED_BY(mutex_);
+  kvstore::BodyMaker body_maker_ MX_GUARDED_BY(mutex_);
 
   // The thread's own.
   uint64_t calls_ = 0, parcels_ = 0;
