@@ -154,8 +154,7 @@ std::vector<int64_t> packed_rows(std::string_view bytes, const NDArray& array) {
     int64_t count = 0;
     std::memcpy(&count, bytes.data(), kWord);
     if (!rows.empty()) std::memcpy(rows.data(), bytes.data() + kWord, rows.size() * kWord);
-    good = count == static_cast<int64_t>(rows.size()) &&
-           std::is_sorted(rows.begin(), rows.end()) &&
+    good = count == static_cast<int64_t>(rows.size()) && std::is_sorted(rows.begin(), rows.end()) &&
            (rows.empty() || (rows.front() >= 0 && rows.back() < array.shape()[0]));
   }
   if (!good) {

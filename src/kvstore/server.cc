@@ -46,10 +46,7 @@ class Promise {
   // on with the value that it has then.
   Promise(std::vector<std::function<void(Answer)>> answers, const Key& key, NDArray value,
           bool ends)
-      : answers_(std::move(answers)),
-        key_(to_string(key)),
-        value_(std::move(value)),
-        ends_(ends) {}
+      : answers_(std::move(answers)), key_(to_string(key)), value_(std::move(value)), ends_(ends) {}
   Promise(const Promise&) = delete;
   Promise& operator=(const Promise&) = delete;
   // On the engine's thread, before the dropped operation releases the value.
@@ -111,9 +108,9 @@ ArrivedBytes pooled(std::size_t bytes) {
 // The bytes themselves are the array.
 NDArray dense_of(const ArrivedBytes& body, const Request& request) {
   if (body.size() == 0) return NDArray(request.shape, request.dtype, Device::cpu(), "kvstore");
-  return NDArray(make_ref<Chunk>(Device::cpu(), body.size(), body.data(),
-                                 [body](const RunContext&) {}),
-                 0, request.shape, request.dtype);
+  return NDArray(
+      make_ref<Chunk>(Device::cpu(), body.size(), body.data(), [body](const RunContext&) {}), 0,
+      request.shape, request.dtype);
 }
 
 NDArray unpacked(const ArrivedBytes& body, const Request& request) {
@@ -295,8 +292,7 @@ void Server::push_round(Entry& entry, const Updater& updater) {
 // All who pushed hear what is wrong.
 void Server::apply(Entry& entry, std::vector<NDArray> values, std::vector<Reply> answers,
                    const Updater& updater) {
-  const auto promise =
-      std::make_shared<Promise>(std::move(answers), entry.key, entry.value, true);
+  const auto promise = std::make_shared<Promise>(std::move(answers), entry.key, entry.value, true);
   try {
     if (values.size() > 1) values.front() = sum(entry, values);
     if (updater) {
@@ -360,7 +356,8 @@ void Server::pull_rows(ServedCall& call, Entry& entry) {
   }
   std::vector<int64_t> rows(call.body.size() / sizeof(int64_t));
   if (!rows.empty()) std::memcpy(rows.data(), call.body.data(), call.body.size());
-  const bool ascend = std::adjacent_find(rows.begin(), rows.end(), std::greater_equal()) == rows.end();
+  const bool ascend =
+      std::adjacent_find(rows.begin(), rows.end(), std::greater_equal()) == rows.end();
   if (!ascend || (!rows.empty() && (rows.front() < 0 || rows.back() >= value.shape()[0]))) {
     throw Error(ErrorCode::kIndex, "kvstore",
                 fmt::format("key {}: given a request of {} rows, expected ascending numbers from 0 "

@@ -71,8 +71,7 @@ Request request_of(std::string_view bytes) {
   const bool of_array = head.ask != static_cast<int32_t>(Ask::kCommand);
   const bool of_rows = head.storage == static_cast<int32_t>(StorageType::kRowSparse);
   require(head.ndim >= (of_rows ? 1 : of_array ? 0 : -1) && head.ndim <= Shape::kMaxDims);
-  require(head.storage == static_cast<int32_t>(StorageType::kDense) ||
-          of_rows);
+  require(head.storage == static_cast<int32_t>(StorageType::kDense) || of_rows);
   require(head.compression >= 0 &&
           head.compression <= static_cast<int32_t>(CompressionType::kTwoBit));
   std::vector<int64_t> dims(static_cast<std::size_t>(std::max(head.ndim, 0)));

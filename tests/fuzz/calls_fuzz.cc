@@ -98,9 +98,9 @@ class Input {
 };
 
 Request request_from(Input& input) {
-  constexpr std::array<DType, 9> kTypes{
-      DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kUInt8, DType::kInt32,
-      DType::kInt8,    DType::kInt64,   DType::kBool,    DType::kBFloat16};
+  constexpr std::array<DType, 9> kTypes{DType::kFloat32, DType::kFloat64, DType::kFloat16,
+                                        DType::kUInt8,   DType::kInt32,   DType::kInt8,
+                                        DType::kInt64,   DType::kBool,    DType::kBFloat16};
   const uint8_t what = input.byte(), how = input.byte();
   Request request;
   request.ask = static_cast<Ask>(1 + what % 5);
@@ -138,8 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     } else {
       const Request request = request_from(input);
       call.head = to_bytes(request);
-      const auto fits =
-          static_cast<std::size_t>(request.shape.size()) * dtype_size(request.dtype);
+      const auto fits = static_cast<std::size_t>(request.shape.size()) * dtype_size(request.dtype);
       if ((kind & 8) != 0) body = fits;
     }
     std::string bytes = input.bytes(body);

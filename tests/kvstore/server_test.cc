@@ -38,8 +38,8 @@ class Wires final : public ProcessGroup {
     ServedCall served;
     served.worker = rank_;
     served.head = call.head;
-    served.body = ArrivedBytes(
-        {static_cast<const char*>(call.body), static_cast<std::size_t>(call.bytes)});
+    served.body =
+        ArrivedBytes({static_cast<const char*>(call.body), static_cast<std::size_t>(call.bytes)});
     served.answer = [room = call.room, done = call.done,
                      said = std::make_shared<int>(0)](Answer answer) {
       ASSERT_EQ((*said)++, 0) << "a call was answered twice";
@@ -311,9 +311,9 @@ TEST_F(ServerOfBytes, RowsThatAreNoneAreRefused) {
     return std::string(reinterpret_cast<const char*>(numbers.begin()), numbers.size() * 8);
   };
   EXPECT_EQ(answer_to(request(Ask::kInit, {6, 2}, rows), words({2, 1, 4, 0, 0})), "");
-  for (const auto& body : {words({}), words({1}), words({2, 1, 0}), words({1, 6, 0}),
-                           words({1, -1, 0}), words({2, 4, 1, 0, 0}), words({-1}),
-                           words({int64_t{1} << 61, 1, 0}), std::string("odd")})
+  for (const auto& body :
+       {words({}), words({1}), words({2, 1, 0}), words({1, 6, 0}), words({1, -1, 0}),
+        words({2, 4, 1, 0, 0}), words({-1}), words({int64_t{1} << 61, 1, 0}), std::string("odd")})
     expect_in("key 'w': given " + std::to_string(body.size()) + " bytes that are no rows",
               answer_to(request(Ask::kPush, {6, 2}, rows), body));
   EXPECT_EQ(answer_to(request(Ask::kPullRows, {6, 2}, rows), words({0, 5})), "");

@@ -70,8 +70,8 @@ class Process final : public ProcessGroup {
     ServedCall served;
     served.worker = rank_;
     served.head = call.head;
-    served.body = ArrivedBytes(
-        {static_cast<const char*>(call.body), static_cast<std::size_t>(call.bytes)});
+    served.body =
+        ArrivedBytes({static_cast<const char*>(call.body), static_cast<std::size_t>(call.bytes)});
     served.answer = [room = call.room, done = call.done](Answer answer) {
       if (!answer.error.empty())
         return done(std::make_exception_ptr(Error(answer.code, "kvstore", answer.error)));
@@ -120,19 +120,17 @@ void work(Process& process, const KvstoreConfig& config, bool sync) {
   for (int round = 0; round < kRounds; ++round) {
     for (int key = 0; key < kKeys; ++key) {
       const NDArray& mirror = mirrors[static_cast<std::size_t>(key)];
-      servers.push(key,
-                   key == 5 ? make_row_sparse({4, 2}, {mine, mine}, {1})
-                            : filled(mirror.shape(), mine),
-                   mirror, key);
+      servers.push(
+          key, key == 5 ? make_row_sparse({4, 2}, {mine, mine}, {1}) : filled(mirror.shape(), mine),
+          mirror, key);
       servers.pull(key, mirror, 0);
     }
     if (round % 7 == 0) servers.command(1, "hear");
     const float sum = static_cast<float>(round + 1) * 6;
     for (const NDArray& mirror : mirrors) {
       mirror.wait_to_read();
-      const float* values = mirror.is_sparse()
-                                ? static_cast<const float*>(mirror.sparse().values())
-                                : mirror.data_as<float>();
+      const float* values = mirror.is_sparse() ? static_cast<const float*>(mirror.sparse().values())
+                                               : mirror.data_as<float>();
       if (sync) {
         ASSERT_EQ(*values, sum) << "round " << round;
       } else {

@@ -36,9 +36,10 @@ ArrivedBytes room_for(int64_t bytes, Make&& make) {
   try {
     return make(static_cast<std::size_t>(bytes));
   } catch (const std::exception& error) {
-    throw BadMessage(fmt::format("given the news of {} bytes, expected fewer: there is no memory "
-                                 "for them ({})",
-                                 bytes, error.what()));
+    throw BadMessage(
+        fmt::format("given the news of {} bytes, expected fewer: there is no memory "
+                    "for them ({})",
+                    bytes, error.what()));
   }
 }
 
@@ -92,7 +93,8 @@ ArrivedBytes Calls::body_of(int64_t bytes) {
     const MutexLock lock(mutex_);
     maker = body_maker_;
   }
-  return room_for(bytes, [&](std::size_t size) { return maker ? maker(size) : ArrivedBytes(size); });
+  return room_for(bytes,
+                  [&](std::size_t size) { return maker ? maker(size) : ArrivedBytes(size); });
 }
 
 void Calls::deliver(ServedCall call) {

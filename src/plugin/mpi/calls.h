@@ -22,8 +22,8 @@ namespace mxnet::mpi {
 // What is asked for after the end.
 std::exception_ptr left_already();
 
-// Thread-safe: submit, next, make_bodies_by, and the answers of what next() gives. All else belongs to the thread
-// that calls MPI.
+// Thread-safe: submit, next, make_bodies_by, and the answers of what next() gives. All else belongs
+// to the thread that calls MPI.
 class Calls {
  public:
   // `wake` is called when there is something new to send.

@@ -30,8 +30,8 @@ template <class Head>
 Frame<Head> take_frame(std::string_view& bytes) {
   const auto require = [all = bytes.size()](bool good) {
     if (!good)
-      throw BadMessage(fmt::format(
-          "given {} bytes, expected calls or answers as this version sends them", all));
+      throw BadMessage(
+          fmt::format("given {} bytes, expected calls or answers as this version sends them", all));
   };
   Frame<Head> frame;
   Head& head = frame.head;

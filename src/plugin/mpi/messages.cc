@@ -58,8 +58,8 @@ std::vector<char> bytes_of(const Decision& decision) {
 Decision decision_of(const std::vector<char>& bytes) {
   const auto require = [&](bool good) {
     if (!good)
-      throw BadMessage(fmt::format(
-          "given {} bytes, expected a decision as this version sends it", bytes.size()));
+      throw BadMessage(fmt::format("given {} bytes, expected a decision as this version sends it",
+                                   bytes.size()));
   };
   int64_t head[3];
   require(bytes.size() >= sizeof(head));
@@ -98,9 +98,9 @@ std::vector<Wish> wishes_of(const std::vector<char>& bytes) {
     wish.name[Wish::kNameBytes - 1] = 0;
   }
   if (!good) {
-    throw BadMessage(fmt::format(
-        "given {} bytes, expected requests of collectives as this version sends them",
-        bytes.size()));
+    throw BadMessage(
+        fmt::format("given {} bytes, expected requests of collectives as this version sends them",
+                    bytes.size()));
   }
   return wishes;
 }

@@ -335,8 +335,8 @@ void MpiGroup::obey(const Decision& decision) {
       return split(decision.ids);
     case Decision::kLost:
       if (decision.rank < 0 || decision.rank >= all_)
-        throw BadMessage(fmt::format("given the loss of rank {}, expected one of {}",
-                                     decision.rank, all_));
+        throw BadMessage(
+            fmt::format("given the loss of rank {}, expected one of {}", decision.rank, all_));
       return lose(decision.rank);
     case Decision::kEnd:
       ended_ = true;
@@ -348,13 +348,13 @@ void MpiGroup::known(const std::vector<uint64_t>& ids) const {
   const CollectiveRequest* first = nullptr;
   for (const uint64_t id : ids) {
     const auto found = pending_.find(id);
-    const CollectiveRequest* request =
-        found == pending_.end() ? nullptr : &found->second.front();
+    const CollectiveRequest* request = found == pending_.end() ? nullptr : &found->second.front();
     if (first == nullptr) first = request;
     if (request == nullptr || request->kind != first->kind || request->dtype != first->dtype)
-      throw BadMessage(fmt::format("given a decision about {} requests, expected one about those "
-                                   "that all ranks have made",
-                                   ids.size()));
+      throw BadMessage(
+          fmt::format("given a decision about {} requests, expected one about those "
+                      "that all ranks have made",
+                      ids.size()));
   }
 }
 

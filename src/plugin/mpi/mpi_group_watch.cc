@@ -62,9 +62,10 @@ void MpiGroup::watch() {
 void MpiGroup::lose(int rank, const std::string& why) {
   if (lost_rank_ >= 0) return;
   lost_rank_ = rank;
-  why_lost_ = why.empty() ? fmt::format("it has ended, or nothing was heard of it for {} s "
-                                        "(PS_HEARTBEAT_TIMEOUT)",
-                                        options_.timeout_seconds)
+  why_lost_ = why.empty() ? fmt::format(
+                                "it has ended, or nothing was heard of it for {} s "
+                                "(PS_HEARTBEAT_TIMEOUT)",
+                                options_.timeout_seconds)
                           : fmt::format("what it sent cannot be read: {}", why);
   lost_.store(rank, std::memory_order_relaxed);
   auto failed = std::exchange(pending_, {});
