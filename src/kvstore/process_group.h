@@ -129,7 +129,7 @@ class ProcessGroup {
   // is lost. REQUIRES: a server.
   virtual bool next_call(ServedCall& call) = 0;
   // From now on big bodies of calls go where `maker` says; a group may go on as it does.
-  virtual void make_bodies_by(BodyMaker) {}
+  virtual void make_bodies_by(const BodyMaker&) {}
   // Who is known to be gone; after the first one nobody counts further.
   virtual int lost_workers() const = 0;
   virtual int lost_servers() const = 0;

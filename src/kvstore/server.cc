@@ -338,7 +338,7 @@ void Server::pull(ServedCall& call, Entry& entry) {
           answer.keep = std::shared_ptr<const void>(answer.data,
                                                     [complete, value](const void*) { complete(); });
         }
-        promise->keep(std::move(answer));
+        promise->keep(answer);
       },
       {.device = Device::cpu(),
        .reads = reads,
@@ -375,7 +375,7 @@ void Server::pull_rows(ServedCall& call, Entry& entry) {
         answer.data = bytes->data();
         answer.bytes = static_cast<int64_t>(bytes->size());
         answer.keep = bytes;
-        promise->keep(std::move(answer));
+        promise->keep(answer);
       },
       {.device = Device::cpu(),
        .reads = reads,

@@ -82,9 +82,9 @@ bool Calls::next(ServedCall& call) {
   return true;
 }
 
-void Calls::make_bodies_by(kvstore::BodyMaker maker) {
+void Calls::make_bodies_by(const kvstore::BodyMaker& maker) {
   const MutexLock lock(mutex_);
-  body_maker_ = std::move(maker);
+  body_maker_ = maker;
 }
 
 ArrivedBytes Calls::body_of(int64_t bytes) {

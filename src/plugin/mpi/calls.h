@@ -35,7 +35,7 @@ class Calls {
   void submit(kvstore::ServerCall call);
   // Waits; false after close(), throws after close(error).
   bool next(kvstore::ServedCall& call);
-  void make_bodies_by(kvstore::BodyMaker maker);
+  void make_bodies_by(const kvstore::BodyMaker& maker);
 
   // Sends and receives what it can; whether there was something.
   // Throws BadMessage naming who sent it; the group is of no more use then.

@@ -39,9 +39,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void submit(kvstore::CollectiveRequest request) override;
   void call(kvstore::ServerCall call) override { calls_.submit(std::move(call)); }
   bool next_call(kvstore::ServedCall& call) override { return calls_.next(call); }
-  void make_bodies_by(kvstore::BodyMaker maker) override {
-    calls_.make_bodies_by(std::move(maker));
-  }
+  void make_bodies_by(const kvstore::BodyMaker& maker) override { calls_.make_bodies_by(maker); }
   int lost_workers() const override;
   int lost_servers() const override;
 
