@@ -133,6 +133,21 @@ def hosts_in(hostfile):
     return names
 
 
+def chooses_transport():
+    """Whether the user has told MPI what to send by: in the environment, or in a parameter file of their own."""
+    if {"OMPI_MCA_pml", "OMPI_MCA_btl"} & set(os.environ):
+        return True
+    files = os.environ.get("OMPI_MCA_mca_base_param_files", "~/.openmpi/mca-params.conf")
+    for name in files.split(","):
+        try:
+            with open(os.path.expanduser(name), errors="replace") as file:
+                if any(line.partition("=")[0].strip() in ("pml", "btl") for line in file if "=" in line):
+                    return True
+        except OSError:
+            pass  # MPI does without it too
+    return False
+
+
 def command_line(options, extra):
     """The command that starts all processes."""
     count = str(options.num_workers + options.num_servers)
@@ -145,7 +160,7 @@ def command_line(options, extra):
     if options.hostfile:
         command += ["--hostfile", options.hostfile]
         extra = [*extra, *(name for name in sorted(os.environ) if travels(name) and name not in extra)]
-    elif options.launcher == "local" and not {"OMPI_MCA_pml", "OMPI_MCA_btl"} & set(os.environ):
+    elif options.launcher == "local" and not chooses_transport():
         # Nobody from outside: MPI would listen on all addresses, and wait forever for what whoever connects is to say.
         command += ["--mca", "pml", "ob1", "--mca", "btl", "self,vader"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:

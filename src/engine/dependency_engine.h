@@ -55,6 +55,7 @@ class DependencyEngine final : public Engine {
   // See engine/here.h.
   bool delete_if_free(Var* var) noexcept;
   bool run_if_free(SyncFn& fn, const OpSpec& spec);
+  std::exception_ptr failure_of(Var* var) { return failures_.carried(var); }
 
   void push(SyncFn fn, const OpSpec& spec) override;
   void push_async(AsyncFn fn, const OpSpec& spec) override;

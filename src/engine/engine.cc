@@ -108,4 +108,6 @@ bool engine::run_if_free(SyncFn& fn, const OpSpec& spec) {
 
 bool engine::delete_if_free(Var* var) noexcept { return process_engine().delete_if_free(var); }
 
+std::exception_ptr engine::failure_of(Var* var) { return process_engine().failure_of(var); }
+
 }  // namespace mxnet

@@ -51,6 +51,12 @@ void Failures::forget(Var* var) {
   if (var->failure != nullptr) clear(var);
 }
 
+std::exception_ptr Failures::carried(const Var* var) {
+  if (!any()) return nullptr;
+  MutexLock lock(mutex_);
+  return var->failure == nullptr ? nullptr : var->failure->error;
+}
+
 std::exception_ptr Failures::take(Var* var) {
   if (!any()) return nullptr;
   MutexLock lock(mutex_);

@@ -41,6 +41,8 @@ class Failures {
   // The variable is going to end.
   void forget(Var* var);
 
+  // The exception that `var` carries, or null; it goes on carrying it.
+  std::exception_ptr carried(const Var* var);
   // For a wait on `var`: the exception it carries or null; it carries none afterwards.
   std::exception_ptr take(Var* var);
   // For a wait for all: the first exception that no wait has shown, or null. Clears everything.

@@ -7,7 +7,10 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/dtype.h"
@@ -69,12 +72,40 @@ struct Answer {
   std::string error;                     // empty: none
 };
 
+// Bytes that arrive: nothing writes there before them, so that what somebody announces takes no
+// memory until it comes. Copies share them.
+class ArrivedBytes {
+ public:
+  ArrivedBytes() = default;
+  ArrivedBytes(std::shared_ptr<char> data, std::size_t bytes)
+      : data_(std::move(data)), size_(bytes) {}
+  // Throws std::bad_alloc.
+  explicit ArrivedBytes(std::size_t bytes)
+      : ArrivedBytes({static_cast<char*>(::operator new(bytes, kAlignment)),
+                      [](char* data) { ::operator delete(data, kAlignment); }},
+                     bytes) {}
+  explicit ArrivedBytes(std::string_view bytes) : ArrivedBytes(bytes.size()) {
+    bytes.copy(data(), size_);
+  }
+  char* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::string_view text() const { return {data(), size_}; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  std::shared_ptr<char> data_;
+  std::size_t size_ = 0;
+};
+
+// Makes room for a body; on a thread of the group.
+using BodyMaker = std::function<ArrivedBytes(std::size_t bytes)>;
+
 // A call as the server sees it.
 struct ServedCall {
   int worker = 0;
   bool left = false;  // no call: the worker has finished
   std::string head;
-  std::vector<char> body;
+  ArrivedBytes body;
   std::function<void(Answer)> answer;  // to be called once, on any thread
 };
 
@@ -97,6 +128,8 @@ class ProcessGroup {
   // Waits for a call. False: all workers have finished. Throws Error(kGeneric) naming a rank that
   // is lost. REQUIRES: a server.
   virtual bool next_call(ServedCall& call) = 0;
+  // From now on big bodies of calls go where `maker` says; a group may go on as it does.
+  virtual void make_bodies_by(const BodyMaker&) {}
   // Who is known to be gone; after the first one nobody counts further.
   virtual int lost_workers() const = 0;
   virtual int lost_servers() const = 0;

@@ -9,6 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "engine/engine.h"
 #include "kvstore/array_op.h"
 #include "kvstore/reducer.h"
@@ -60,7 +63,13 @@ void gather_sizes(const TravelRef& travel, const NDArray& sum, OnComplete comple
   gather(travel, travel->bytes, 1, complete);
 }
 
-void gather_rows(const TravelRef& travel, OnComplete complete) {
+void gather_rows(const TravelRef& travel, const NDArray& sum, OnComplete complete) {
+  for (std::size_t rank = 0; rank < travel->bytes.size(); ++rank) {
+    if (packs_into(sum, travel->bytes[rank])) continue;
+    throw Error(ErrorCode::kGeneric, "kvstore",
+                fmt::format("key {}: rank {} has {} bytes, expected rows of an array of shape {}",
+                            travel->name, rank, travel->bytes[rank], to_string(sum.shape())));
+  }
   const std::size_t words = travel->words();
   travel->all.resize(words * travel->bytes.size());
   std::memcpy(travel->all.data() + travel->rank() * words, travel->mine.data(),
@@ -98,7 +107,10 @@ void sum_rows_over(ProcessGroup& group, int32_t store, std::string name, const N
       },
       spec);
   Engine::get().push_async(
-      [travel](const RunContext&, OnComplete complete) { gather_rows(travel, complete); }, spec);
+      [travel, sum = sum.detach()](const RunContext&, OnComplete complete) {
+        gather_rows(travel, sum, complete);
+      },
+      spec);
   std::vector<NDArray> arrays;
   for (std::size_t r = 0; r < ranks; ++r) arrays.push_back(empty_like(sum, Device::cpu()));
   arrays.push_back(sum.detach());

@@ -137,19 +137,25 @@ std::vector<char> pack_rows(const NDArray& array) {
   return bytes;
 }
 
-void unpack_rows(std::string_view bytes, const NDArray& array) {
-  int64_t count = -1;
-  if (bytes.size() >= sizeof(count)) std::memcpy(&count, bytes.data(), sizeof(count));
-  const int64_t width = row_bytes(array), limit = array.shape()[0];
-  const std::size_t numbers = static_cast<std::size_t>(std::max<int64_t>(count, 0)) * sizeof(count);
+bool packs_into(const NDArray& array, int64_t bytes) {
+  const uint64_t row = sizeof(int64_t) + static_cast<uint64_t>(row_bytes(array));
+  const auto rows = bytes - static_cast<int64_t>(sizeof(int64_t));
+  return rows >= 0 && static_cast<uint64_t>(rows) % row == 0 &&
+         static_cast<uint64_t>(rows) / row <= static_cast<uint64_t>(array.shape()[0]);
+}
+
+std::vector<int64_t> packed_rows(std::string_view bytes, const NDArray& array) {
+  constexpr std::size_t kWord = sizeof(int64_t);
   std::vector<int64_t> rows;
-  bool good = count >= 0 && count <= limit &&
-              bytes.size() == sizeof(count) + numbers + static_cast<std::size_t>(count * width);
+  // The size is looked at first: a number of rows may be anything.
+  bool good = packs_into(array, static_cast<int64_t>(bytes.size()));
   if (good) {
-    rows.resize(static_cast<std::size_t>(count));
-    if (count > 0) std::memcpy(rows.data(), bytes.data() + sizeof(count), numbers);
-    good = std::is_sorted(rows.begin(), rows.end()) &&
-           (rows.empty() || (rows.front() >= 0 && rows.back() < limit));
+    rows.resize((bytes.size() - kWord) / (kWord + static_cast<std::size_t>(row_bytes(array))));
+    int64_t count = 0;
+    std::memcpy(&count, bytes.data(), kWord);
+    if (!rows.empty()) std::memcpy(rows.data(), bytes.data() + kWord, rows.size() * kWord);
+    good = count == static_cast<int64_t>(rows.size()) && std::is_sorted(rows.begin(), rows.end()) &&
+           (rows.empty() || (rows.front() >= 0 && rows.back() < array.shape()[0]));
   }
   if (!good) {
     throw Error(ErrorCode::kValue, "kvstore",
@@ -157,10 +163,14 @@ void unpack_rows(std::string_view bytes, const NDArray& array) {
                             "their number, their places and their values",
                             bytes.size(), to_string(array.shape())));
   }
+  return rows;
+}
+
+void unpack_rows(std::string_view bytes, const NDArray& array) {
+  const std::vector<int64_t> rows = packed_rows(bytes, array);
   set_rows(array, rows);
-  if (count > 0)
-    std::memcpy(array.sparse().values(), bytes.data() + sizeof(count) + numbers,
-                static_cast<std::size_t>(count * width));
+  bytes.remove_prefix((rows.size() + 1) * sizeof(int64_t));
+  if (!bytes.empty()) std::memcpy(array.sparse().values(), bytes.data(), bytes.size());
 }
 
 }  // namespace mxnet::kvstore

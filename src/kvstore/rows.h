@@ -31,7 +31,11 @@ void set_rows(const NDArray& to, std::span<const int64_t> rows);
 int64_t row_bytes(const NDArray& array);
 // As they travel: how many rows, their numbers (all int64), their values.
 std::vector<char> pack_rows(const NDArray& array);
-// Throws Error(kValue) for what pack_rows() cannot have written for an array of this form.
+// Whether it can make so many bytes of an array of that form.
+bool packs_into(const NDArray& array, int64_t bytes);
+// The numbers of the rows in such bytes. Throws Error(kValue) for what pack_rows() cannot have
+// written for an array of this form.
+std::vector<int64_t> packed_rows(std::string_view bytes, const NDArray& array);
 void unpack_rows(std::string_view bytes, const NDArray& array);
 
 }  // namespace mxnet::kvstore

@@ -5,110 +5,160 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/here.h"
 #include "kvstore/array_op.h"
 #include "kvstore/rows.h"
 
 namespace mxnet::kvstore {
 namespace {
 
-Answer failure(ErrorCode code, std::string text) {
+// What an answer tells of an error: who complains belongs to it, unless that goes without saying.
+Answer failure(const std::exception_ptr& error) {
   Answer answer;
-  answer.code = code;
-  answer.error = std::move(text);
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& given) {
+    const bool plain = given.tag().empty() || given.tag() == "kvstore";
+    answer.code = given.code();
+    answer.error = plain ? given.message() : fmt::format("[{}] {}", given.tag(), given.message());
+  } catch (const std::exception& given) {
+    answer.error = given.what();
+  } catch (...) {
+    answer.error = "something that is no exception was thrown";
+  }
   return answer;
 }
 
-// REQUIRES: in a handler. What is being handled.
-Answer failure_now() {
-  try {
-    throw;
-  } catch (const Error& error) {
-    return failure(error.code(), error.message());
-  } catch (const std::exception& error) {
-    return failure(ErrorCode::kGeneric, error.what());
-  }
-}
-
-// Answers once: what it is given, or, when an operation that was to do so is dropped because
-// something before it failed, that.
+// Calls that are answered once, together, with what is held under a key: by what it is given, or,
+// when the operation that was to do so is dropped because something before it has failed, that.
 class Promise {
  public:
-  Promise(std::function<void(Answer)> answer, const Key& key)
-      : answer_(std::move(answer)), key_(to_string(key)) {}
+  // `ends`: they have changed the value, and are the last to hear what failed there: the key goes
+  // on with the value that it has then.
+  Promise(std::vector<std::function<void(Answer)>> answers, const Key& key, NDArray value,
+          bool ends)
+      : answers_(std::move(answers)), key_(to_string(key)), value_(std::move(value)), ends_(ends) {}
   Promise(const Promise&) = delete;
   Promise& operator=(const Promise&) = delete;
+  // On the engine's thread, before the dropped operation releases the value.
   ~Promise() {
-    if (answer_)
-      answer_(failure(ErrorCode::kGeneric,
-                      fmt::format("key {}: an operation on the server has failed", key_)));
+    if (answers_.empty()) return;
+    std::exception_ptr error = engine::failure_of(value_.var());
+    if (!error)
+      error = std::make_exception_ptr(
+          Error(ErrorCode::kGeneric, "kvstore", "an operation on the server has failed"));
+    if (ends_) Engine::get().forget_failure(value_.var());
+    fail(error);
   }
-  void keep(Answer answer) { std::exchange(answer_, nullptr)(std::move(answer)); }
+  void keep(const Answer& answer) {
+    for (const auto& each : std::exchange(answers_, {})) each(answer);
+  }
+  void fail(const std::exception_ptr& error) {
+    Answer answer = failure(error);
+    answer.error = fmt::format("key {}: {}", key_, answer.error);
+    keep(answer);
+  }
 
  private:
-  std::function<void(Answer)> answer_;
+  std::vector<std::function<void(Answer)>> answers_;
   const std::string key_;
+  const NDArray value_;
+  const bool ends_;
 };
 
-// Says that all is done when everything pushed before on `value` is.
-void answer_after(const NDArray& value, std::vector<std::shared_ptr<Promise>> promises) {
-  const std::array<Var*, 1> reads{value.var()};
-  Engine::get().push(
-      [promises = std::move(promises)](const RunContext&) {
-        for (const auto& promise : promises) promise->keep({});
-      },
-      {.device = Device::cpu(),
-       .reads = reads,
-       .writes = {},
-       .property = FnProperty::kCPUPrioritized,
-       .name = "KVStoreServerDone",
-       .cheap = true});
+// Of a call that changes nothing, or makes the key.
+std::shared_ptr<Promise> promise_to(const ServedCall& call, const Key& key, const NDArray& value) {
+  return std::make_shared<Promise>(std::vector{call.answer}, key, value, false);
 }
 
-// As bytes, in the form that `request` tells; filled by an operation.
-NDArray array_of(std::vector<char> body, const Request& request) {
-  const std::string_view bytes(body.data(), body.size());
-  NDArray array = request.storage == StorageType::kDense
-                      ? NDArray(request.shape, request.dtype, Device::cpu(), "kvstore")
-                      : NDArray(request.storage, request.shape, request.dtype, Device::cpu());
-  const bool packed = request.compression.type != CompressionType::kNone;
-  if (request.storage == StorageType::kDense) {
-    const auto expected =
-        packed ? static_cast<std::size_t>(request.compression.words(array.size()) * 4)
-               : array.bytes();
-    if (bytes.size() != expected || (packed && request.dtype != DType::kFloat32)) {
-      throw Error(
-          ErrorCode::kValue, "kvstore",
-          fmt::format("key {}: given {} bytes, expected {} for shape {}", to_string(request.key),
-                      bytes.size(), expected, to_string(request.shape)));
-    }
-    if (array.size() == 0) return array;
-  }
-  push_on_host({.reads = {}, .writes = {array}, .name = "KVStoreServerTake"},
-               [body = std::make_shared<const std::vector<char>>(std::move(body)), packed,
-                compression = request.compression](Arrays, Arrays writes) {
+// Says that all is done when everything pushed before on `value` is.
+void answer_after(const NDArray& value, std::shared_ptr<Promise> promise) {
+  const std::array<Var*, 1> reads{value.var()};
+  Engine::get().push([promise = std::move(promise)](const RunContext&) { promise->keep({}); },
+                     {.device = Device::cpu(),
+                      .reads = reads,
+                      .writes = {},
+                      .property = FnProperty::kCPUPrioritized,
+                      .name = "KVStoreServerDone",
+                      .cheap = true});
+}
+
+void require_bytes(const Request& request, std::size_t given, int64_t expected) {
+  if (given == static_cast<std::size_t>(expected)) return;
+  throw Error(ErrorCode::kValue, "kvstore",
+              fmt::format("key {}: given {} bytes, expected {} for shape {}",
+                          to_string(request.key), given, expected, to_string(request.shape)));
+}
+
+// In the pool of arrays, whose pages are large, and there already when the next round comes.
+ArrivedBytes pooled(std::size_t bytes) {
+  const NDArray array(Shape{static_cast<int64_t>(bytes)}, DType::kUInt8, Device::cpu(), "kvstore");
+  return {{array.data_as<char>(), [array](char*) {}}, bytes};
+}
+
+// The bytes themselves are the array.
+NDArray dense_of(const ArrivedBytes& body, const Request& request) {
+  if (body.size() == 0) return NDArray(request.shape, request.dtype, Device::cpu(), "kvstore");
+  return NDArray(
+      make_ref<Chunk>(Device::cpu(), body.size(), body.data(), [body](const RunContext&) {}), 0,
+      request.shape, request.dtype);
+}
+
+NDArray unpacked(const ArrivedBytes& body, const Request& request) {
+  NDArray array(request.shape, request.dtype, Device::cpu(), "kvstore");
+  push_on_host({.reads = {}, .writes = {array}, .name = "KVStoreServerUnpack"},
+               [body, compression = request.compression](Arrays, Arrays writes) {
                  const NDArray& to = writes.front();
-                 if (to.is_sparse()) {
-                   unpack_rows({body->data(), body->size()}, to);
-                 } else if (packed) {
-                   compression.unpack(reinterpret_cast<const uint32_t*>(body->data()),
-                                      to.data_as<float>(), to.size());
-                 } else {
-                   std::copy(body->begin(), body->end(), to.data_as<char>());
-                 }
+                 compression.unpack(reinterpret_cast<const uint32_t*>(body.data()),
+                                    to.data_as<float>(), to.size());
                });
   return array;
 }
 
+NDArray rows_of(const ArrivedBytes& body, const Request& request) {
+  NDArray array(request.storage, request.shape, request.dtype, Device::cpu());
+  try {
+    packed_rows(body.text(), array);
+  } catch (const Error& error) {
+    throw error.retold(error.tag(),
+                       fmt::format("key {}: {}", to_string(request.key), error.message()));
+  }
+  push_on_host({.reads = {}, .writes = {array}, .name = "KVStoreServerTake"},
+               [body](Arrays, Arrays writes) { unpack_rows(body.text(), writes.front()); });
+  return array;
+}
+
+// What a body holds, in the form that `request` tells. Nothing is made of a body of another size.
+NDArray array_of(const ArrivedBytes& body, const Request& request) {
+  if (request.storage != StorageType::kDense) return rows_of(body, request);
+  const int64_t count = request.shape.size();
+  if (request.compression.type == CompressionType::kNone) {
+    require_bytes(request, body.size(), count * static_cast<int64_t>(dtype_size(request.dtype)));
+    return dense_of(body, request);
+  }
+  require_bytes(request, body.size(), request.compression.words(count) * 4);
+  if (request.dtype != DType::kFloat32) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("key {}: given compressed values of {}, expected float32",
+                            to_string(request.key), dtype_name(request.dtype)));
+  }
+  return count == 0 ? dense_of(body, request) : unpacked(body, request);
+}
+
 }  // namespace
 
-Server::Server(ProcessGroup& group) : group_(group), reducer_(config().kvstore, SumOrder::kLeft) {}
+Server::Server(ProcessGroup& group) : group_(group), reducer_(config().kvstore, SumOrder::kLeft) {
+  group_.make_bodies_by(pooled);
+}
 
 void Server::run(const ServerController& controller) {
   for (ServedCall call; group_.next_call(call); call = {}) {
@@ -131,6 +181,11 @@ const Updater& Server::updater_of(const Table& table) const {
 void Server::handle(ServedCall call, const ServerController& controller) {
   const Reply answer = call.answer;
   try {
+    if (call.worker < 0 || call.worker >= group_.size()) {
+      throw Error(ErrorCode::kValue, "kvstore",
+                  fmt::format("given a call by rank {}, expected one of the {} workers",
+                              call.worker, group_.size()));
+    }
     const Request request = request_of(call.head);
     Table& table = tables_[request.store];
     const bool needs_key = request.ask != Ask::kCommand && request.ask != Ask::kInit;
@@ -140,7 +195,7 @@ void Server::handle(ServedCall call, const ServerController& controller) {
       obey(call, request, controller);
     }
   } catch (...) {
-    answer(failure_now());
+    answer(failure(std::current_exception()));
   }
 }
 
@@ -169,7 +224,7 @@ void Server::command(ServedCall& call, const Request& request, const ServerContr
   commanded_ = &tables_[request.store];
   const auto text = std::make_shared<std::string>();
   try {
-    *text = controller(request.command, std::string(call.body.begin(), call.body.end()));
+    *text = controller(request.command, std::string(call.body.text()));
   } catch (...) {
     commanded_ = nullptr;
     throw;
@@ -183,13 +238,18 @@ void Server::command(ServedCall& call, const Request& request, const ServerContr
 }
 
 void Server::init(ServedCall& call, const Request& request) {
-  const NDArray value = array_of(std::move(call.body), request);
-  const auto promise = std::make_shared<Promise>(call.answer, request.key);
-  Entry& entry = tables_[request.store].entries[request.key];
+  auto& entries = tables_[request.store].entries;
+  if (entries.count(request.key) != 0) {
+    throw Error(ErrorCode::kValue, "kvstore",
+                fmt::format("key {}: given a first value by rank {}, expected none: it has one",
+                            to_string(request.key), call.worker));
+  }
+  const NDArray value = array_of(call.body, request);
+  Entry& entry = entries[request.key];
   entry.key = request.key;
   entry.value = value;
   entry.rounds.resize(static_cast<std::size_t>(group_.size()));
-  answer_after(value, {promise});
+  answer_after(value, promise_to(call, entry.key, value));
 }
 
 void Server::push(ServedCall& call, const Request& request, Entry& entry) {
@@ -200,7 +260,7 @@ void Server::push(ServedCall& call, const Request& request, Entry& entry) {
                     to_string(entry.key), dtype_name(request.dtype), to_string(request.shape),
                     call.worker, dtype_name(entry.value.dtype()), to_string(entry.value.shape())));
   }
-  const NDArray value = array_of(std::move(call.body), request);
+  const NDArray value = array_of(call.body, request);
   const Updater& updater = updater_of(tables_[request.store]);
   if (!request.sync) return apply(entry, {value}, {call.answer}, updater);
   if (left_ >= 0) return call.answer(unfinished(left_, entry.key));
@@ -211,9 +271,10 @@ void Server::push(ServedCall& call, const Request& request, Entry& entry) {
 }
 
 Answer Server::unfinished(int worker, const Key& key) const {
-  return failure(ErrorCode::kGeneric,
-                 fmt::format("rank {} of {} has finished, but key {} waits for what it pushes",
-                             worker, group_.size(), to_string(key)));
+  Answer answer;
+  answer.error = fmt::format("rank {} of {} has finished, but key {} waits for what it pushes",
+                             worker, group_.size(), to_string(key));
+  return answer;
 }
 
 // The oldest push of each worker.
@@ -231,10 +292,7 @@ void Server::push_round(Entry& entry, const Updater& updater) {
 // All who pushed hear what is wrong.
 void Server::apply(Entry& entry, std::vector<NDArray> values, std::vector<Reply> answers,
                    const Updater& updater) {
-  std::vector<std::shared_ptr<Promise>> promises;
-  promises.reserve(answers.size());
-  for (Reply& answer : answers)
-    promises.push_back(std::make_shared<Promise>(std::move(answer), entry.key));
+  const auto promise = std::make_shared<Promise>(std::move(answers), entry.key, entry.value, true);
   try {
     if (values.size() > 1) values.front() = sum(entry, values);
     if (updater) {
@@ -243,10 +301,9 @@ void Server::apply(Entry& entry, std::vector<NDArray> values, std::vector<Reply>
       transfer(values.front(), entry.value, 0);
     }
   } catch (...) {
-    for (const auto& promise : promises) promise->keep(failure_now());
-    return;
+    return promise->fail(std::current_exception());
   }
-  answer_after(entry.value, std::move(promises));
+  answer_after(entry.value, promise);
 }
 
 // In the order of ranks.
@@ -264,7 +321,7 @@ NDArray Server::sum(Entry& entry, const std::vector<NDArray>& values) {
 
 // What is held is read until it has left.
 void Server::pull(ServedCall& call, Entry& entry) {
-  const auto promise = std::make_shared<Promise>(call.answer, entry.key);
+  const auto promise = promise_to(call, entry.key, entry.value);
   const std::array<Var*, 1> reads{entry.value.var()};
   Engine::get().push_async(
       [promise, value = entry.value](const RunContext&, OnComplete complete) {
@@ -281,7 +338,7 @@ void Server::pull(ServedCall& call, Entry& entry) {
           answer.keep = std::shared_ptr<const void>(answer.data,
                                                     [complete, value](const void*) { complete(); });
         }
-        promise->keep(std::move(answer));
+        promise->keep(answer);
       },
       {.device = Device::cpu(),
        .reads = reads,
@@ -299,9 +356,17 @@ void Server::pull_rows(ServedCall& call, Entry& entry) {
   }
   std::vector<int64_t> rows(call.body.size() / sizeof(int64_t));
   if (!rows.empty()) std::memcpy(rows.data(), call.body.data(), call.body.size());
+  const bool ascend =
+      std::adjacent_find(rows.begin(), rows.end(), std::greater_equal()) == rows.end();
+  if (!ascend || (!rows.empty() && (rows.front() < 0 || rows.back() >= value.shape()[0]))) {
+    throw Error(ErrorCode::kIndex, "kvstore",
+                fmt::format("key {}: given a request of {} rows, expected ascending numbers from 0 "
+                            "to {}",
+                            to_string(entry.key), rows.size(), value.shape()[0] - 1));
+  }
   const std::array<Var*, 1> reads{value.var()};
   Engine::get().push(
-      [promise = std::make_shared<Promise>(call.answer, entry.key), value,
+      [promise = promise_to(call, entry.key, value), value,
        rows = std::move(rows)](const RunContext&) {
         const auto bytes = std::make_shared<std::vector<char>>(
             rows.size() * static_cast<std::size_t>(row_bytes(value)));
@@ -310,7 +375,7 @@ void Server::pull_rows(ServedCall& call, Entry& entry) {
         answer.data = bytes->data();
         answer.bytes = static_cast<int64_t>(bytes->size());
         answer.keep = bytes;
-        promise->keep(std::move(answer));
+        promise->keep(answer);
       },
       {.device = Device::cpu(),
        .reads = reads,

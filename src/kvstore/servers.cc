@@ -213,7 +213,13 @@ void Servers::pull(const Key& key, const NDArray& mirror, int priority) {
           call.priority = priority;
           call.slice_bytes = slice;
           if (rows) {
-            call.room = [arrived](int64_t bytes) {
+            call.room = [arrived, mirror, name = to_string(key)](int64_t bytes) {
+              if (!packs_into(mirror, bytes)) {
+                throw Error(ErrorCode::kGeneric, "kvstore",
+                            fmt::format("key {}: a server answered with {} bytes, expected rows of "
+                                        "an array of shape {}",
+                                        name, bytes, to_string(mirror.shape())));
+              }
               arrived->resize(static_cast<std::size_t>(bytes));
               return static_cast<void*>(arrived->data());
             };

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 
@@ -17,6 +21,15 @@ struct Head {
   float threshold;
   int32_t store;
 };
+
+// Whether arrays of that form can be: no size that is asked of one is beyond 63 bits.
+bool countable(const std::vector<int64_t>& dims, std::size_t item) {
+  auto most = static_cast<int64_t>(item);
+  for (const int64_t dim : dims) {
+    if (dim < 0 || __builtin_mul_overflow(most, std::max<int64_t>(dim, 1), &most)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -42,11 +55,12 @@ std::string to_bytes(const Request& request) {
 }
 
 Request request_of(std::string_view bytes) {
-  const auto require = [](bool good) {
+  const auto require = [all = bytes.size()](bool good) {
     if (!good)
       throw Error(ErrorCode::kValue, "kvstore",
-                  "given bytes that are no request to a server, expected what a worker of this "
-                  "version sends");
+                  fmt::format("given {} bytes that are no request to a server, expected what a "
+                              "worker of this version sends",
+                              all));
   };
   Head head;
   require(bytes.size() >= sizeof(head));
@@ -54,23 +68,24 @@ Request request_of(std::string_view bytes) {
   bytes.remove_prefix(sizeof(head));
   require(head.ask >= static_cast<int32_t>(Ask::kInit) &&
           head.ask <= static_cast<int32_t>(Ask::kCommand));
-  require(head.ndim >= -1 && head.ndim <= Shape::kMaxDims);
-  require(head.storage == static_cast<int32_t>(StorageType::kDense) ||
-          head.storage == static_cast<int32_t>(StorageType::kRowSparse));
+  const bool of_array = head.ask != static_cast<int32_t>(Ask::kCommand);
+  const bool of_rows = head.storage == static_cast<int32_t>(StorageType::kRowSparse);
+  require(head.ndim >= (of_rows ? 1 : of_array ? 0 : -1) && head.ndim <= Shape::kMaxDims);
+  require(head.storage == static_cast<int32_t>(StorageType::kDense) || of_rows);
   require(head.compression >= 0 &&
           head.compression <= static_cast<int32_t>(CompressionType::kTwoBit));
   std::vector<int64_t> dims(static_cast<std::size_t>(std::max(head.ndim, 0)));
   require(bytes.size() >= dims.size() * sizeof(int64_t));
   if (!dims.empty()) std::memcpy(dims.data(), bytes.data(), dims.size() * sizeof(int64_t));
   bytes.remove_prefix(dims.size() * sizeof(int64_t));
-  for (const int64_t dim : dims) require(dim >= 0);
+  const std::optional<DType> dtype = dtype_from_number(head.dtype);
+  require(dtype && countable(dims, dtype_size(*dtype)));
   Request request;
   request.ask = static_cast<Ask>(head.ask);
   request.store = head.store;
   request.command = head.command;
   request.sync = head.sync != 0;
-  request.dtype = static_cast<DType>(head.dtype);
-  require(dtype_size(request.dtype) > 0);
+  request.dtype = *dtype;
   request.storage = static_cast<StorageType>(head.storage);
   request.compression = {static_cast<CompressionType>(head.compression), head.threshold};
   if (head.ndim >= 0) request.shape = Shape(dims);
@@ -78,7 +93,8 @@ Request request_of(std::string_view bytes) {
     require(head.number == static_cast<int64_t>(bytes.size()));
     request.key = std::string(bytes);
   } else {
-    require(bytes.empty());
+    require(bytes.empty() && head.number >= std::numeric_limits<int>::min() &&
+            head.number <= std::numeric_limits<int>::max());
     request.key = static_cast<int>(head.number);
   }
   return request;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "base/lock.h"
@@ -37,8 +38,8 @@ class Wires final : public ProcessGroup {
     ServedCall served;
     served.worker = rank_;
     served.head = call.head;
-    const char* body = static_cast<const char*>(call.body);
-    served.body.assign(body, body + call.bytes);
+    served.body =
+        ArrivedBytes({static_cast<const char*>(call.body), static_cast<std::size_t>(call.bytes)});
     served.answer = [room = call.room, done = call.done,
                      said = std::make_shared<int>(0)](Answer answer) {
       ASSERT_EQ((*said)++, 0) << "a call was answered twice";
@@ -205,6 +206,122 @@ TEST(Server, WhatAnUpdaterRefusesAllWhoPushedHearOnce) {
     mine.wait_to_write();
     EXPECT_EQ(mine.sparse().stored(), 1) << "the key is as it was";
   }
+}
+
+// An updater's operations run later than it returns: what fails there is told as well, and the key
+// goes on.
+TEST(Server, WhatFailsInAnOperationOfAnUpdaterIsToldToAllWhoPushed) {
+  for (const bool sync : {true, false}) {
+    Served job(sync);
+    for (Server& server : job.servers)
+      server.set_updater([](const Key&, const NDArray& pushed, const NDArray& stored) {
+        const std::array<Var*, 1> reads{pushed.var()}, writes{stored.var()};
+        Engine::get().push(
+            [=](const RunContext&) {
+              if (*pushed.data_as<float>() > 100)
+                throw Error(ErrorCode::kValue, "given 101, expected 100 at most");
+              *stored.data_as<float>() += *pushed.data_as<float>();
+            },
+            {.device = Device::cpu(), .reads = reads, .writes = writes, .name = "some_update"});
+      });
+    const NDArray mine = filled({2}, 1), other = filled({2}, 1);
+    job.workers[0].init("w", mine);
+    mine.wait_to_write();
+    const auto push_both = [&](float value) {
+      job.workers[0].push("w", filled({2}, value), mine, 0);
+      job.workers[1].push("w", filled({2}, value), other, 0);
+    };
+    push_both(200);
+    for (const NDArray& array : {mine, other}) {
+      const std::string error = error_of([&] { array.wait_to_write(); });
+      EXPECT_NE(error.find("key 'w': [some_update] given 101, expected 100 at most"),
+                std::string::npos)
+          << error;
+    }
+    push_both(3);
+    for (const NDArray& array : {mine, other}) array.wait_to_write();
+    job.workers[1].pull("w", other, 0);
+    EXPECT_EQ(floats(other)[0], 7);
+    error_of([] { Engine::get().wait_for_all(); });  // which shows it once more
+  }
+}
+
+// Calls as bytes, which may be anything.
+class ServerOfBytes : public testing::Test {
+ protected:
+  std::string answer_to(const Request& request, const std::string& body, int worker = 0) {
+    return answer_to(to_bytes(request), body, worker);
+  }
+  std::string answer_to(const std::string& head, const std::string& body, int worker = 0) {
+    std::string said = "nothing";
+    ServedCall call;
+    call.worker = worker;
+    call.head = head;
+    call.body = ArrivedBytes(body);
+    call.answer = [&](const Answer& answer) { said = answer.error; };
+    server_.handle(std::move(call), [](int, const std::string& text) { return text; });
+    Engine::get().wait_for_all();
+    return said;
+  }
+  static Request request(Ask ask, Shape shape, StorageType storage = StorageType::kDense) {
+    Request request;
+    request.ask = ask;
+    request.key = std::string("w");
+    request.shape = std::move(shape);
+    request.storage = storage;
+    return request;
+  }
+  static void expect_in(const std::string& text, const std::string& all) {
+    EXPECT_NE(all.find(text), std::string::npos) << all;
+  }
+
+  Wires wires_{0};
+  Server server_{wires_};
+};
+
+TEST_F(ServerOfBytes, BodiesOfAnotherSizeAreRefusedBeforeAnythingIsMadeOfThem) {
+  expect_in("given 8 bytes, expected 12 for shape (3,)",
+            answer_to(request(Ask::kInit, {3}), std::string(8, 0)));
+  expect_in("given 8 bytes, expected 4611686018427387904 for shape",
+            answer_to(request(Ask::kInit, {int64_t{1} << 60}), std::string(8, 0)));
+  Request packed = request(Ask::kInit, {int64_t{1} << 60});
+  packed.compression.type = CompressionType::kTwoBit;
+  expect_in("given 8 bytes", answer_to(packed, std::string(8, 0)));
+  packed = request(Ask::kInit, {32});
+  packed.compression.type = CompressionType::kTwoBit;
+  packed.dtype = DType::kFloat64;
+  expect_in("given compressed values of float64", answer_to(packed, std::string(8, 0)));
+}
+
+TEST_F(ServerOfBytes, AKeyHasOneFirstValue) {
+  EXPECT_EQ(answer_to(request(Ask::kInit, {3}), std::string(12, 0)), "");
+  expect_in("given a first value by rank 1, expected none",
+            answer_to(request(Ask::kInit, {2}), std::string(8, 0), 1));
+}
+
+TEST_F(ServerOfBytes, OnlyWorkersCall) {
+  for (const int worker : {-1, 2, 1000})
+    expect_in("given a call by rank " + std::to_string(worker),
+              answer_to(request(Ask::kInit, {3}), std::string(12, 0), worker));
+}
+
+TEST_F(ServerOfBytes, RowsThatAreNoneAreRefused) {
+  const StorageType rows = StorageType::kRowSparse;
+  const auto words = [](std::initializer_list<int64_t> numbers) {
+    return std::string(reinterpret_cast<const char*>(numbers.begin()), numbers.size() * 8);
+  };
+  EXPECT_EQ(answer_to(request(Ask::kInit, {6, 2}, rows), words({2, 1, 4, 0, 0})), "");
+  for (const auto& body :
+       {words({}), words({1}), words({2, 1, 0}), words({1, 6, 0}), words({1, -1, 0}),
+        words({2, 4, 1, 0, 0}), words({-1}), words({int64_t{1} << 61, 1, 0}), std::string("odd")})
+    expect_in("key 'w': given " + std::to_string(body.size()) + " bytes that are no rows",
+              answer_to(request(Ask::kPush, {6, 2}, rows), body));
+  EXPECT_EQ(answer_to(request(Ask::kPullRows, {6, 2}, rows), words({0, 5})), "");
+  for (const auto& body : {words({6}), words({-1}), words({1, 1}), words({2, 1})})
+    expect_in("rows, expected ascending numbers from 0 to 5",
+              answer_to(request(Ask::kPullRows, {6, 2}, rows), body));
+  expect_in("given a request of rows",
+            answer_to(request(Ask::kPullRows, {6, 2}, rows), std::string("odd")));
 }
 
 }  // namespace

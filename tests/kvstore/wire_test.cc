@@ -46,6 +46,41 @@ TEST(Wire, EveryShorterTextIsRefused) {
   EXPECT_NE(error_of([&] { request_of(bytes + "x"); }), "");
 }
 
+TEST(Wire, WhatNoWorkerAsksIsRefused) {
+  const auto refused = [](auto change) {
+    Request request = some_request();
+    change(request);
+    const std::string bytes = to_bytes(request);
+    try {
+      request_of(bytes);
+      return false;
+    } catch (const Error& error) {
+      return error.message().starts_with("given " + std::to_string(bytes.size()) +
+                                         " bytes that are no request");
+    }
+  };
+  EXPECT_FALSE(refused([](Request&) {}));
+  EXPECT_TRUE(refused([](Request& r) { r.ask = static_cast<Ask>(0); }));
+  EXPECT_TRUE(refused([](Request& r) { r.ask = static_cast<Ask>(6); }));
+  for (const int dtype : {-1, 8, 11, 13, 100})
+    EXPECT_TRUE(refused([dtype](Request& r) { r.dtype = static_cast<DType>(dtype); })) << dtype;
+  EXPECT_TRUE(refused([](Request& r) { r.storage = StorageType::kCSR; }));
+  EXPECT_TRUE(refused([](Request& r) { r.shape = Shape(); })) << "of an array";
+  EXPECT_TRUE(refused([](Request& r) { r.shape = Shape{3, -1}; }));
+  EXPECT_FALSE(refused([](Request& r) { r.shape = Shape::scalar(); }));
+  EXPECT_TRUE(refused([](Request& r) {
+    r.shape = Shape::scalar();
+    r.storage = StorageType::kRowSparse;
+  }));
+  constexpr int64_t kHalf = int64_t{1} << 32;
+  EXPECT_TRUE(refused([](Request& r) { r.shape = Shape{kHalf, kHalf}; })) << "its size";
+  EXPECT_TRUE(refused([](Request& r) { r.shape = Shape{kHalf, 0, kHalf}; })) << "of a part";
+  EXPECT_FALSE(refused([](Request& r) {
+    r.ask = Ask::kCommand;
+    r.shape = Shape();
+  }));
+}
+
 TEST(Wire, RowsComeBackAndDamagedOnesAreRefused) {
   const Shape shape{6, 2};
   const NDArray rows = make_row_sparse(shape, {1, 2, 3, 4}, {1, 4});

@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "plugin/mpi/frames.h"
 
 namespace mxnet::mpi {
 namespace {
 
 using kvstore::Answer;
+using kvstore::ArrivedBytes;
 using kvstore::ServedCall;
 using kvstore::ServerCall;
 
@@ -22,61 +24,27 @@ enum Tag : int { kCall = 1, kAnswer };
 // Tags of bodies: two a call, of so many calls before they are used again.
 constexpr int kBodyTags = 16;
 constexpr uint64_t kTaggedCalls = 1 << 20;
-// MPI counts in int.
-constexpr int64_t kMostBytes = 1 << 30;
-// Bodies up to so many bytes are copied behind their heads: below, a message costs more than a
-// copy.
-constexpr int64_t kSmallBytes = 16 << 10;
 // Heads go together up to so many bytes.
 constexpr std::size_t kBundleBytes = 256 << 10;
 // So many bytes may be on their way before the next slice is chosen: enough to keep the link busy,
 // and little for an urgent call to wait for.
 constexpr int64_t kWindow = 4 << 20;
 
+// `make(bytes)`, room for a body that is to come.
+template <class Make>
+ArrivedBytes room_for(int64_t bytes, Make&& make) {
+  try {
+    return make(static_cast<std::size_t>(bytes));
+  } catch (const std::exception& error) {
+    throw BadMessage(
+        fmt::format("given the news of {} bytes, expected fewer: there is no memory "
+                    "for them ({})",
+                    bytes, error.what()));
+  }
+}
+
 int body_tag(uint64_t id, bool answer) {
   return kBodyTags + static_cast<int>(id % kTaggedCalls) * 2 + (answer ? 1 : 0);
-}
-
-int64_t slice_of(int64_t asked) { return asked > 0 ? std::min(asked, kMostBytes) : kMostBytes; }
-
-// `all`: bytes of head, text and small body; the text ends where that body begins.
-struct CallHead {
-  uint64_t all, id;
-  int64_t bytes, slice, text;
-  int32_t priority, unused;
-};
-
-struct AnswerHead {
-  uint64_t all, id;
-  int64_t bytes, slice, text;
-  int32_t failed, code;
-};
-
-bool is_small(int64_t bytes) { return bytes <= kSmallBytes; }
-
-template <class Head>
-std::vector<char> bytes_of(Head head, std::string_view text, const void* body) {
-  const std::size_t small = is_small(head.bytes) ? static_cast<std::size_t>(head.bytes) : 0;
-  head.text = static_cast<int64_t>(text.size());
-  head.all = sizeof(head) + text.size() + small;
-  std::vector<char> bytes(head.all);
-  std::memcpy(bytes.data(), &head, sizeof(head));
-  text.copy(bytes.data() + sizeof(head), text.size());
-  if (small > 0) std::memcpy(bytes.data() + sizeof(head) + text.size(), body, small);
-  return bytes;
-}
-
-// Takes the head off; what is left is the text, and the body where that is small.
-template <class Head>
-Head head_of(std::string_view& bytes) {
-  Head head;
-  MX_ASSERT(bytes.size() >= sizeof(head));
-  std::memcpy(&head, bytes.data(), sizeof(head));
-  bytes.remove_prefix(sizeof(head));
-  MX_ASSERT(head.bytes >= 0 && head.slice > 0 && head.slice <= kMostBytes && head.text >= 0);
-  const int64_t small = is_small(head.bytes) ? head.bytes : 0;
-  MX_ASSERT(static_cast<int64_t>(bytes.size()) == head.text + small);
-  return head;
 }
 
 }  // namespace
@@ -112,6 +80,21 @@ bool Calls::next(ServedCall& call) {
   call = std::move(served_.front());
   served_.pop_front();
   return true;
+}
+
+void Calls::make_bodies_by(const kvstore::BodyMaker& maker) {
+  const MutexLock lock(mutex_);
+  body_maker_ = maker;
+}
+
+ArrivedBytes Calls::body_of(int64_t bytes) {
+  kvstore::BodyMaker maker;
+  {
+    const MutexLock lock(mutex_);
+    maker = body_maker_;
+  }
+  return room_for(bytes,
+                  [&](std::size_t size) { return maker ? maker(size) : ArrivedBytes(size); });
 }
 
 void Calls::deliver(ServedCall call) {
@@ -172,7 +155,7 @@ void Calls::take_submitted() {
     parcel->tag = kCall;
     parcel->body_tag = body_tag(id, false);
     parcel->priority = call.priority;
-    parcel->slice = slice_of(call.slice_bytes);
+    parcel->slice = slice_of(call.slice_bytes, call.bytes);
     parcel->head = bytes_of(CallHead{0, id, call.bytes, parcel->slice, 0, call.priority, 0},
                             call.head, call.body);
     parcel->body = static_cast<const char*>(call.body);
@@ -188,11 +171,11 @@ void Calls::take_submitted() {
     parcel->tag = kAnswer;
     parcel->body_tag = body_tag(answering.id, true);
     parcel->priority = answering.priority;
-    parcel->slice = answering.slice;
     const int64_t bytes = failed ? 0 : answer.bytes;
+    parcel->slice = slice_of(answering.slice, bytes);
     parcel->bytes = is_small(bytes) ? 0 : bytes;
     parcel->body = static_cast<const char*>(answer.data);
-    parcel->head = bytes_of(AnswerHead{0, answering.id, bytes, answering.slice, 0, failed ? 1 : 0,
+    parcel->head = bytes_of(AnswerHead{0, answering.id, bytes, parcel->slice, 0, failed ? 1 : 0,
                                        static_cast<int32_t>(answer.code)},
                             answer.error, answer.data);
     if (parcel->bytes > 0) parcel->keep = std::move(answer.keep);
@@ -284,17 +267,16 @@ bool Calls::hear() {
     std::vector<char> bundle(static_cast<std::size_t>(count));
     MPI_Recv(bundle.data(), count, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
              MPI_STATUS_IGNORE);
-    for (std::string_view bytes(bundle.data(), bundle.size()); !bytes.empty();) {
-      uint64_t all = 0;
-      MX_ASSERT(bytes.size() >= sizeof(all));
-      std::memcpy(&all, bytes.data(), sizeof(all));
-      MX_ASSERT(all >= sizeof(all) && all <= bytes.size());
-      if (status.MPI_TAG == kCall) {
-        hear_call(status.MPI_SOURCE, bytes.substr(0, all));
-      } else {
-        hear_answer(bytes.substr(0, all));
+    try {
+      for (std::string_view bytes(bundle.data(), bundle.size()); !bytes.empty();) {
+        if (status.MPI_TAG == kCall) {
+          hear_call(status.MPI_SOURCE, bytes);
+        } else {
+          hear_answer(status.MPI_SOURCE, bytes);
+        }
       }
-      bytes.remove_prefix(all);
+    } catch (const BadMessage& bad) {
+      throw bad.sent_by(status.MPI_SOURCE);
     }
   }
 }
@@ -314,20 +296,18 @@ void Calls::receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
   }
 }
 
-void Calls::hear_call(int worker, std::string_view bytes) {
-  const auto head = head_of<CallHead>(bytes);
-  const auto text = static_cast<std::size_t>(head.text);
+void Calls::hear_call(int worker, std::string_view& bytes) {
+  const auto [head, text, body] = take_frame<CallHead>(bytes);
   const auto call = std::make_shared<ServedCall>();
-  call->head = bytes.substr(0, text);
-  bytes.remove_prefix(text);
+  call->head = text;
   call->worker = worker;
-  call->body.assign(bytes.begin(), bytes.end());
-  call->body.resize(static_cast<std::size_t>(head.bytes));
-  call->answer = [this, worker, head](Answer answer) {
+  call->body = is_small(head.bytes) ? ArrivedBytes(body) : body_of(head.bytes);
+  call->answer = [this, worker, id = head.id, slice = head.slice,
+                  priority = head.priority](Answer answer) {
     {
       const MutexLock lock(mutex_);
       if (closed_) return;
-      answers_.push_back({worker, head.priority, head.id, head.slice, std::move(answer)});
+      answers_.push_back({worker, priority, id, slice, std::move(answer)});
     }
     wake_();
   };
@@ -336,13 +316,14 @@ void Calls::hear_call(int worker, std::string_view bytes) {
           [this, call] { deliver(std::move(*call)); });
 }
 
-void Calls::hear_answer(std::string_view bytes) {
-  const auto head = head_of<AnswerHead>(bytes);
-  const std::string_view text = bytes.substr(0, static_cast<std::size_t>(head.text));
-  bytes.remove_prefix(text.size());
+void Calls::hear_answer(int server, std::string_view& bytes) {
+  const auto [head, text, body] = take_frame<AnswerHead>(bytes);
   const auto found = waiting_.find(head.id);
-  MX_ASSERT(found != waiting_.end());
+  if (found == waiting_.end() || server != workers_ + found->second.call.server ||
+      found->second.answered)
+    throw BadMessage("given an answer, expected none: this process did not ask");
   Waiting& waiting = found->second;
+  waiting.answered = true;
   std::exception_ptr error;
   void* to = nullptr;
   if (head.failed != 0) {
@@ -356,7 +337,7 @@ void Calls::hear_answer(std::string_view bytes) {
     }
   }
   if (error) {
-    waiting.unwanted.resize(static_cast<std::size_t>(head.bytes));
+    waiting.unwanted = room_for(head.bytes, [](std::size_t bytes) { return ArrivedBytes(bytes); });
     to = waiting.unwanted.data();
   }
   const auto end = [this, id = head.id, error] {
@@ -365,11 +346,10 @@ void Calls::hear_answer(std::string_view bytes) {
     done(error);
   };
   if (is_small(head.bytes)) {
-    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+    if (!body.empty()) std::memcpy(to, body.data(), body.size());
     return end();
   }
-  receive(workers_ + waiting.call.server, body_tag(head.id, true), static_cast<char*>(to),
-          head.bytes, head.slice, end);
+  receive(server, body_tag(head.id, true), static_cast<char*>(to), head.bytes, head.slice, end);
 }
 
 }  // namespace mxnet::mpi

@@ -22,8 +22,8 @@ namespace mxnet::mpi {
 // What is asked for after the end.
 std::exception_ptr left_already();
 
-// Thread-safe: submit, next, and the answers of what next() gives. All else belongs to the thread
-// that calls MPI.
+// Thread-safe: submit, next, make_bodies_by, and the answers of what next() gives. All else belongs
+// to the thread that calls MPI.
 class Calls {
  public:
   // `wake` is called when there is something new to send.
@@ -35,8 +35,10 @@ class Calls {
   void submit(kvstore::ServerCall call);
   // Waits; false after close(), throws after close(error).
   bool next(kvstore::ServedCall& call);
+  void make_bodies_by(const kvstore::BodyMaker& maker);
 
   // Sends and receives what it can; whether there was something.
+  // Throws BadMessage naming who sent it; the group is of no more use then.
   bool turn();
   // Nothing is under way, and nobody waits for an answer.
   bool idle() const;
@@ -68,7 +70,8 @@ class Calls {
   };
   struct Waiting {
     kvstore::ServerCall call;
-    std::vector<char> unwanted;  // of an answer that nobody has room for
+    bool answered = false;           // its body may still be on its way
+    kvstore::ArrivedBytes unwanted;  // of an answer that nobody has room for
   };
   struct Answering {
     int worker, priority;
@@ -83,8 +86,10 @@ class Calls {
   void send_heads();
   bool complete_some();
   bool hear();
-  void hear_call(int worker, std::string_view bytes);
-  void hear_answer(std::string_view bytes);
+  // Of the first frame, which they take off.
+  void hear_call(int worker, std::string_view& bytes);
+  void hear_answer(int server, std::string_view& bytes);
+  kvstore::ArrivedBytes body_of(int64_t bytes);
   void receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
                std::function<void()> done);
   void post(MPI_Request request, std::function<void()> done);
@@ -101,6 +106,7 @@ class Calls {
   std::deque<kvstore::ServedCall> served_ MX_GUARDED_BY(mutex_);
   bool closed_ MX_GUARDED_BY(mutex_) = false;
   std::exception_ptr error_ MX_GUARDED_BY(mutex_);
+  kvstore::BodyMaker body_maker_ MX_GUARDED_BY(mutex_);
 
   // The thread's own.
   uint64_t calls_ = 0, parcels_ = 0;

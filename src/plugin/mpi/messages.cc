@@ -3,9 +3,13 @@
 #include "plugin/mpi/messages.h"
 
 #include <cstring>
+#include <limits>
+#include <optional>
 
-#include "base/error.h"
+#include <fmt/format.h>
+
 #include "base/fnv.h"
+#include "plugin/mpi/frames.h"
 
 namespace mxnet::mpi {
 
@@ -52,11 +56,19 @@ std::vector<char> bytes_of(const Decision& decision) {
 }
 
 Decision decision_of(const std::vector<char>& bytes) {
+  const auto require = [&](bool good) {
+    if (!good)
+      throw BadMessage(fmt::format("given {} bytes, expected a decision as this version sends it",
+                                   bytes.size()));
+  };
   int64_t head[3];
-  MX_ASSERT(bytes.size() >= sizeof(head));
+  require(bytes.size() >= sizeof(head));
   std::memcpy(head, bytes.data(), sizeof(head));
   const auto ids = static_cast<std::size_t>(head[2]);
-  MX_ASSERT(head[2] >= 0 && ids <= (bytes.size() - sizeof(head)) / 8);
+  require(head[0] >= Decision::kRun && head[0] <= Decision::kEnd);
+  require(head[2] >= 0 && ids <= (bytes.size() - sizeof(head)) / 8);
+  require(head[0] > Decision::kRefuse || ids > 0);
+  require(head[1] >= -1 && head[1] <= std::numeric_limits<int32_t>::max());
   Decision decision;
   decision.kind = static_cast<Decision::Kind>(head[0]);
   decision.rank = static_cast<int32_t>(head[1]);
@@ -65,6 +77,32 @@ Decision decision_of(const std::vector<char>& bytes) {
   decision.reason.assign(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(head) + ids * 8),
                          bytes.end());
   return decision;
+}
+
+std::vector<char> bytes_of(const std::vector<Wish>& wishes) {
+  std::vector<char> bytes(wishes.size() * sizeof(Wish));
+  if (!wishes.empty()) std::memcpy(bytes.data(), wishes.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<Wish> wishes_of(const std::vector<char>& bytes) {
+  std::vector<Wish> wishes(bytes.size() / sizeof(Wish));
+  bool good = !wishes.empty() && bytes.size() % sizeof(Wish) == 0;
+  if (good) std::memcpy(wishes.data(), bytes.data(), bytes.size());
+  for (Wish& wish : wishes) {
+    const std::optional<DType> dtype = dtype_from_number(wish.dtype);
+    good &= wish.kind >= static_cast<int32_t>(kvstore::CollectiveKind::kSum) &&
+            wish.kind <= static_cast<int32_t>(kvstore::CollectiveKind::kBarrier) && dtype &&
+            wish.element_bytes == static_cast<int32_t>(dtype_size(*dtype)) && wish.count >= 0 &&
+            wish.count <= std::numeric_limits<int64_t>::max() / wish.element_bytes;
+    wish.name[Wish::kNameBytes - 1] = 0;
+  }
+  if (!good) {
+    throw BadMessage(
+        fmt::format("given {} bytes, expected requests of collectives as this version sends them",
+                    bytes.size()));
+  }
+  return wishes;
 }
 
 }  // namespace mxnet::mpi

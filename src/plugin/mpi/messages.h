@@ -13,7 +13,10 @@ namespace mxnet::mpi {
 uint64_t id_of(const kvstore::CollectiveRequest& request);
 Wish wish_of(const kvstore::CollectiveRequest& request);
 
+std::vector<char> bytes_of(const std::vector<Wish>& wishes);
 std::vector<char> bytes_of(const Decision& decision);
+// The reverse. Throw BadMessage.
+std::vector<Wish> wishes_of(const std::vector<char>& bytes);
 Decision decision_of(const std::vector<char>& bytes);
 
 }  // namespace mxnet::mpi

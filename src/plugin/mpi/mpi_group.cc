@@ -9,7 +9,10 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
+#include "plugin/mpi/frames.h"
 #include "plugin/mpi/messages.h"
 
 namespace mxnet::mpi {
@@ -172,9 +175,15 @@ bool MpiGroup::turn(bool leaving) {
     if (rank_ == 0) reap_sends();
     return false;
   }
-  const bool received = receive();
-  if (lost_rank_ >= 0 || ended_) return true;
-  const bool called = servers() > 0 && calls_.turn();
+  bool received = false, called = false;
+  try {
+    received = receive();
+    if (lost_rank_ >= 0 || ended_) return true;
+    called = servers() > 0 && calls_.turn();
+  } catch (const BadMessage& bad) {
+    lose(bad.from(), bad.what());
+    return true;
+  }
   if (rank_ == 0) decide(leaving);
   watch();
   reap_sends();
@@ -214,9 +223,7 @@ void MpiGroup::ask_rank_zero(const std::vector<Wish>& wishes) {
     return;
   }
   if (wishes.empty()) return;
-  std::vector<char> bytes(wishes.size() * sizeof(Wish));
-  std::memcpy(bytes.data(), wishes.data(), bytes.size());
-  send(0, kWish, std::move(bytes));
+  send(0, kWish, bytes_of(wishes));
 }
 
 void MpiGroup::split(const std::vector<uint64_t>& ids) {
@@ -248,20 +255,26 @@ bool MpiGroup::receive() {
     peer.heard = Clock::now();
     if (status.MPI_TAG == kHeartbeat) continue;
     any = true;
-    if (status.MPI_TAG == kWish && rank_ == 0) {
-      for (std::size_t at = 0; at + sizeof(Wish) <= bytes.size(); at += sizeof(Wish)) {
-        Wish wish;
-        std::memcpy(&wish, bytes.data() + at, sizeof(wish));
-        wish.name[Wish::kNameBytes - 1] = 0;
-        coordinator_->ask(status.MPI_SOURCE, wish);
-      }
-    } else if (status.MPI_TAG == kDecision) {
-      obey(decision_of(bytes));
-    } else if (status.MPI_TAG == kGoodbye) {
-      peer.leaving = true;
-      if (is_server()) calls_.worker_left(status.MPI_SOURCE);
+    try {
+      hear(status.MPI_SOURCE, status.MPI_TAG, bytes);
+    } catch (const BadMessage& bad) {
+      throw bad.sent_by(status.MPI_SOURCE);
     }
     if (lost_rank_ >= 0) return true;
+  }
+}
+
+// Each of these has one sort of sender and of receiver.
+void MpiGroup::hear(int from, int tag, const std::vector<char>& bytes) {
+  if (tag == kWish && rank_ == 0 && from < size_) {
+    for (const Wish& wish : wishes_of(bytes)) coordinator_->ask(from, wish);
+  } else if (tag == kDecision && from == 0) {
+    obey(decision_of(bytes));
+  } else if (tag == kGoodbye) {
+    peers_[static_cast<std::size_t>(from)].leaving = true;
+    if (is_server() && from < size_) calls_.worker_left(from);
+  } else {
+    throw BadMessage(fmt::format("given {} bytes with tag {}, expected none", bytes.size(), tag));
   }
 }
 
@@ -312,23 +325,44 @@ void MpiGroup::decide(bool leaving) {
 void MpiGroup::obey(const Decision& decision) {
   switch (decision.kind) {
     case Decision::kRun:
+      known(decision.ids);
       return run_batch(decision.ids);
     case Decision::kRefuse:
+      known(decision.ids);
       return complete(decision.ids.front(), std::make_exception_ptr(Error(
                                                 ErrorCode::kValue, "kvstore", decision.reason)));
     case Decision::kSplit:
       return split(decision.ids);
     case Decision::kLost:
+      if (decision.rank < 0 || decision.rank >= all_)
+        throw BadMessage(
+            fmt::format("given the loss of rank {}, expected one of {}", decision.rank, all_));
       return lose(decision.rank);
     case Decision::kEnd:
       ended_ = true;
   }
 }
 
+// What rank 0 decides about, all have asked for: requests of one kind and type.
+void MpiGroup::known(const std::vector<uint64_t>& ids) const {
+  const CollectiveRequest* first = nullptr;
+  for (const uint64_t id : ids) {
+    const auto found = pending_.find(id);
+    const CollectiveRequest* request = found == pending_.end() ? nullptr : &found->second.front();
+    if (first == nullptr) first = request;
+    if (request == nullptr || request->kind != first->kind || request->dtype != first->dtype)
+      throw BadMessage(
+          fmt::format("given a decision about {} requests, expected one about those "
+                      "that all ranks have made",
+                      ids.size()));
+  }
+}
+
 // The oldest request of this id.
 void MpiGroup::complete(uint64_t id, std::exception_ptr error) {
   const auto found = pending_.find(id);
-  MX_ASSERT(found != pending_.end());
+  if (found == pending_.end())
+    throw BadMessage("given a decision that has one request twice, expected it once");
   CollectiveRequest request = std::move(found->second.front());
   found->second.pop_front();
   if (found->second.empty()) pending_.erase(found);

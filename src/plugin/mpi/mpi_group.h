@@ -39,6 +39,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void submit(kvstore::CollectiveRequest request) override;
   void call(kvstore::ServerCall call) override { calls_.submit(std::move(call)); }
   bool next_call(kvstore::ServedCall& call) override { return calls_.next(call); }
+  void make_bodies_by(const kvstore::BodyMaker& maker) override { calls_.make_bodies_by(maker); }
   int lost_workers() const override;
   int lost_servers() const override;
 
@@ -67,17 +68,20 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void ask(kvstore::CollectiveRequest request, std::vector<Wish>& wishes);
   void ask_rank_zero(const std::vector<Wish>& wishes);
   void split(const std::vector<uint64_t>& ids);
+  // Throws BadMessage, as what it calls.
   bool receive();
+  void hear(int from, int tag, const std::vector<char>& bytes);
   void decide(bool leaving);
   void tell_all(const Decision& decision);
   void obey(const Decision& decision);
   void run_batch(const std::vector<uint64_t>& ids);
   void run_one(const kvstore::CollectiveRequest& what, char* data, int64_t count);
+  void known(const std::vector<uint64_t>& ids) const;
   void complete(uint64_t id, std::exception_ptr error);
   bool wait(MPI_Request& request);
   void hear_heartbeats();
   void watch();
-  void lose(int rank);
+  void lose(int rank, const std::string& why = {});
   void send(int to, int tag, std::vector<char> bytes);
   void reap_sends();
   std::exception_ptr loss() const;
@@ -107,6 +111,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   std::list<Outgoing> outgoing_;
   std::vector<Peer> peers_;
   int lost_rank_ = -1;  // the first one
+  std::string why_lost_;
   bool ended_ = false;  // all have left
   std::vector<char> batch_;
   Clock::time_point next_beat_, next_check_;

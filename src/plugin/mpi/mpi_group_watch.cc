@@ -58,9 +58,15 @@ void MpiGroup::watch() {
   }
 }
 
-void MpiGroup::lose(int rank) {
+// `why`: empty where it is silent.
+void MpiGroup::lose(int rank, const std::string& why) {
   if (lost_rank_ >= 0) return;
   lost_rank_ = rank;
+  why_lost_ = why.empty() ? fmt::format(
+                                "it has ended, or nothing was heard of it for {} s "
+                                "(PS_HEARTBEAT_TIMEOUT)",
+                                options_.timeout_seconds)
+                          : fmt::format("what it sent cannot be read: {}", why);
   lost_.store(rank, std::memory_order_relaxed);
   auto failed = std::exchange(pending_, {});
   for (auto& [id, rounds] : failed)
@@ -74,10 +80,7 @@ std::exception_ptr MpiGroup::loss() const {
                               : fmt::format("server {} of {} (rank {} of all {})",
                                             lost_rank_ - size_, servers(), lost_rank_, all_);
   return std::make_exception_ptr(
-      Error(ErrorCode::kGeneric, "kvstore",
-            fmt::format("{} is lost: it has ended, or nothing was heard of it for {} s "
-                        "(PS_HEARTBEAT_TIMEOUT)",
-                        who, options_.timeout_seconds)));
+      Error(ErrorCode::kGeneric, "kvstore", fmt::format("{} is lost: {}", who, why_lost_)));
 }
 
 }  // namespace mxnet::mpi

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "plugin/mpi/frames.h"
 
 namespace mxnet::mpi {
 namespace {
@@ -86,7 +87,7 @@ class CallsOverMpi : public testing::Test {
     return body;
   }
   static void echo(ServedCall& call) {
-    const auto body = std::make_shared<const std::vector<char>>(call.body);
+    const auto body = std::make_shared<const kvstore::ArrivedBytes>(call.body);
     Answer answer;
     answer.data = body->data();
     answer.bytes = static_cast<int64_t>(body->size());
@@ -185,6 +186,33 @@ TEST_F(CallsOverMpi, AnAnswerThatNobodyHasRoomForIsAnErrorAndTakenAll) {
     turn_until_idle();
     EXPECT_EQ(next.bytes, body);
   }
+}
+
+// As if by another process: each names who sent it, and nothing is made of it.
+TEST_F(CallsOverMpi, WhatNoProcessSendsIsRefused) {
+  constexpr int kCallTag = 1, kAnswerTag = 2;
+  const auto complaint = [this](int tag, const std::vector<char>& bytes) -> std::string {
+    MPI_Request request;
+    MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, tag, MPI_COMM_WORLD,
+              &request);
+    try {
+      for (int turns = 0; turns < 1000; ++turns) calls_.turn();
+    } catch (const BadMessage& bad) {
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      return std::to_string(bad.from()) + ": " + bad.what();
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return "";
+  };
+  EXPECT_EQ(complaint(kCallTag, std::vector<char>(5)),
+            "0: given 5 bytes, expected calls or answers as this version sends them");
+  EXPECT_EQ(complaint(kAnswerTag, bytes_of(AnswerHead{0, 99, 0, 1, 0, 0, 0}, "", nullptr)),
+            "0: given an answer, expected none: this process did not ask");
+  // More than there is memory for.
+  constexpr int64_t kHuge = int64_t{1} << 45;
+  const std::string huge = complaint(
+      kCallTag, bytes_of(CallHead{0, 1, kHuge, slice_of(0, kHuge), 0, 0, 0}, "head", nullptr));
+  EXPECT_NE(huge.find("0: given the news of 35184372088832 bytes"), std::string::npos) << huge;
 }
 
 }  // namespace

@@ -237,6 +237,32 @@ def test_each_launcher_gets_its_own_command(arguments, expected, monkeypatch):
         assert part in done.stdout
 
 
+def test_a_parameter_file_of_the_user_chooses_what_is_sent_by(tmp_path):
+    def command(**variables):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("OMPI_MCA_")}
+        return subprocess.run(
+            [sys.executable, LAUNCH, "--dry-run", "-n", "2", "a.out"],
+            env={**clean, "HOME": str(tmp_path), **variables},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        ).stdout
+
+    shared_memory = "--mca pml ob1 --mca btl self,vader"
+    assert shared_memory in command()
+    assert shared_memory not in command(OMPI_MCA_btl="self,tcp")
+    file = tmp_path / ".openmpi" / "mca-params.conf"
+    file.parent.mkdir()
+    file.write_text("# btl = self,tcp\nbtl_tcp_if_include = lo\n")
+    assert shared_memory in command()
+    file.write_text("# of this machine\n btl= self,tcp\n")
+    assert shared_memory not in command()
+    other = tmp_path / "other.conf"
+    other.write_text("pml = cm\n")
+    assert shared_memory in command(OMPI_MCA_mca_base_param_files=str(tmp_path / "none.conf"))
+    assert shared_memory not in command(OMPI_MCA_mca_base_param_files=f"{tmp_path}/none.conf,{other}")
+
+
 def test_hosts_are_given_to_slurm_by_name(tmp_path):
     hostfile = tmp_path / "hosts"
     command = [sys.executable, LAUNCH, "--dry-run", "-n", "4", "--launcher", "slurm", "-H", str(hostfile), "a.out"]
