@@ -210,9 +210,10 @@ class FusedConv final : public PreparedKernel {
         geometry_(g),
         copies_(copies),
         descs_{desc.src_desc(), desc.weights_desc(), desc.dst_desc()},
-        primitive_([params, g, descs = descs_] {
-          return onednn::compiled<dnnl::convolution_forward>(describe(params, g, descs));
-        }) {}
+        primitive_(onednn::compile_found<dnnl::convolution_forward>(
+            desc, [params, g, descs = descs_] { return describe(params, g, descs); })),
+        keeper_(packed_form(PackedBy::kConvolution, onednn::words_of(descs_.weight),
+                            Folding::words_of(params))) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 

@@ -91,10 +91,11 @@ class FusedDense final : public PreparedKernel {
         types_(types),
         weight_(desc.weights_desc()),
         packs_(types.converts || weight_ != plain_desc({sizes.hidden, sizes.depth}, types.factors)),
-        primitive_([params, sizes, types, weight = weight_] {
-          return onednn::compiled<dnnl::inner_product_forward>(
-              describe(params, sizes, types, weight));
-        }) {}
+        primitive_(onednn::compile_found<dnnl::inner_product_forward>(
+            desc, [params, sizes, types,
+                   weight = weight_] { return describe(params, sizes, types, weight); })),
+        keeper_(packed_form(PackedBy::kDense, onednn::words_of(weight_),
+                            {types.converts ? 1 : 0, params.dense.no_bias ? 1 : 0})) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 
@@ -181,7 +182,8 @@ class FewRowsDense final : public PreparedKernel {
         params_(params),
         sizes_(sizes),
         post_(post),
-        narrow_(narrow) {}
+        narrow_(narrow),
+        keeper_(packed_form(PackedBy::kFewRows, {sizes.hidden, sizes.depth}, {})) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 

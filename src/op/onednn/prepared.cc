@@ -44,11 +44,12 @@ class PrimitiveKernel final : public PreparedKernel {
 
 }  // namespace
 
-SharedPrimitive::SharedPrimitive(Compile compile)
-    : compile_(std::move(compile)), threads_(omp_get_max_threads()), first_(compile_()) {}
-
 Compiled SharedPrimitive::get() const {
-  return omp_get_max_threads() == threads_ ? first_ : compile_();
+  const int threads = omp_get_max_threads();
+  const MutexLock lock(mutex_);
+  for (const auto& [count, compiled] : compiled_)
+    if (count == threads) return compiled;
+  return compiled_.emplace_back(threads, compile_()).second;
 }
 
 PrimitiveRun::PrimitiveRun(const SharedPrimitive& primitive, std::span<const Argument> arguments)

@@ -2,9 +2,15 @@
 // A primitive as a prepared kernel: compiled once for all callers, run on memory objects that each
 // has of its own.
 #pragma once
+#include <omp.h>
+
 #include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "base/lock.h"
 #include "op/onednn/layout.h"
 #include "op/onednn/runtime.h"
 
@@ -12,7 +18,7 @@ namespace mxnet::onednn {
 
 // What executes on fixed descriptors. Primitives are compiled for the number of OpenMP threads of
 // the thread that compiles them, on which the layouts depend that oneDNN would choose: what
-// compiles names the layouts of the first.
+// compiles names the layouts that were chosen when the kernel was prepared.
 struct Compiled {
   dnnl::primitive primitive;
   dnnl::memory::desc scratchpad;
@@ -23,17 +29,30 @@ Compiled compiled(const Desc& desc) {
   return {Primitive(desc), desc.scratchpad_desc()};
 }
 
-// The compiled primitive and who may compile another. Immutable.
+// At first by a description that this thread has found, which is kept no longer: they are large.
+// `again` describes the same, for another number of threads.
+template <class Primitive, class Describe>
+Compile compile_found(typename Primitive::primitive_desc found, Describe again) {
+  using Desc = typename Primitive::primitive_desc;
+  return [once = std::make_shared<std::optional<Desc>>(std::move(found)), again = std::move(again),
+          threads = omp_get_max_threads()] {
+    const std::optional<Desc> desc = std::exchange(*once, std::nullopt);
+    return compiled<Primitive>(desc && omp_get_max_threads() == threads ? *desc : again());
+  };
+}
+
+// A primitive for each number of threads that asks, compiled when the first one does: graphs
+// prepare more kernels than they run. Thread-safe.
 class SharedPrimitive {
  public:
-  explicit SharedPrimitive(Compile compile);
+  explicit SharedPrimitive(Compile compile) : compile_(std::move(compile)) {}
   // For the calling thread's number of threads.
   Compiled get() const;
 
  private:
   const Compile compile_;
-  const int threads_;
-  const Compiled first_;
+  mutable Mutex mutex_;
+  mutable std::vector<std::pair<int, Compiled>> compiled_ MX_GUARDED_BY(mutex_);
 };
 
 // One argument of a primitive; `tensor` counts inputs, then outputs. Less than 0: given by hand.
