@@ -108,8 +108,7 @@ class NormForward final : public PreparedKernel {
       : PreparedKernel("onednn", std::move(in), std::move(out)),
         call_(call),
         workspace_(found.workspace_desc()),
-        primitive_(onednn::compile_found<dnnl::batch_normalization_forward>(
-            found, [call] { return call.forward(); })) {}
+        primitive_(onednn::compile_found(found, [call] { return call.forward(); })) {}
   std::unique_ptr<PreparedRun> make_run() const override {
     return std::make_unique<NormRun<NormForward>>(*this);
   }
@@ -184,8 +183,7 @@ class NormBackward final : public PreparedKernel {
         call_(call),
         momentum_(momentum),
         workspace_(found.workspace_desc()),
-        primitive_(onednn::compile_found<dnnl::batch_normalization_backward>(
-            found, [call] { return call.backward(); })) {}
+        primitive_(onednn::compile_found(found, [call] { return call.backward(); })) {}
   std::unique_ptr<PreparedRun> make_run() const override {
     return std::make_unique<NormRun<NormBackward>>(*this);
   }

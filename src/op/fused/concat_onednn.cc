@@ -106,7 +106,7 @@ PreparedKernelRef prepare_concat(const OpDef&, const void* params, const Signatu
   const auto found = onednn::implemented(describe);
   if (!found) return nullptr;
   return std::make_shared<const Join>(
-      onednn::compile_found<dnnl::concat>(*found, describe), std::move(arguments), std::move(in),
+      onednn::compile_found(*found, describe), std::move(arguments), std::move(in),
       onednn::layout_of(*whole, onednn::data_type(first.dtype)), is_sequence(parts, axis));
 }
 

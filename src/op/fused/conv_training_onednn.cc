@@ -136,9 +136,9 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
     arguments.push_back({DNNL_ARG_BIAS, descs->bias, 2});
   }
   arguments.push_back({DNNL_ARG_DST, descs->map, static_cast<int>(in.size())});
-  return onednn::prepared_primitive(onednn::compile_found<dnnl::convolution_forward>(
-                                        *desc, [g, d = *descs] { return forward_of(g, d); }),
-                                    std::move(arguments), std::move(in), {map});
+  return onednn::prepared_primitive(
+      onednn::compile_found(*desc, [g, d = *descs] { return forward_of(g, d); }),
+      std::move(arguments), std::move(in), {map});
 }
 
 // Gathers the steps of a gradient, and the layouts of what they read and write. Inputs: gradient of
@@ -194,12 +194,11 @@ class GradientSteps {
     if (!desc) return false;
     d.weight = desc->weights_desc();
     in_[kWeight] = onednn::layout_of(d.weight);
-    steps_.push_back(
-        onednn::primitive_step(onednn::compile_found<dnnl::convolution_backward_data>(
-                                   *desc, [g = g_, d] { return data_gradient_of(g, d); }),
-                               {{DNNL_ARG_DIFF_DST, d.map, kMap},
-                                {DNNL_ARG_WEIGHTS, d.weight, kWeight},
-                                {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
+    steps_.push_back(onednn::primitive_step(
+        onednn::compile_found(*desc, [g = g_, d] { return data_gradient_of(g, d); }),
+        {{DNNL_ARG_DIFF_DST, d.map, kMap},
+         {DNNL_ARG_WEIGHTS, d.weight, kWeight},
+         {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
     out_.push_back(image_);
     return true;
   }
@@ -217,10 +216,9 @@ class GradientSteps {
       arguments.push_back({DNNL_ARG_DIFF_BIAS, d.bias, next_out()});
       out_.push_back(nullptr);
     }
-    steps_.push_back(
-        onednn::primitive_step(onednn::compile_found<dnnl::convolution_backward_weights>(
-                                   *desc, [g = g_, d] { return weight_gradient_of(g, d); }),
-                               std::move(arguments)));
+    steps_.push_back(onednn::primitive_step(
+        onednn::compile_found(*desc, [g = g_, d] { return weight_gradient_of(g, d); }),
+        std::move(arguments)));
     return true;
   }
 

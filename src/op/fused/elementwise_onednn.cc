@@ -24,7 +24,7 @@ PreparedKernelRef prepare_activation(const OpDef& op, const void* params,
   };
   const auto found = onednn::implemented(describe);
   if (!found) return nullptr;
-  return onednn::prepared_primitive(onednn::compile_found<dnnl::eltwise_forward>(*found, describe),
+  return onednn::prepared_primitive(onednn::compile_found(*found, describe),
                                     {{DNNL_ARG_SRC, array, 0}, {DNNL_ARG_DST, array, 1}},
                                     {layouts[0]}, {layouts[0]});
 }
@@ -44,7 +44,7 @@ PreparedKernelRef prepare_binary(dnnl::algorithm algorithm, const Signature& sig
   const auto found = onednn::implemented(describe);
   if (!found) return nullptr;
   return onednn::prepared_primitive(
-      onednn::compile_found<dnnl::binary>(*found, describe),
+      onednn::compile_found(*found, describe),
       {{DNNL_ARG_SRC_0, array, 0}, {DNNL_ARG_SRC_1, array, 1}, {DNNL_ARG_DST, array, 2}},
       {*blocked, *blocked}, {*blocked});
 }

@@ -153,8 +153,7 @@ PreparedKernelRef prepare_pooling(const OpDef&, const void* params, const Signat
   if (!desc) return nullptr;
   const memory::desc map = desc->dst_desc();
   return onednn::prepared_primitive(
-      onednn::compile_found<dnnl::pooling_forward>(
-          *desc, [windows, image, map] { return describe(windows, image, map); }),
+      onednn::compile_found(*desc, [windows, image, map] { return describe(windows, image, map); }),
       {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]},
       {onednn::layout_of(map, onednn::data_type(out.dtype))});
 }
@@ -177,7 +176,7 @@ PreparedKernelRef prepare_pool_spread(const OpDef&, const void* params, const Si
   const auto found = onednn::implemented(describe);
   if (!found) return nullptr;
   const LayoutRef layout = onednn::layout_of(image);
-  return onednn::prepared_primitive(onednn::compile_found<dnnl::pooling_backward>(*found, describe),
+  return onednn::prepared_primitive(onednn::compile_found(*found, describe),
                                     {{DNNL_ARG_DIFF_DST, map, 0}, {DNNL_ARG_DIFF_SRC, image, 2}},
                                     {onednn::layout_of(map), nullptr}, {layout});
 }

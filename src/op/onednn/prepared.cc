@@ -4,6 +4,8 @@
 
 #include <omp.h>
 
+#include <memory>
+
 #include "base/error.h"
 #include "op/inline_vector.h"
 
@@ -43,6 +45,15 @@ class PrimitiveKernel final : public PreparedKernel {
 };
 
 }  // namespace
+
+Compile compile_found(dnnl::primitive_desc_base found, Describe again) {
+  auto once = std::make_shared<dnnl::primitive_desc_base>(std::move(found));
+  return [once, again = std::move(again), threads = omp_get_max_threads()] {
+    dnnl::primitive_desc_base desc = std::exchange(*once, {});
+    if (!desc || omp_get_max_threads() != threads) desc = again();
+    return Compiled{dnnl::primitive(desc.get()), desc.scratchpad_desc()};
+  };
+}
 
 Compiled SharedPrimitive::get() const {
   const int threads = omp_get_max_threads();

@@ -2,11 +2,7 @@
 // A primitive as a prepared kernel: compiled once for all callers, run on memory objects that each
 // has of its own.
 #pragma once
-#include <omp.h>
-
 #include <functional>
-#include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,15 +27,8 @@ Compiled compiled(const Desc& desc) {
 
 // At first by a description that this thread has found, which is kept no longer: they are large.
 // `again` describes the same, for another number of threads.
-template <class Primitive, class Describe>
-Compile compile_found(typename Primitive::primitive_desc found, Describe again) {
-  using Desc = typename Primitive::primitive_desc;
-  return [once = std::make_shared<std::optional<Desc>>(std::move(found)), again = std::move(again),
-          threads = omp_get_max_threads()] {
-    const std::optional<Desc> desc = std::exchange(*once, std::nullopt);
-    return compiled<Primitive>(desc && omp_get_max_threads() == threads ? *desc : again());
-  };
-}
+using Describe = std::function<dnnl::primitive_desc_base()>;
+Compile compile_found(dnnl::primitive_desc_base found, Describe again);
 
 // A primitive for each number of threads that asks, compiled when the first one does: graphs
 // prepare more kernels than they run. Thread-safe.
