@@ -128,9 +128,9 @@ void bind(const char* function, SymbolHandle symbol, DeviceNumbers at, const Dev
         arrays.grads[i].is_none() ? Request::kNull : checked_request(function, given.requests[i]));
   }
   const Executor* shared = optional_executor(shared_exec, function);
-  auto executor =
-      std::make_unique<Executor>(symbol_of(symbol, function).graph(), device, std::move(arrays),
-                                 shared == nullptr ? nullptr : shared->pool(), std::move(groups));
+  auto executor = std::make_unique<Executor>(
+      symbol_of(symbol, function).graph(), device, std::move(arrays),
+      shared == nullptr ? Ref<Arena>() : shared->pool(), std::move(groups));
   *out = executor_pool().create(std::move(executor));
 }
 

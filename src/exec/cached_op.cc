@@ -97,7 +97,7 @@ class CachedOp::Impl {
     if (!wants.empty()) run->versions.assign(run->externals.size(), PlanRun::kUnread);
     push_segments(*plan, run, plan->plan().forward_segments());
     hand_out(results, outputs);
-    if (wants.empty()) return plan->pool.give(run->instance);
+    if (wants.empty()) return plan->give(run->instance);
     record_call(self, {plan, &plan->key}, std::make_shared<const RecordedRun>(plan, std::move(run)),
                 inputs, outputs);
   }

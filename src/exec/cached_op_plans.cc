@@ -48,6 +48,11 @@ bool fits(const CachedOpKey& key, std::span<NDArray* const> inputs, Device devic
   return true;
 }
 
+// What instances and arenas of other plans may keep while nobody uses them.
+std::size_t idle_bytes_beside(const CachedOpPlan& used) {
+  return std::max(IdleArenas::kMostBytes, 2 * used.plan().memory().arena_bytes);
+}
+
 }  // namespace
 
 CachedOpPlans::CachedOpPlans(const IndexedGraph& graph, const CachedOpFlags& flags)
@@ -77,15 +82,36 @@ CachedOpPlanRef CachedOpPlans::find(std::span<NDArray* const> inputs, Device dev
 }
 
 Ref<PlanInstance> CachedOpPlans::take_instance(const CachedOpPlanRef& plan) {
+  if (plan->arenas != nullptr) return instance_in_shared_arena(plan);
   if (Ref<PlanInstance> kept = plan->pool.take()) return kept;
   trim(*plan);
   return make_ref<PlanInstance>(plan->pool.plan());
 }
 
-// Each shape of inputs has a plan, and what it computes lies in an arena of its own: of many large
-// ones only those used last keep theirs.
+// Operations of calls before may be in flight there: the engine has later ones wait for them.
+Ref<PlanInstance> CachedOpPlans::instance_in_shared_arena(const CachedOpPlanRef& plan) {
+  Ref<PlanInstance> kept = plan->pool.take();
+  Ref<Arena> arena = arenas_->take(kept ? kept->arena().get() : nullptr);
+  if (kept && arena && kept->lies_in(*arena)) [[likely]]
+    return kept;
+  kept = {};
+  const bool is_new = !plan->has_run.exchange(true, std::memory_order_relaxed);
+  if (arena) {
+    // A shape that is met for the first time may be the first of many small ones.
+    const bool too_large = is_new && arena->bytes() > idle_bytes_beside(*plan);
+    if (too_large || !arena->holds(plan->plan().memory().arenas)) {
+      const MutexLock lock(mutex_);
+      for (const CachedOpPlanRef& each : plans_) each->pool.drop_own(*arena);
+    }
+    if (too_large) arena = {};
+  }
+  if (!arena) arena = make_ref<Arena>(plan->key.device);
+  return make_ref<PlanInstance>(plan->pool.plan(), std::move(arena));
+}
+
+// Of many large shapes on a device only those used last keep their arenas.
 void CachedOpPlans::trim(const CachedOpPlan& used) {
-  std::size_t left = std::max(kIdleBytes, 2 * used.plan().memory().arena_bytes);
+  std::size_t left = idle_bytes_beside(used);
   const MutexLock lock(mutex_);
   const auto is_used = [&](const CachedOpPlanRef& plan) { return plan.get() == &used; };
   const auto at = std::find_if(plans_.begin(), plans_.end(), is_used);
@@ -182,6 +208,8 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   result->sources = std::move(sources);
   result->num_outputs = static_cast<int>(graph_.outputs().size());
   result->tail = std::move(tail);
+  // Recorded graphs of a device want their memory to stay where it is.
+  if (!options.device.is_gpu()) result->arenas = arenas_;
   return result;
 }
 

@@ -26,15 +26,15 @@
 
 namespace mxnet {
 
-Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-                   std::shared_ptr<Arena> pool, const DeviceGroups& groups)
+Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays, Ref<Arena> pool,
+                   const DeviceGroups& groups)
     : graph_(std::move(graph)),
       eager_(IndexedGraph(inline_parts(graph_.graph()))),
       device_(device),
       groups_(spans_devices(eager_.graph(), groups, device) ? groups : DeviceGroups()),
       arrays_(std::move(arrays)),
       crosses_(!groups_.empty() || has_arguments_elsewhere()),
-      pool_(pool ? std::move(pool) : std::make_shared<Arena>(device)),
+      pool_(pool ? std::move(pool) : make_ref<Arena>(device)),
       types_(static_cast<std::size_t>(this->graph().num_entries())) {
   check_arrays();
   const auto set = [&](std::span<const int> nodes, const std::vector<NDArray>& values) {

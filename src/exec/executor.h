@@ -26,8 +26,8 @@ class Executor {
   // `pool`: activations are shared with executors that never run at the same time as this one;
   // null = its own. `groups`: where nodes of these run. What has groups or arguments on several
   // devices goes node by node, on copies. Throws Error(kValue) where arrays do not fit the graph.
-  Executor(ir::Graph graph, Device device, ExecutorArrays arrays,
-           std::shared_ptr<Arena> pool = nullptr, const DeviceGroups& groups = {});
+  Executor(ir::Graph graph, Device device, ExecutorArrays arrays, Ref<Arena> pool = {},
+           const DeviceGroups& groups = {});
 
   // Computes outputs(). `training`: as operators that differ see it, and keeps what backward needs.
   void forward(bool training);
@@ -43,7 +43,7 @@ class Executor {
   bool runs_in(const DeviceGroups& groups) const;
   const ExecutorArrays& arrays() const { return arrays_; }
   const std::vector<NDArray>& outputs() const { return outputs_; }
-  const std::shared_ptr<Arena>& pool() const { return pool_; }
+  const Ref<Arena>& pool() const { return pool_; }
 
   // Called with "NODE_output" and the value of every node (with inputs too, if `all`) during
   // forward, and with "NODE_backward_output" and the gradient of its input, numbered where it has
@@ -98,7 +98,7 @@ class Executor {
   const DeviceGroups groups_;  // empty where all are on one device
   const ExecutorArrays arrays_;
   const bool crosses_;  // values go from device to device
-  const std::shared_ptr<Arena> pool_;
+  const Ref<Arena> pool_;
   std::vector<ArrayType> types_;  // per entry of graph(); incomplete with dynamic shapes
   bool eager_only_ = false;
   // What backward writes: the bound arrays, or others for those that lie in what it reads, or where

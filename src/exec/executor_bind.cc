@@ -176,9 +176,9 @@ std::unique_ptr<Executor> simple_bind(ir::Graph graph, const SimpleBind& options
   const IndexedGraph indexed(graph);
   const std::vector<ArrayType> types = infer_types(indexed, options.shapes, options.dtypes);
   ExecutorArrays arrays = ArrayMaker(indexed, options).run(types);
-  return std::make_unique<Executor>(std::move(graph), options.device, std::move(arrays),
-                                    options.shared == nullptr ? nullptr : options.shared->pool(),
-                                    options.groups);
+  return std::make_unique<Executor>(
+      std::move(graph), options.device, std::move(arrays),
+      options.shared == nullptr ? Ref<Arena>() : options.shared->pool(), options.groups);
 }
 
 std::unique_ptr<Executor> reshape(const Executor& from, const ReshapeOptions& options) {

@@ -15,7 +15,7 @@ struct BoundPlan::State {
 };
 
 BoundPlan::BoundPlan(std::shared_ptr<const Plan> plan, std::vector<NDArray> externals,
-                     std::shared_ptr<Arena> arena)
+                     Ref<Arena> arena)
     : plan_(std::move(plan)), state_(std::make_shared<State>()) {
   MX_ASSERT(static_cast<int>(externals.size()) == plan_->num_externals());
   state_->instance = make_ref<PlanInstance>(plan_, std::move(arena));

@@ -14,7 +14,7 @@ class BoundPlan {
  public:
   // One array per external of the plan, with its type; those that no step uses may be none.
   BoundPlan(std::shared_ptr<const Plan> plan, std::vector<NDArray> externals,
-            std::shared_ptr<Arena> arena = nullptr);
+            Ref<Arena> arena = {});
 
   const Plan& plan() const { return *plan_; }
   // Push all segments of a part. What an earlier run has failed with is no matter of this one.

@@ -3,6 +3,8 @@
 #include "exec/plan_graph.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "base/config.h"
 #include "base/error.h"
@@ -72,74 +74,65 @@ bool is_pure(const IndexedGraph& graph) {
   return true;
 }
 
-TypedGraph optimise(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
-                    const PassOptions& passes) {
-  const TypedGraph convolved = infer_all(
-      run_pass("fuse_convolutions", typed.graph.graph(), passes,
-               [&](const ir::Graph&) {
-                 return fuse_convolutions(typed.graph, typed.types, FuseOptions::configured());
-               }),
-      known);
-  const TypedGraph sunk = infer_all(
-      run_pass("sink_strides", convolved.graph.graph(), passes,
-               [&](const ir::Graph&) { return sink_strides(convolved.graph, convolved.types); }),
-      known);
-  const TypedGraph fused = infer_all(run_pass("fuse_dense", sunk.graph.graph(), passes,
-                                              [&](const ir::Graph&) {
-                                                return fuse_dense(sunk.graph, sunk.types,
-                                                                  FuseDenseOptions::configured());
-                                              }),
-                                     known);
-  const TypedGraph gathered = infer_all(
-      run_pass("gather_weights", fused.graph.graph(), passes,
-               [&](const ir::Graph&) { return gather_weights(fused.graph, fused.types); }),
-      known);
+using Known = std::map<const ir::Node*, ArrayType>;
+
+// Behind a pass. What it leaves as it is has the types that it had.
+TypedGraph passed(const char* name, TypedGraph typed, const Known& known, const PassOptions& passes,
+                  const std::function<ir::Graph(const TypedGraph&)>& pass) {
+  ir::Graph result =
+      run_pass(name, typed.graph.graph(), passes, [&](const ir::Graph&) { return pass(typed); });
+  if (result.outputs == typed.graph.graph().outputs) return typed;
+  return infer_all(std::move(result), known);
+}
+
+TypedGraph optimise(TypedGraph typed, const Known& known, const PassOptions& passes) {
+  TypedGraph convolved =
+      passed("fuse_convolutions", std::move(typed), known, passes, [](const TypedGraph& before) {
+        return fuse_convolutions(before.graph, before.types, FuseOptions::configured());
+      });
+  TypedGraph sunk =
+      passed("sink_strides", std::move(convolved), known, passes,
+             [](const TypedGraph& before) { return sink_strides(before.graph, before.types); });
+  TypedGraph fused =
+      passed("fuse_dense", std::move(sunk), known, passes, [](const TypedGraph& before) {
+        return fuse_dense(before.graph, before.types, FuseDenseOptions::configured());
+      });
+  const TypedGraph gathered =
+      passed("gather_weights", std::move(fused), known, passes,
+             [](const TypedGraph& before) { return gather_weights(before.graph, before.types); });
   return laid_out(gathered, known, passes, {});
 }
 
-TypedGraph channels_turned(const TypedGraph& typed,
-                           const std::map<const ir::Node*, ArrayType>& known,
-                           const PassOptions& passes) {
+TypedGraph channels_turned(TypedGraph typed, const Known& known, const PassOptions& passes) {
   if (!config().cuda.allow_tensor_core) return typed;
-  return infer_all(
-      run_pass("channels_last", typed.graph.graph(), passes,
-               [&](const ir::Graph&) { return with_channels_last(typed.graph, typed.types); }),
-      known);
+  return passed("channels_last", std::move(typed), known, passes, [](const TypedGraph& before) {
+    return with_channels_last(before.graph, before.types);
+  });
 }
 
 // For inference on a GPU.
-TypedGraph optimise_for_gpu(const TypedGraph& typed,
-                            const std::map<const ir::Node*, ArrayType>& known,
-                            const PassOptions& passes) {
-  const FuseOptions on_gpu{.on_gpu = true};
-  const TypedGraph fused = infer_all(
-      run_pass(
-          "fuse_convolutions", typed.graph.graph(), passes,
-          [&](const ir::Graph&) { return fuse_convolutions(typed.graph, typed.types, on_gpu); }),
-      known);
-  const TypedGraph dense = infer_all(
-      run_pass(
-          "fuse_dense", fused.graph.graph(), passes,
-          [&](const ir::Graph&) { return fuse_dense(fused.graph, fused.types, {.on_gpu = true}); }),
-      known);
-  const TypedGraph attending = infer_all(
-      run_pass("fuse_attention", dense.graph.graph(), passes,
-               [&](const ir::Graph&) { return fuse_attention(dense.graph, dense.types); }),
-      known);
-  const TypedGraph turned = channels_turned(attending, known, passes);
-  return infer_all(run_pass("weights_apart", turned.graph.graph(), passes,
-                            [&](const ir::Graph& graph) { return weights_apart(graph); }),
-                   known);
+TypedGraph optimise_for_gpu(TypedGraph typed, const Known& known, const PassOptions& passes) {
+  TypedGraph fused =
+      passed("fuse_convolutions", std::move(typed), known, passes, [](const TypedGraph& before) {
+        return fuse_convolutions(before.graph, before.types, {.on_gpu = true});
+      });
+  TypedGraph dense =
+      passed("fuse_dense", std::move(fused), known, passes, [](const TypedGraph& before) {
+        return fuse_dense(before.graph, before.types, {.on_gpu = true});
+      });
+  TypedGraph attending =
+      passed("fuse_attention", std::move(dense), known, passes,
+             [](const TypedGraph& before) { return fuse_attention(before.graph, before.types); });
+  return passed("weights_apart", channels_turned(std::move(attending), known, passes), known,
+                passes,
+                [](const TypedGraph& before) { return weights_apart(before.graph.graph()); });
 }
 
 // For training on one: a mask of a byte an element is kept, and two values less go through memory.
-TypedGraph train_on_gpu(const TypedGraph& typed, const std::map<const ir::Node*, ArrayType>& known,
-                        const PassOptions& passes) {
-  const TypedGraph turned = channels_turned(typed, known, passes);
-  return infer_all(
-      run_pass("fuse_norm_relu", turned.graph.graph(), passes,
-               [&](const ir::Graph&) { return fuse_norm_relu_on_gpu(turned.graph, turned.types); }),
-      known);
+TypedGraph train_on_gpu(TypedGraph typed, const Known& known, const PassOptions& passes) {
+  return passed(
+      "fuse_norm_relu", channels_turned(std::move(typed), known, passes), known, passes,
+      [](const TypedGraph& before) { return fuse_norm_relu_on_gpu(before.graph, before.types); });
 }
 
 }  // namespace
@@ -201,16 +194,14 @@ TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<con
 
 namespace {
 
-TypedGraph fold(TypedGraph typed, const std::map<const ir::Node*, ArrayType>& known,
-                const PlanOptions& options, const PassOptions& passes) {
+TypedGraph fold(TypedGraph typed, const Known& known, const PlanOptions& options,
+                const PassOptions& passes) {
   FoldOptions of;
   of.training = options.training;
   of.dead_draws = options.dead_draws;
-  return infer_all(run_pass("fold_constants", typed.graph.graph(), passes,
-                            [&](const ir::Graph&) {
-                              return fold_graph(typed.graph, typed.types, options.device, of);
-                            }),
-                   known);
+  return passed("fold_constants", std::move(typed), known, passes, [&](const TypedGraph& before) {
+    return fold_graph(before.graph, before.types, options.device, of);
+  });
 }
 
 // What is to run, of a pure graph: fused or mirrored, and laid out.
@@ -219,11 +210,12 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
   const bool differentiates =
       options.forward_outputs < static_cast<int>(folded.graph.outputs().size());
   if (options.optimise && !options.training && !differentiates)
-    return optimise(folded, known, passes);
+    return optimise(std::move(folded), known, passes);
   // Where a plug-in is loaded: simulated GPUs run the CPU's kernels, one by one.
   if (options.device.is_gpu() && options.fuse_pointwise) {
-    if (!options.training && !differentiates) return optimise_for_gpu(folded, known, passes);
-    if (!saves_memory()) return train_on_gpu(folded, known, passes);
+    if (!options.training && !differentiates)
+      return optimise_for_gpu(std::move(folded), known, passes);
+    if (!saves_memory()) return train_on_gpu(std::move(folded), known, passes);
   }
   if (!saves_memory() || !differentiates) {
     if (!options.optimise) return folded;

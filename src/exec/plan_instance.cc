@@ -54,27 +54,33 @@ class StepResources final : public KernelResources {
 
 }  // namespace
 
-std::span<const Ref<Chunk>> Arena::reserve(std::span<const std::size_t> bytes) {
-  if (chunks_.size() < bytes.size()) chunks_.resize(bytes.size());
+std::span<const Arena::Piece> Arena::reserve(std::span<const std::size_t> bytes) {
+  for (std::size_t a = 0; a < bytes.size(); ++a) {
+    if (holds(a, bytes[a])) continue;
+    if (a == pieces_.size()) pieces_.emplace_back();
+    pieces_[a] = {make_ref<Chunk>(device_, bytes[a], "activations"),
+                  std::make_shared<PlanScratch>(Device::cpu())};
+  }
+  return std::span(pieces_).first(bytes.size());
+}
+
+bool Arena::holds(std::span<const std::size_t> bytes) const {
   for (std::size_t a = 0; a < bytes.size(); ++a)
-    if (!chunks_[a] || chunks_[a]->bytes() < bytes[a])
-      chunks_[a] = make_ref<Chunk>(device_, bytes[a], "activations");
-  return std::span(chunks_).first(bytes.size());
+    if (!holds(a, bytes[a])) return false;
+  return true;
 }
 
 std::size_t Arena::bytes() const {
   std::size_t sum = 0;
-  for (const Ref<Chunk>& chunk : chunks_) sum += chunk->bytes();
+  for (const Piece& piece : pieces_) sum += piece.chunk->bytes();
   return sum;
 }
 
-PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Arena> arena)
+PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, Ref<Arena> arena)
     : plan_(std::move(plan)),
-      arena_(arena ? std::move(arena) : std::make_shared<Arena>(plan_->options().device)) {
-  const std::span<const Ref<Chunk>> chunks = arena_->reserve(plan_->memory().arenas);
-  chunks_.assign(chunks.begin(), chunks.end());
-  for (int w = 0; w < plan_->num_workspaces(); ++w)
-    scratch_.push_back(std::make_unique<PlanScratch>(Device::cpu()));
+      arena_(arena ? std::move(arena) : make_ref<Arena>(plan_->options().device)) {
+  const std::span<const Arena::Piece> pieces = arena_->reserve(plan_->memory().arenas);
+  pieces_.assign(pieces.begin(), pieces.end());
   const bool gpu = plan_->options().device.is_gpu();
   if (plan_->options().replay) replay_ = GraphReplay::make(*plan_);
   for (const Plan::TensorPlace& place : plan_->tensors()) {
@@ -90,33 +96,38 @@ PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Are
 
 Ref<PlanInstance> PlanInstance::clone() const {
   auto copy = make_ref<PlanInstance>(plan_);
-  for (std::size_t a = 0; a < chunks_.size(); ++a) {
+  for (std::size_t a = 0; a < pieces_.size(); ++a) {
     const Shape bytes{static_cast<int64_t>(plan_->memory().arenas[a])};
     if (bytes.size() > 0)
-      NDArray(chunks_[a], 0, bytes, DType::kUInt8)
-          .copy_to(NDArray(copy->chunks_[a], 0, bytes, DType::kUInt8));
+      NDArray(pieces_[a].chunk, 0, bytes, DType::kUInt8)
+          .copy_to(NDArray(copy->pieces_[a].chunk, 0, bytes, DType::kUInt8));
   }
   return copy;
 }
 
+bool PlanInstance::lies_in(const Arena& arena) const {
+  return arena_.get() == &arena && arena.pieces().size() >= pieces_.size() &&
+         std::ranges::equal(arena.pieces().first(pieces_.size()), pieces_);
+}
+
 bool PlanInstance::attach() {
-  const std::span<const Ref<Chunk>> now = arena_->reserve(plan_->memory().arenas);
-  if (std::ranges::equal(now, chunks_)) [[likely]]
+  const std::span<const Arena::Piece> now = arena_->reserve(plan_->memory().arenas);
+  if (std::ranges::equal(now, pieces_)) [[likely]]
     return false;
   // Operations in flight still look at the tensors. Their failure is not ours.
-  for (const Ref<Chunk>& chunk : chunks_) {
+  for (const Arena::Piece& piece : pieces_) {
     try {
-      Engine::get().wait_for_var(chunk->var());
+      Engine::get().wait_for_var(piece.chunk->var());
     } catch (...) {
     }
   }
-  chunks_.assign(now.begin(), now.end());
+  pieces_.assign(now.begin(), now.end());
   placed_ = false;
   return true;
 }
 
 void PlanInstance::forget_failures() const {
-  for (const Ref<Chunk>& chunk : chunks_) Engine::get().forget_failure(chunk->var());
+  for (const Arena::Piece& piece : pieces_) Engine::get().forget_failure(piece.chunk->var());
 }
 
 // Operations of two arenas may be the first at the same time.
@@ -137,7 +148,7 @@ void PlanInstance::place_tensors() {
     if (place.constant != nullptr) place_constant(t, *place.constant);
     if (place.kept >= 0 && !arrays_.empty()) arrays_[t] = kept_.array(place.kept).detach();
     if (place.arena < 0) continue;
-    const Ref<Chunk>& chunk = chunks_[static_cast<std::size_t>(place.arena)];
+    const Ref<Chunk>& chunk = pieces_[static_cast<std::size_t>(place.arena)].chunk;
     if (arrays_.empty()) {
       tensors_[t].data = static_cast<char*>(chunk->data()) + place.offset;
     } else {
@@ -253,7 +264,7 @@ void PlanInstance::move(const Plan::TurnedSteps& turned, std::ptrdiff_t turns) {
 void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step,
                             Externals externals, const RunContext& context) {
   const Plan& plan = *plan_;
-  PlanScratch& scratch = *scratch_[step.workspace];
+  PlanScratch& scratch = *pieces_[step.workspace].scratch;
   try {
     Tensor* const first = tensors_.data() + step.first_tensor;
     const std::span<const Tensor> in(first, step.num_in);
@@ -309,9 +320,9 @@ void PlanInstance::list_variables(const Plan::Segment& segment, Externals extern
                                   std::vector<Var*>* reads, std::vector<Var*>* writes) const {
   reads->clear();
   writes->clear();
-  for (std::size_t a = 0; a < chunks_.size(); ++a) {
-    if ((segment.arenas_written >> a & 1) != 0) writes->push_back(chunks_[a]->var());
-    if ((segment.arenas_read >> a & 1) != 0) reads->push_back(chunks_[a]->var());
+  for (std::size_t a = 0; a < pieces_.size(); ++a) {
+    if ((segment.arenas_written >> a & 1) != 0) writes->push_back(pieces_[a].chunk->var());
+    if ((segment.arenas_read >> a & 1) != 0) reads->push_back(pieces_[a].chunk->var());
   }
   for (const Plan::Use& use : plan_->uses(segment))
     (use.writes ? writes : reads)

@@ -15,20 +15,33 @@
 
 namespace mxnet {
 
-// The arenas of one plan after the other: executors that never run at the same time (the buckets of
-// one model) share them, and they are as large as the largest of them needs. Used by one thread at
-// a time.
-class Arena {
+// The memory of one plan after the other: those that never run at the same time (the buckets of one
+// model, the shapes of a cached op's inputs) share it, and it is as large as the largest of them
+// needs. Used by one thread at a time.
+class Arena : public RefCounted {
  public:
+  // Operations that use the scratch memory write the chunk's variable, too.
+  struct Piece {
+    Ref<Chunk> chunk;
+    std::shared_ptr<PlanScratch> scratch;
+    bool operator==(const Piece&) const = default;
+  };
   explicit Arena(Device device) : device_(device) {}
-  // As many chunks or more, of so many bytes or more; the old memory stays with those who still
+  // As many pieces or more, of so many bytes or more; the old memory stays with those who still
   // hold it.
-  std::span<const Ref<Chunk>> reserve(std::span<const std::size_t> bytes);
-  std::size_t bytes() const;  // of all
+  std::span<const Piece> reserve(std::span<const std::size_t> bytes);
+  // Whether reserve() would take no memory.
+  bool holds(std::span<const std::size_t> bytes) const;
+  std::span<const Piece> pieces() const { return pieces_; }
+  std::size_t bytes() const;  // of all, without scratch memory
 
  private:
+  bool holds(std::size_t piece, std::size_t bytes) const {
+    return piece < pieces_.size() && pieces_[piece].chunk->bytes() >= bytes;
+  }
+
   const Device device_;
-  std::vector<Ref<Chunk>> chunks_;
+  std::vector<Piece> pieces_;
 };
 
 // The caller's arrays, one per external of the plan; those that a segment does not use may be none.
@@ -39,9 +52,12 @@ using Externals = std::span<const NDArray>;
 class PlanInstance : public RefCounted {
  public:
   // `arena` null = one of its own.
-  explicit PlanInstance(std::shared_ptr<const Plan> plan, std::shared_ptr<Arena> arena = nullptr);
+  explicit PlanInstance(std::shared_ptr<const Plan> plan, Ref<Arena> arena = {});
 
   const Plan& plan() const { return *plan_; }
+  const Ref<Arena>& arena() const { return arena_; }
+  // Whether it lies in the present memory of this arena.
+  bool lies_in(const Arena& arena) const;
   // What an earlier run has failed with is no matter of the next one.
   void forget_failures() const;
   // Moves to the shared arenas' present memory; true if it has changed. Blocks then.
@@ -72,17 +88,16 @@ class PlanInstance : public RefCounted {
   void run_step_on_gpu(const Plan::Step& step, const RunContext& context);
 
   const std::shared_ptr<const Plan> plan_;
-  const std::shared_ptr<Arena> arena_;
-  std::vector<Ref<Chunk>> chunks_;  // per arena
+  const Ref<Arena> arena_;
+  std::vector<Arena::Piece> pieces_;  // per arena of the plan
   Mutex placing_;
   std::atomic<bool> placed_{false};      // tensors in arenas have their addresses
   std::vector<Tensor> tensors_;          // as in the plan; host kernels take these
   std::vector<NDArray> arrays_;          // the same for kernels of devices; empty on the CPU
   KeptResults kept_;                     // on GPUs
   std::unique_ptr<GraphReplay> replay_;  // null = steps run one by one
-  std::vector<std::unique_ptr<PlanScratch>> scratch_;  // per workspace
-  std::vector<std::unique_ptr<PreparedRun>> runs_;     // per step; empty where none is prepared
-  std::vector<InputOrigin> origins_;                   // per tensor; empty likewise
+  std::vector<std::unique_ptr<PreparedRun>> runs_;  // per step; empty where none is prepared
+  std::vector<InputOrigin> origins_;                // per tensor; empty likewise
 };
 
 }  // namespace mxnet

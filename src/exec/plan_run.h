@@ -51,7 +51,7 @@ class RecordedRun final : public RecordedCall {
   RecordedRun(CachedOpPlanRef plan, std::shared_ptr<PlanRun> run)
       : plan_(std::move(plan)), run_(std::move(run)) {}
   // A copy: the call itself may still wait in the engine, and it needs the instance.
-  ~RecordedRun() override { plan_->pool.give(run_->instance); }
+  ~RecordedRun() override { plan_->give(run_->instance); }
 
   std::vector<NDArray> backward(std::span<const NDArray> inputs, std::vector<NDArray> output_grads,
                                 std::span<const NDArray> targets) const override;

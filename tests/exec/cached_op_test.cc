@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exec/plan_fixture.h"
 
 namespace mxnet {
@@ -135,21 +137,108 @@ TEST(CachedOp, GradientsAreComputedIntoTheirBuffers) {
 }
 
 // What reads a buffer still needs its values, and two gradients cannot lie in one place.
-TEST(CachedOp, OfManyLargeShapesThoseUsedLastKeepMemory) {
-  constexpr int kRows = 1 << 15, kWidth = 64, kShapes = 24;
-  Mlp mlp(4, kRows, kWidth, kSeed);
-  std::vector<NDArray> inputs = mlp.arrays();
-  const NDArray all = inputs[0];
-  CachedOp op(mlp.graph, {});
-  const auto in_use = [] { return Storage::get().stats(Device::cpu()).in_use; };
-  const auto before = in_use();
-  for (int call = 0; call < 2 * kShapes; ++call) {  // each again, after the others
-    inputs[0] = all.slice(0, kRows - call % kShapes);
-    invoke(op, inputs);
+// Rows of a network whose activations are large, and what is in use for its calls.
+class ManyShapes : public testing::Test {
+ protected:
+  static constexpr int kRows = 1 << 13, kWidth = 64, kShapes = 24;
+  static constexpr std::size_t kLayer = std::size_t{kRows} * kWidth * sizeof(float);
+
+  void call(int rows, bool recorded) {
+    inputs_[0] = all_.slice(0, rows);
+    if (!recorded) {
+      invoke(op_, inputs_);
+      return;
+    }
+    NDArray out;
+    {
+      const Recording recording;
+      out = invoke(op_, inputs_)[0];
+    }
+    backward_from(out);
   }
-  Engine::get().wait_for_all();
-  EXPECT_EQ(op.num_plans(), kShapes);
-  EXPECT_LT(in_use() - before, std::size_t{192} << 20);
+  // Each shape twice, the second time after all others.
+  void call_all(bool recorded) {
+    for (int i = 0; i < 2 * kShapes; ++i) call(kRows - i % kShapes, recorded);
+  }
+  static std::size_t in_use() {
+    Engine::get().wait_for_all();
+    return Storage::get().stats(Device::cpu()).in_use;
+  }
+
+  Mlp mlp_{4, kRows, kWidth, kSeed};
+  std::vector<NDArray> inputs_ = mlp_.arrays();
+  const NDArray all_ = inputs_[0];
+  CachedOp op_{mlp_.graph, {}};
+  const std::size_t before_ = in_use();
+};
+
+TEST_F(ManyShapes, LieInOneArena) {
+  call(kRows, false);
+  const std::size_t one = in_use();
+  EXPECT_GT(one, before_ + kLayer);
+  call_all(false);
+  EXPECT_EQ(op_.num_plans(), kShapes);
+  EXPECT_LT(in_use() - one, kLayer);
+}
+
+TEST_F(ManyShapes, LieInOneArenaForGradientsToo) {
+  attach_grad(inputs_[1]);
+  call(kRows, true);
+  const std::size_t one = in_use();
+  call_all(true);
+  EXPECT_EQ(op_.num_plans(), kShapes);
+  EXPECT_LT(in_use() - one, kLayer);
+}
+
+TEST_F(ManyShapes, GrowingOnesLeaveNothingSmallerBehind) {
+  for (int i = 1; i < kShapes; ++i) call(kRows - kShapes + i, false);
+  const std::size_t most = in_use();
+  call(kRows, false);
+  EXPECT_LT(in_use() - most, kLayer);
+}
+
+TEST_F(ManyShapes, CallsThatKeepTheirActivationsLieInOthers) {
+  for (int round = 0; round < 4; ++round) {
+    const int rows[] = {3 + round % 2, 4 - round % 2};
+    Values expected[2];
+    for (int k : {0, 1}) {
+      inputs_[0] = all_.slice(0, rows[k]);
+      expected[k] = run_eagerly(mlp_.graph, inputs_).grads[1];
+    }
+    inputs_[1].set_tape({});
+    const NDArray buffer = attach_grad(inputs_[1]);
+    NDArray outs[2];
+    for (int k : {0, 1}) {
+      inputs_[0] = all_.slice(0, rows[k]);
+      const Recording recording;
+      outs[k] = invoke(op_, inputs_)[0];
+    }
+    for (int k : {1, 0}) {
+      backward_from(outs[k]);
+      EXPECT_EQ(values_of(buffer), expected[k]);
+    }
+  }
+}
+
+// Whoever meets many small shapes after a large one keeps no memory for that.
+TEST(CachedOp, AnArenaThatIsMuchTooLargeGoes) {
+  constexpr int kRows = 1 << 22, kWidth = 8;
+  Mlp mlp(4, 1, kWidth, kSeed);
+  std::vector<NDArray> inputs = mlp.arrays();
+  const NDArray all({kRows, kWidth}, DType::kFloat32, Device::cpu(), "rows");
+  inputs[0] = all;
+  std::fill_n(inputs[0].data_as<float>(), inputs[0].shape().size(), 0.0f);
+  CachedOp op(mlp.graph, {});
+  const auto in_use = [] {
+    Engine::get().wait_for_all();
+    return Storage::get().stats(Device::cpu()).in_use;
+  };
+  const std::size_t before = in_use();
+  invoke(op, inputs);
+  EXPECT_GT(in_use() - before, std::size_t{128} << 20);
+  inputs[0] = all.slice(0, 8);
+  invoke(op, inputs);
+  EXPECT_LT(in_use() - before, std::size_t{1} << 20);
 }
 
 TEST(CachedOp, BuffersThatAreReadOrSharedTakeTheirGradientsAfterwards) {

@@ -230,6 +230,35 @@ TEST(FusedPlan, WeightsThatAreWrittenThroughTheirAddressAreSeenAtTheNextRun) {
   }
 }
 
+// A write that no version counts shows whose weights the second shape is computed with.
+TEST(FusedPlan, ShapesShareThePackedWeights) {
+  const Shape one{1, 16, 6, 6};
+  Network net(one);
+  const ir::Graph graph =
+      graph_of({relu(net.batch_norm("bn", net.conv("c0", net.data(), 16, 16), 16))});
+  CachedOp op(graph, {});
+  std::vector<NDArray> inputs = net.inputs(graph);
+  const auto call = [&] {
+    std::vector<NDArray*> in;
+    for (NDArray& input : inputs) in.push_back(&input);
+    NDArray result;
+    NDArray* const out[] = {&result};
+    op.invoke(in, out, Device::cpu());
+    return values_of(result);
+  };
+  Values expected = call();
+  const Values again = expected;
+  expected.insert(expected.end(), again.begin(), again.end());
+  NDArray& weight = net.array("c0_weight");
+  std::fill_n(static_cast<float*>(weight.data()), weight.shape().size(), 0.0f);
+  const auto data = std::ranges::find(inputs, one, &NDArray::shape);
+  Values images = values_of(*data);
+  const Values image = images;
+  images.insert(images.end(), image.begin(), image.end());
+  *data = array_of(images, {2, 16, 6, 6});
+  Network::expect_near(call(), expected);
+}
+
 TEST(FusedPlan, ThreadsShareThePackedWeightsAndSeeThemChange) {
   constexpr int kThreads = 4, kCalls = 5;
   Network net({1, 16, 6, 6});

@@ -42,7 +42,7 @@ TEST(Placement, ResultsAndGradientsAreThoseOfOneDevice) {
     bound.grads.push_back(array_of({9, 9, 9}, {}, arg.device()));
     bound.requests.push_back(Request::kWrite);
   }
-  Executor executor(two_groups(), Device::gpu(0), std::move(bound), nullptr, kGroups);
+  Executor executor(two_groups(), Device::gpu(0), std::move(bound), {}, kGroups);
   for (int round = 0; round < 2; ++round) {
     executor.forward(true);
     executor.backward({});
@@ -85,7 +85,7 @@ TEST(Placement, AGroupWithoutADeviceIsAnErrorThatNamesTheNode) {
 TEST(Placement, GroupsOnOneDeviceStayCompiled) {
   const DeviceGroups cpus{{"near", Device::cpu(0)}, {"far", Device::cpu(1)}};
   Executor executor(two_groups(), Device::cpu(), bind_arrays(arrays(Device::cpu(), Device::cpu())),
-                    nullptr, cpus);
+                    {}, cpus);
   EXPECT_TRUE(executor.groups().empty());
   EXPECT_TRUE(contains(executor.debug_str(), "planned bytes"));
 }

@@ -103,10 +103,12 @@ class NormRun final : public PreparedRun {
 // [, mask]. The mask has a bit for each element, in a layout of its own.
 class NormForward final : public PreparedKernel {
  public:
-  NormForward(const Call& call, std::vector<LayoutRef> in, std::vector<LayoutRef> out)
-      : PreparedKernel("onednn", std::move(in), std::move(out)), call_(call), primitive_([call] {
-          return onednn::compiled<dnnl::batch_normalization_forward>(call.forward());
-        }) {}
+  NormForward(const Call& call, const dnnl::batch_normalization_forward::primitive_desc& found,
+              std::vector<LayoutRef> in, std::vector<LayoutRef> out)
+      : PreparedKernel("onednn", std::move(in), std::move(out)),
+        call_(call),
+        workspace_(found.workspace_desc()),
+        primitive_(onednn::compile_found(found, [call] { return call.forward(); })) {}
   std::unique_ptr<PreparedRun> make_run() const override {
     return std::make_unique<NormRun<NormForward>>(*this);
   }
@@ -122,8 +124,7 @@ class NormForward final : public PreparedKernel {
         {DNNL_ARG_MEAN, channels, call_.of_batch ? kMean : kMovingMean},
         {DNNL_ARG_VARIANCE, channels, call_.of_batch ? kSpread : kMovingVar}};
     if (!call_.fix_gamma) arguments.push_back({DNNL_ARG_SCALE, channels, 1});
-    if (call_.relu)
-      arguments.push_back({DNNL_ARG_WORKSPACE, call_.forward().workspace_desc(), kMask});
+    if (call_.relu) arguments.push_back({DNNL_ARG_WORKSPACE, workspace_, kMask});
     return arguments;
   }
 
@@ -168,6 +169,7 @@ class NormForward final : public PreparedKernel {
   }
 
   const Call call_;
+  const memory::desc workspace_;
   const onednn::SharedPrimitive primitive_;
 };
 
@@ -175,14 +177,13 @@ class NormForward final : public PreparedKernel {
 // outputs gradients of data, gamma, beta. Moves the averages where they are not what was used.
 class NormBackward final : public PreparedKernel {
  public:
-  NormBackward(const Call& call, double momentum, std::vector<LayoutRef> in,
-               std::vector<LayoutRef> out)
+  NormBackward(const Call& call, const dnnl::batch_normalization_backward::primitive_desc& found,
+               double momentum, std::vector<LayoutRef> in, std::vector<LayoutRef> out)
       : PreparedKernel("onednn", std::move(in), std::move(out)),
         call_(call),
         momentum_(momentum),
-        primitive_([call] {
-          return onednn::compiled<dnnl::batch_normalization_backward>(call.backward());
-        }) {}
+        workspace_(found.workspace_desc()),
+        primitive_(onednn::compile_found(found, [call] { return call.backward(); })) {}
   std::unique_ptr<PreparedRun> make_run() const override {
     return std::make_unique<NormRun<NormBackward>>(*this);
   }
@@ -202,8 +203,7 @@ class NormBackward final : public PreparedKernel {
       arguments.push_back({DNNL_ARG_SCALE, channels, 2});
       arguments.push_back({DNNL_ARG_DIFF_SCALE, channels, first_out + 1});
     }
-    if (call_.relu)
-      arguments.push_back({DNNL_ARG_WORKSPACE, call_.forward().workspace_desc(), kMask});
+    if (call_.relu) arguments.push_back({DNNL_ARG_WORKSPACE, workspace_, kMask});
     return arguments;
   }
 
@@ -227,18 +227,20 @@ class NormBackward final : public PreparedKernel {
  private:
   const Call call_;
   const double momentum_;
+  const memory::desc workspace_;
   const onednn::SharedPrimitive primitive_;
 };
 
 PreparedKernelRef prepare_forward(const OpDef& op, const void* params, const Signature& signature,
                                   std::span<const LayoutRef> layouts) {
   const auto call = call_of(op, params, signature, layouts.first(1), 0);
-  if (!call || !onednn::implemented([&] { return call->forward(); })) return nullptr;
+  const auto found = call ? onednn::implemented([&] { return call->forward(); }) : nullptr;
+  if (!found) return nullptr;
   std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
   in[0] = out[0] = layouts[0];
   constexpr std::size_t kMask = 3;
-  if (call->relu) out[kMask] = onednn::layout_of_own(call->forward().workspace_desc());
-  return std::make_shared<const NormForward>(*call, std::move(in), std::move(out));
+  if (call->relu) out[kMask] = onednn::layout_of_own(found->workspace_desc());
+  return std::make_shared<const NormForward>(*call, *found, std::move(in), std::move(out));
 }
 
 PreparedKernelRef prepare_backward(const OpDef& op, const void* params, const Signature& signature,
@@ -247,13 +249,14 @@ PreparedKernelRef prepare_backward(const OpDef& op, const void* params, const Si
   const bool relu = op.name() == kBackwardRelu;
   const auto call =
       call_of(op, params, signature, relu ? layouts.subspan(1, 1) : layouts.first(2), 1);
-  if (!call || !onednn::implemented([&] { return call->backward(); })) return nullptr;
+  const auto found = call ? onednn::implemented([&] { return call->backward(); }) : nullptr;
+  if (!found) return nullptr;
   std::vector<LayoutRef> in(signature.in.size()), out(signature.out.size());
   in[0] = in[1] = out[0] = onednn::layout_of(call->data);
   constexpr std::size_t kMask = 7;
-  if (call->relu) in[kMask] = onednn::layout_of_own(call->forward().workspace_desc());
+  if (call->relu) in[kMask] = onednn::layout_of_own(found->workspace_desc());
   const auto& norm = *static_cast<const BatchNormParams*>(params);
-  return std::make_shared<const NormBackward>(*call, double{norm.momentum}, std::move(in),
+  return std::make_shared<const NormBackward>(*call, *found, double{norm.momentum}, std::move(in),
                                               std::move(out));
 }
 

@@ -103,11 +103,11 @@ PreparedKernelRef prepare_concat(const OpDef&, const void* params, const Signatu
   const auto describe = [parts, axis, whole = *whole] {
     return dnnl::concat::primitive_desc(onednn::engine(), whole, axis, parts, onednn::attributes());
   };
-  if (!onednn::implemented(describe)) return nullptr;
+  const auto found = onednn::implemented(describe);
+  if (!found) return nullptr;
   return std::make_shared<const Join>(
-      [describe] { return onednn::compiled<dnnl::concat>(describe()); }, std::move(arguments),
-      std::move(in), onednn::layout_of(*whole, onednn::data_type(first.dtype)),
-      is_sequence(parts, axis));
+      onednn::compile_found(*found, describe), std::move(arguments), std::move(in),
+      onednn::layout_of(*whole, onednn::data_type(first.dtype)), is_sequence(parts, axis));
 }
 
 [[maybe_unused]] const bool added = add_prepared_kernel("Concat", prepare_concat, kAllSamples);

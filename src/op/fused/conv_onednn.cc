@@ -3,7 +3,6 @@
 // normalisation makes of them.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <optional>
 #include <string_view>
 
@@ -128,10 +127,7 @@ void add_to(onednn::Key& key, const FusedConvParams& params, const ConvGeometry&
   key.add(static_cast<int64_t>(type)).add(source).add(has_bias(params) ? 1 : 0);
   key.add(g.spatial).add(g.batch).add(g.groups).add(g.image_channels).add(g.map_channels);
   for (const auto& sizes : {g.image, g.map, g.kernel, g.stride, g.dilate, g.pad}) key.add(sizes);
-  for (const PostOp& op : params.post_ops)
-    key.add(static_cast<int64_t>(op.kind))
-        .add(std::bit_cast<int32_t>(op.alpha))
-        .add(std::bit_cast<int32_t>(op.beta));
+  onednn::add_to(key, params.post_ops);
 }
 
 std::unique_ptr<Desc> implemented(const FusedConvParams& params, const Signature& signature,
@@ -210,9 +206,10 @@ class FusedConv final : public PreparedKernel {
         geometry_(g),
         copies_(copies),
         descs_{desc.src_desc(), desc.weights_desc(), desc.dst_desc()},
-        primitive_([params, g, descs = descs_] {
-          return onednn::compiled<dnnl::convolution_forward>(describe(params, g, descs));
-        }) {}
+        primitive_(onednn::compile_found(
+            desc, [params, g, descs = descs_] { return describe(params, g, descs); })),
+        keeper_(packed_form(PackedBy::kConvolution, onednn::words_of(descs_.weight),
+                            Folding::words_of(params))) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 

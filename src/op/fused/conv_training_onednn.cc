@@ -137,7 +137,7 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
   }
   arguments.push_back({DNNL_ARG_DST, descs->map, static_cast<int>(in.size())});
   return onednn::prepared_primitive(
-      [g, d = *descs] { return onednn::compiled<dnnl::convolution_forward>(forward_of(g, d)); },
+      onednn::compile_found(*desc, [g, d = *descs] { return forward_of(g, d); }),
       std::move(arguments), std::move(in), {map});
 }
 
@@ -195,9 +195,7 @@ class GradientSteps {
     d.weight = desc->weights_desc();
     in_[kWeight] = onednn::layout_of(d.weight);
     steps_.push_back(onednn::primitive_step(
-        [g = g_, d] {
-          return onednn::compiled<dnnl::convolution_backward_data>(data_gradient_of(g, d));
-        },
+        onednn::compile_found(*desc, [g = g_, d] { return data_gradient_of(g, d); }),
         {{DNNL_ARG_DIFF_DST, d.map, kMap},
          {DNNL_ARG_WEIGHTS, d.weight, kWeight},
          {DNNL_ARG_DIFF_SRC, d.image, next_out()}}));
@@ -219,9 +217,7 @@ class GradientSteps {
       out_.push_back(nullptr);
     }
     steps_.push_back(onednn::primitive_step(
-        [g = g_, d] {
-          return onednn::compiled<dnnl::convolution_backward_weights>(weight_gradient_of(g, d));
-        },
+        onednn::compile_found(*desc, [g = g_, d] { return weight_gradient_of(g, d); }),
         std::move(arguments)));
     return true;
   }

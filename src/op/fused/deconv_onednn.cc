@@ -114,7 +114,8 @@ class PackedDeconvolution final : public PreparedKernel {
       : PreparedKernel("onednn", std::move(in), std::move(out)),
         call_(call),
         channels_(call.descs.image),
-        primitive_(compile_forward(call)) {}
+        primitive_(compile_forward(call)),
+        keeper_(packed_form(PackedBy::kDeconvolution, onednn::words_of(call_.descs.weight), {})) {}
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 
  private:

@@ -15,6 +15,7 @@
 #include "op/fused/sum_place.h"
 #include "op/nn/few_rows.h"
 #include "op/onednn/layout.h"
+#include "op/onednn/lru_cache.h"
 #include "op/onednn/prepared.h"
 
 namespace mxnet {
@@ -91,10 +92,12 @@ class FusedDense final : public PreparedKernel {
         types_(types),
         weight_(desc.weights_desc()),
         packs_(types.converts || weight_ != plain_desc({sizes.hidden, sizes.depth}, types.factors)),
-        primitive_([params, sizes, types, weight = weight_] {
-          return onednn::compiled<dnnl::inner_product_forward>(
-              describe(params, sizes, types, weight));
-        }) {}
+        primitive_(onednn::compile_found(desc,
+                                         [params, sizes, types, weight = weight_] {
+                                           return describe(params, sizes, types, weight);
+                                         })),
+        keeper_(packed_form(PackedBy::kDense, onednn::words_of(weight_),
+                            {types.converts ? 1 : 0, params.dense.no_bias ? 1 : 0})) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 
@@ -181,7 +184,8 @@ class FewRowsDense final : public PreparedKernel {
         params_(params),
         sizes_(sizes),
         post_(post),
-        narrow_(narrow) {}
+        narrow_(narrow),
+        keeper_(packed_form(PackedBy::kFewRows, {sizes.hidden, sizes.depth}, {})) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 
@@ -256,14 +260,18 @@ bool reads_narrow(const Signature& signature) {
          onednn::inference_type(signature.in[0].dtype) == memory::data_type::bf16;
 }
 
-struct Implemented {
+// A graph asks for each layer several times, as it grows and when it is laid out, and networks have
+// many layers of the same sizes: half of the time that a transformer's plan took. Descriptions are
+// large.
+struct Known {
+  static constexpr int64_t kMost = 32;
   Types types;
-  std::unique_ptr<Desc> desc;
+  Desc desc;
 };
 
-// Without a description where there is nothing fast.
-Implemented implemented(const FusedDenseParams& params, const Signature& signature,
-                        bool plain_weight) {
+// Null where there is nothing fast.
+std::unique_ptr<Known> implemented_now(const FusedDenseParams& params, const Signature& signature,
+                                       bool plain_weight) {
   const DenseSizes s = sizes_of(params, signature);
   const memory::data_type rows = onednn::data_type(signature.in[0].dtype);
   const auto in = [&](memory::data_type factors) {
@@ -271,16 +279,30 @@ Implemented implemented(const FusedDenseParams& params, const Signature& signatu
     const memory::dims weight{s.hidden, s.depth};
     const memory::desc lies = plain_weight ? plain_desc(weight, factors)
                                            : memory::desc(weight, factors, memory::format_tag::any);
-    return Implemented{types,
-                       onednn::implemented([&] { return describe(params, s, types, lies); })};
+    const auto desc = onednn::implemented([&] { return describe(params, s, types, lies); });
+    return desc ? std::make_unique<Known>(types, *desc) : nullptr;
   };
-  if (s.rows * s.hidden * s.depth < kFewProducts) return {Types(params, signature, rows), nullptr};
+  if (s.rows * s.hidden * s.depth < kFewProducts) return nullptr;
   if (const auto factors = factors_of(signature, s); factors != rows)
-    if (auto narrow = in(factors); narrow.desc) return narrow;
-  const Types types(params, signature, rows);
-  if (rows == memory::data_type::f32 && !types.converts && has_long_rows(s))
-    return {types, nullptr};
+    if (auto narrow = in(factors)) return narrow;
+  const bool converts = Types(params, signature, rows).converts;
+  if (rows == memory::data_type::f32 && !converts && has_long_rows(s)) return nullptr;
   return in(rows);
+}
+
+// The same; it stays until the next question.
+const Known* implemented(const FusedDenseParams& params, const Signature& signature,
+                         bool plain_weight) {
+  const DenseSizes s = sizes_of(params, signature);
+  const DType rows = signature.in[0].dtype;
+  const Types types(params, signature, onednn::data_type(rows));
+  onednn::Key key;
+  key.add(static_cast<int64_t>(rows)).add(static_cast<int64_t>(onednn::inference_type(rows)));
+  key.add(types.converts ? 1 : 0).add(plain_weight ? 1 : 0).add(params.dense.no_bias ? 1 : 0);
+  key.add(s.rows).add(s.hidden).add(s.depth);
+  onednn::add_to(key, params.post_ops);
+  return onednn::thread_cache<Known>().get(
+      key, [&] { return implemented_now(params, signature, plain_weight); });
 }
 
 }  // namespace
@@ -288,7 +310,7 @@ Implemented implemented(const FusedDenseParams& params, const Signature& signatu
 bool fused_dense_accepts(const FusedDenseParams& params, const Signature& signature) {
   return takes_types(params, signature) &&
          (few_rows_post(params, signature) ||
-          implemented(params, signature, config().onednn.force_fc_ab_format).desc != nullptr);
+          implemented(params, signature, config().onednn.force_fc_ab_format) != nullptr);
 }
 
 PreparedKernelRef prepare_fused_dense(const OpDef&, const void* params, const Signature& signature,
@@ -299,12 +321,13 @@ PreparedKernelRef prepare_fused_dense(const OpDef&, const void* params, const Si
   if (const auto post = few_rows_post(dense, signature))
     return std::make_shared<const FewRowsDense>(dense, sizes, *post, reads_narrow(signature));
   const bool plain = config().onednn.force_fc_ab_format;
-  const auto [types, desc] = implemented(dense, signature, plain);
-  if (!desc) return nullptr;
+  const Known* const known = implemented(dense, signature, plain);
+  if (known == nullptr) return nullptr;
+  const Types& types = known->types;
   std::vector<LayoutRef> in(signature.in.size());
   in[0] = onednn::layout_of(plain_desc(onednn::dims(signature.in[0].shape()), types.factors),
                             types.rows);
-  auto layer = std::make_shared<const FusedDense>(dense, sizes, types, *desc, std::move(in));
+  auto layer = std::make_shared<const FusedDense>(dense, sizes, types, known->desc, std::move(in));
   const bool is_float = types.rows == memory::data_type::f32 && types.factors == types.rows;
   return is_float && !types.converts ? with_strassen(dense, sizes, std::move(layer)) : layer;
 }

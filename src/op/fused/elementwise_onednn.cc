@@ -22,10 +22,11 @@ PreparedKernelRef prepare_activation(const OpDef& op, const void* params,
         onednn::engine(), dnnl::prop_kind::forward_inference, eltwise.algorithm, array, array,
         eltwise.alpha, eltwise.beta, onednn::attributes());
   };
-  if (!onednn::implemented(describe)) return nullptr;
-  return onednn::prepared_primitive(
-      [describe] { return onednn::compiled<dnnl::eltwise_forward>(describe()); },
-      {{DNNL_ARG_SRC, array, 0}, {DNNL_ARG_DST, array, 1}}, {layouts[0]}, {layouts[0]});
+  const auto found = onednn::implemented(describe);
+  if (!found) return nullptr;
+  return onednn::prepared_primitive(onednn::compile_found(*found, describe),
+                                    {{DNNL_ARG_SRC, array, 0}, {DNNL_ARG_DST, array, 1}},
+                                    {layouts[0]}, {layouts[0]});
 }
 
 PreparedKernelRef prepare_binary(dnnl::algorithm algorithm, const Signature& signature,
@@ -40,9 +41,10 @@ PreparedKernelRef prepare_binary(dnnl::algorithm algorithm, const Signature& sig
     return dnnl::binary::primitive_desc(onednn::engine(), algorithm, array, array, array,
                                         onednn::attributes());
   };
-  if (!onednn::implemented(describe)) return nullptr;
+  const auto found = onednn::implemented(describe);
+  if (!found) return nullptr;
   return onednn::prepared_primitive(
-      [describe] { return onednn::compiled<dnnl::binary>(describe()); },
+      onednn::compile_found(*found, describe),
       {{DNNL_ARG_SRC_0, array, 0}, {DNNL_ARG_SRC_1, array, 1}, {DNNL_ARG_DST, array, 2}},
       {*blocked, *blocked}, {*blocked});
 }

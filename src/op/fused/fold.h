@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch normalisation with fixed statistics as part of the weights before it.
 #pragma once
+#include <bit>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -23,6 +25,12 @@ class Folding {
   // The weights of filters [first, first + count), `row` each, in the order that they are given in:
   // multiplied into `to`, or where they lie if nothing is folded.
   const float* multiplied(int64_t first, int64_t count, int64_t row, float* to) const;
+
+  // What of the parameters the results depend on.
+  static std::vector<int64_t> words_of(const FusedConvParams& params) {
+    return {params.conv.num_filter, params.conv.no_bias ? 1 : 0, params.batch_norm ? 1 : 0,
+            params.fix_gamma ? 1 : 0, std::bit_cast<int64_t>(params.eps)};
+  }
 
  private:
   const Floats given_;

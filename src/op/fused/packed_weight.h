@@ -2,9 +2,11 @@
 // What a prepared kernel keeps of its weights: made once, and again when an array that it was made
 // of has changed.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/lock.h"
@@ -20,12 +22,25 @@ struct PackedWeight {
   PackedFloats weight, bias;
 };
 
+// What tells ways of packing apart: of equal words the same arrays become the same bytes. The first
+// says who packs. Empty: nobody else packs so.
+using PackedForm = std::vector<int64_t>;
+enum class PackedBy : int64_t { kConvolution, kWinograd, kDense, kFewRows, kDeconvolution };
+
+// `lies`: where the elements lie, of which nothing is said if it is empty; `others`: what else the
+// bytes depend on.
+PackedForm packed_form(PackedBy by, const PackedForm& lies, const PackedForm& others);
+
 // Thread-safe. Threads that need the same weights at the same time wait for the one that packs;
-// callers with different arrays take turns at the price of packing.
+// callers with different arrays take turns at the price of packing. All plans of a network,
+// whatever the shapes of its data, hold one copy of what they pack alike.
 class WeightKeeper {
  public:
+  WeightKeeper() = default;
+  explicit WeightKeeper(PackedForm form) : form_(std::move(form)) {}
+
   using Pack = std::function<std::shared_ptr<const PackedWeight>()>;
-  // What is made of these inputs of the context.
+  // What is made of these inputs of the context, the first of which is the weight.
   std::shared_ptr<const PackedWeight> get(const KernelContext& context,
                                           std::span<const InputOrigin> origins,
                                           std::span<const int> inputs, const Pack& pack);
@@ -35,17 +50,16 @@ class WeightKeeper {
                                           const Pack& pack);
 
  private:
-  struct Source {
-    const void *array, *data;
-    uint64_t version;
-    std::shared_ptr<const void> kept;
-  };
-  bool is_current(const KernelContext& context, std::span<const InputOrigin> origins,
-                  std::span<const int> inputs) const MX_REQUIRES(mutex_);
+  struct Source;
+  struct Kept;
+  struct BesideWeight;
+  std::shared_ptr<const Kept> kept_or_packed(const KernelContext& context,
+                                             std::span<const InputOrigin> origins,
+                                             std::span<const int> inputs, const Pack& pack) const;
 
+  const PackedForm form_;
   Mutex mutex_;
-  std::vector<Source> sources_ MX_GUARDED_BY(mutex_);
-  std::shared_ptr<const PackedWeight> packed_ MX_GUARDED_BY(mutex_);
+  std::shared_ptr<const Kept> kept_ MX_GUARDED_BY(mutex_);
 };
 
 }  // namespace mxnet

@@ -2,6 +2,8 @@
 // Our names of activations in those of oneDNN.
 #include "op/fused/post_ops_onednn.h"
 
+#include <bit>
+
 #include "base/error.h"
 
 namespace mxnet::onednn {
@@ -42,6 +44,13 @@ dnnl::post_ops post_ops(std::span<const PostOp> ops) {
     chain.append_eltwise(eltwise.algorithm, eltwise.alpha, eltwise.beta);
   }
   return chain;
+}
+
+void add_to(Key& key, std::span<const PostOp> ops) {
+  for (const PostOp& op : ops)
+    key.add(static_cast<int64_t>(op.kind))
+        .add(std::bit_cast<int32_t>(op.alpha))
+        .add(std::bit_cast<int32_t>(op.beta));
 }
 
 }  // namespace mxnet::onednn

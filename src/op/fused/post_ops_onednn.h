@@ -4,6 +4,7 @@
 #include <span>
 
 #include "op/fused/post_op.h"
+#include "op/onednn/key.h"
 #include "op/onednn/runtime.h"
 
 namespace mxnet::onednn {
@@ -15,5 +16,7 @@ struct Eltwise {
 // Of any kind but kSum.
 Eltwise eltwise_of(const PostOp& op);
 dnnl::post_ops post_ops(std::span<const PostOp> ops);
+// All of them, as they tell one primitive from another.
+void add_to(Key& key, std::span<const PostOp> ops);
 
 }  // namespace mxnet::onednn

@@ -18,7 +18,10 @@ class Winograd final : public PreparedKernel {
       : PreparedKernel("winograd", std::move(in), {std::move(out)}),
         params_(params),
         post_(post),
-        conv_(desc, WinogradConv::best_isa()) {}
+        conv_(desc, WinogradConv::best_isa()),
+        keeper_(packed_form(PackedBy::kWinograd,
+                            {winograd_form(desc), desc.channels, desc.filters, desc.pairs ? 1 : 0},
+                            Folding::words_of(params))) {}
 
   std::unique_ptr<PreparedRun> make_run() const override { return std::make_unique<Run>(*this); }
 

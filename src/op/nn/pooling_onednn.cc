@@ -153,9 +153,7 @@ PreparedKernelRef prepare_pooling(const OpDef&, const void* params, const Signat
   if (!desc) return nullptr;
   const memory::desc map = desc->dst_desc();
   return onednn::prepared_primitive(
-      [windows, image, map] {
-        return onednn::compiled<dnnl::pooling_forward>(describe(windows, image, map));
-      },
+      onednn::compile_found(*desc, [windows, image, map] { return describe(windows, image, map); }),
       {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]},
       {onednn::layout_of(map, onednn::data_type(out.dtype))});
 }
@@ -175,12 +173,12 @@ PreparedKernelRef prepare_pool_spread(const OpDef&, const void* params, const Si
   const memory::desc image = onednn::images_in_training(onednn::dims(data.shape()), type),
                      map = onednn::images_in_training(onednn::dims(dmap.shape()), type);
   const auto describe = [g, image, map] { return describe_spread(g, image, map); };
-  if (!onednn::implemented(describe)) return nullptr;
+  const auto found = onednn::implemented(describe);
+  if (!found) return nullptr;
   const LayoutRef layout = onednn::layout_of(image);
-  return onednn::prepared_primitive(
-      [describe] { return onednn::compiled<dnnl::pooling_backward>(describe()); },
-      {{DNNL_ARG_DIFF_DST, map, 0}, {DNNL_ARG_DIFF_SRC, image, 2}},
-      {onednn::layout_of(map), nullptr}, {layout});
+  return onednn::prepared_primitive(onednn::compile_found(*found, describe),
+                                    {{DNNL_ARG_DIFF_DST, map, 0}, {DNNL_ARG_DIFF_SRC, image, 2}},
+                                    {onednn::layout_of(map), nullptr}, {layout});
 }
 
 bool pool_spread_onednn_accepts(const PoolParams& params, const Signature& signature) {

@@ -50,6 +50,19 @@ dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor) {
   return static_cast<const DnnlLayout&>(*layout).desc();
 }
 
+std::vector<int64_t> words_of(const dnnl::memory::desc& desc) {
+  std::vector<int64_t> words;
+  if (desc.get_format_kind() != dnnl::memory::format_kind::blocked) return words;
+  words.push_back(static_cast<int64_t>(desc.get_data_type()));
+  for (const dnnl::memory::dims& list :
+       {desc.get_dims(), desc.get_padded_dims(), desc.get_strides(), desc.get_inner_blks(),
+        desc.get_inner_idxs()}) {
+    words.push_back(static_cast<int64_t>(list.size()));
+    words.insert(words.end(), list.begin(), list.end());
+  }
+  return words;
+}
+
 bool is_image(const Tensor& tensor) { return tensor.ndim() >= 3 && tensor.ndim() <= 5; }
 
 int64_t pixels_of(const dnnl::memory::desc& image) {

@@ -15,6 +15,9 @@ LayoutRef layout_of(const dnnl::memory::desc& desc,
 LayoutRef layout_of_own(const dnnl::memory::desc& desc);
 // What an array of this shape and type looks like in `layout`.
 dnnl::memory::desc desc_in(const LayoutRef& layout, const Tensor& tensor);
+// Numbers that two layouts have in common only where each element lies in the same place. Empty for
+// those that are no blocks of rows.
+std::vector<int64_t> words_of(const dnnl::memory::desc& desc);
 // Whether an array has the dimensions of images: batch, channels and one to three spatial ones.
 bool is_image(const Tensor& tensor);
 // Of one channel of an image.

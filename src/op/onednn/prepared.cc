@@ -4,6 +4,8 @@
 
 #include <omp.h>
 
+#include <memory>
+
 #include "base/error.h"
 #include "op/inline_vector.h"
 
@@ -44,11 +46,21 @@ class PrimitiveKernel final : public PreparedKernel {
 
 }  // namespace
 
-SharedPrimitive::SharedPrimitive(Compile compile)
-    : compile_(std::move(compile)), threads_(omp_get_max_threads()), first_(compile_()) {}
+Compile compile_found(dnnl::primitive_desc_base found, Describe again) {
+  auto once = std::make_shared<dnnl::primitive_desc_base>(std::move(found));
+  return [once, again = std::move(again), threads = omp_get_max_threads()] {
+    dnnl::primitive_desc_base desc = std::exchange(*once, {});
+    if (!desc || omp_get_max_threads() != threads) desc = again();
+    return Compiled{dnnl::primitive(desc.get()), desc.scratchpad_desc()};
+  };
+}
 
 Compiled SharedPrimitive::get() const {
-  return omp_get_max_threads() == threads_ ? first_ : compile_();
+  const int threads = omp_get_max_threads();
+  const MutexLock lock(mutex_);
+  for (const auto& [count, compiled] : compiled_)
+    if (count == threads) return compiled;
+  return compiled_.emplace_back(threads, compile_()).second;
 }
 
 PrimitiveRun::PrimitiveRun(const SharedPrimitive& primitive, std::span<const Argument> arguments)

@@ -3,8 +3,10 @@
 // has of its own.
 #pragma once
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "base/lock.h"
 #include "op/onednn/layout.h"
 #include "op/onednn/runtime.h"
 
@@ -12,7 +14,7 @@ namespace mxnet::onednn {
 
 // What executes on fixed descriptors. Primitives are compiled for the number of OpenMP threads of
 // the thread that compiles them, on which the layouts depend that oneDNN would choose: what
-// compiles names the layouts of the first.
+// compiles names the layouts that were chosen when the kernel was prepared.
 struct Compiled {
   dnnl::primitive primitive;
   dnnl::memory::desc scratchpad;
@@ -23,17 +25,23 @@ Compiled compiled(const Desc& desc) {
   return {Primitive(desc), desc.scratchpad_desc()};
 }
 
-// The compiled primitive and who may compile another. Immutable.
+// At first by a description that this thread has found, which is kept no longer: they are large.
+// `again` describes the same, for another number of threads.
+using Describe = std::function<dnnl::primitive_desc_base()>;
+Compile compile_found(dnnl::primitive_desc_base found, Describe again);
+
+// A primitive for each number of threads that asks, compiled when the first one does: graphs
+// prepare more kernels than they run. Thread-safe.
 class SharedPrimitive {
  public:
-  explicit SharedPrimitive(Compile compile);
+  explicit SharedPrimitive(Compile compile) : compile_(std::move(compile)) {}
   // For the calling thread's number of threads.
   Compiled get() const;
 
  private:
   const Compile compile_;
-  const int threads_;
-  const Compiled first_;
+  mutable Mutex mutex_;
+  mutable std::vector<std::pair<int, Compiled>> compiled_ MX_GUARDED_BY(mutex_);
 };
 
 // One argument of a primitive; `tensor` counts inputs, then outputs. Less than 0: given by hand.

@@ -8,9 +8,10 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <memory>
 #include <thread>
 
-#include "no_resources.h"
+#include "ndarray/made_of_values.h"
 
 namespace mxnet {
 namespace {
@@ -18,10 +19,29 @@ namespace {
 constexpr int kThreads = 4;
 constexpr std::size_t kFloats = 64;
 
+// For calls of kernels that find what others have made of their weight.
+class BesideWeight final : public KernelResources {
+ public:
+  explicit BesideWeight(const uint64_t& version) : version_(version) {}
+  void* workspace(std::size_t) override { return nullptr; }
+  Tensor make_out(int, const Shape&) override { return {}; }
+  MadeOfValues* made_of(int, uint64_t* version) override {
+    *version = version_;
+    return &made_;
+  }
+
+ private:
+  const uint64_t& version_;
+  MadeOfValues made_;
+};
+
 // An array of weights, and the call of a kernel that reads it.
 class Caller {
  public:
-  Caller(WeightKeeper& keeper, float value) : keeper_(keeper) { set(value); }
+  Caller(WeightKeeper& keeper, float value) : keeper_(&keeper) { set(value); }
+
+  // Calls go through this one from now on.
+  void use(WeightKeeper& keeper) { keeper_ = &keeper; }
 
   void set(float value) {
     weights_.fill(value);
@@ -32,7 +52,7 @@ class Caller {
   std::shared_ptr<const PackedWeight> get() {
     const Tensor tensor{weights_.data(), &shape_, DType::kFloat32};
     const KernelContext context({&tensor, 1}, {}, Device::cpu(), nullptr, false, resources_);
-    return keeper_.get(context, {&origin_, 1}, 0, [&] { return pack(); });
+    return keeper_->get(context, {&origin_, 1}, 0, [&] { return pack(); });
   }
   int packed() const { return packed_; }
   // All numbers of `weight` are those of this caller.
@@ -50,12 +70,12 @@ class Caller {
     return packed;
   }
 
-  WeightKeeper& keeper_;
+  WeightKeeper* keeper_;
   const Shape shape_{static_cast<int64_t>(kFloats)};
   std::array<float, kFloats> weights_;
   InputOrigin origin_{.array = weights_.data()};
   std::atomic<int> packed_ = 0;
-  NoResources resources_;
+  BesideWeight resources_{origin_.version};
 };
 
 template <class F>
@@ -112,6 +132,63 @@ TEST(WeightKeeper, CallersWithArraysOfTheirOwnGetTheirOwnWhateverTheOthersDo) {
     }
   });
   EXPECT_EQ(wrong, (std::array<int, kThreads>{}));
+}
+
+// Plans for other shapes of the data.
+TEST(WeightKeeper, KeepersThatPackAlikeHoldOneCopy) {
+  const PackedForm form = packed_form(PackedBy::kDense, {8, 8}, {1});
+  WeightKeeper first(form), second(form), other(packed_form(PackedBy::kDense, {8, 8}, {0}));
+  Caller caller(first, 1);
+  const auto packed = caller.get();
+  caller.use(second);
+  EXPECT_EQ(caller.get(), packed);
+  EXPECT_EQ(caller.packed(), 1);
+  caller.use(other);
+  EXPECT_NE(caller.get(), packed);
+  EXPECT_EQ(caller.packed(), 2);
+}
+
+TEST(WeightKeeper, AfterAChangeTheFirstPacksForAll) {
+  const PackedForm form = packed_form(PackedBy::kDense, {8}, {});
+  WeightKeeper first(form), second(form);
+  Caller caller(first, 1);
+  caller.get();
+  caller.use(second);
+  caller.get();
+  caller.set(2);
+  const auto now = caller.get();
+  EXPECT_TRUE(caller.owns(*now));
+  caller.use(first);
+  EXPECT_EQ(caller.get(), now);
+  EXPECT_EQ(caller.packed(), 2);
+}
+
+TEST(WeightKeeper, WhatIsPackedEndsWithTheLastKeeper) {
+  const PackedForm form = packed_form(PackedBy::kDense, {8}, {});
+  auto first = std::make_unique<WeightKeeper>(form), second = std::make_unique<WeightKeeper>(form);
+  Caller caller(*first, 1);
+  std::weak_ptr<const PackedWeight> packed = caller.get();
+  caller.use(*second);
+  caller.get();
+  first.reset();
+  EXPECT_FALSE(packed.expired());
+  second.reset();
+  EXPECT_TRUE(packed.expired());
+  WeightKeeper third(form);
+  caller.use(third);
+  EXPECT_TRUE(caller.owns(*caller.get()));
+  EXPECT_EQ(caller.packed(), 2);
+}
+
+// Their bytes cannot be told to be alike.
+TEST(WeightKeeper, WhereNothingIsSaidOfTheFormEachHasItsOwn) {
+  EXPECT_TRUE(packed_form(PackedBy::kDense, {}, {1}).empty());
+  WeightKeeper first, second;
+  Caller caller(first, 1);
+  caller.get();
+  caller.use(second);
+  caller.get();
+  EXPECT_EQ(caller.packed(), 2);
 }
 
 }  // namespace
