@@ -149,7 +149,7 @@ void run_rows(const Nest& nest, StridedKernel kernel, const Sweep& sweep, bool p
 }
 
 // All loops but the last two, which `kernel` does, or the last three where tiles write pieces.
-// `alone`: no part of what its caller walks through.
+// `alone`: no part of a larger whole.
 void run_serial(Nest nest, StridedKernel kernel, bool tiled, bool past_caches, bool alone) {
   const Sweep sweep(alone ? bytes_read(nest) + bytes_written(nest) : 0);
   if (nest.n == 2 && !tiled) return run_rows(nest, kernel, sweep, past_caches);

@@ -17,7 +17,6 @@
 #include "op/reducing/reduce_blocks.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/reducing/row_pairs.h"
-#include "op/run/parallel.h"
 #include "op/run/sweep.h"
 
 namespace mxnet::reduce_units {
@@ -57,27 +56,25 @@ class Units {
     if (outputs < kEnoughUnits && extent > 2 * kChunk) return run_divided_rows();
     const bool turned = are_short(), follow = rows_follow(), paired = !turned && are_paired();
     const int64_t width = this->width();
-    const int64_t row = extent * width * int64_t{sizeof(T)};
     const int64_t most =
-        paired ? paired_rows(outputs, row, kLeaf) : rows_of_a_block(row, kLeaf / width);
-    parallel_for(
-        outputs / width, kRowCost + Calls::cost(extent * width),
+        paired ? paired_rows(outputs, extent * int64_t{sizeof(T)}, kLeaf) : kLeaf / width;
+    parallel_sweep(
+        outputs / width, kRowCost + Calls::cost(extent * width), bytes_of(extent * width),
         [&](int64_t first, int64_t last) {
           std::array<A, kLeaf> values;
-          sweep(last - first, extent * width)
-              .blocks(last - first, most, [&](int64_t at, int64_t n) {
-                const int64_t start = first + at;
-                if (turned) {
-                  short_rows(start, n, values.data());
-                } else if (follow || paired) {
-                  calls_.rows(x_ + start * extent, n, extent,
-                              about_ == nullptr ? nullptr : about_ + start, values.data());
-                } else {
-                  for (int64_t i = 0; i < n; ++i)
-                    values[static_cast<std::size_t>(i)] = output_part(start + i, 0, extent);
-                }
-                store_(start * width, values.data(), n * width);
-              });
+          for (int64_t start = first; start < last; start += most) {
+            const int64_t n = std::min(most, last - start);
+            if (turned) {
+              short_rows(start, n, values.data());
+            } else if (follow || paired) {
+              calls_.rows(x_ + start * extent, n, extent,
+                          about_ == nullptr ? nullptr : about_ + start, values.data());
+            } else {
+              for (int64_t i = 0; i < n; ++i)
+                values[static_cast<std::size_t>(i)] = output_part(start + i, 0, extent);
+            }
+            store_(start * width, values.data(), n * width);
+          }
         },
         paired ? most : 1);
   }
@@ -93,28 +90,25 @@ class Units {
     const auto end = [&](int64_t i) { return std::min(extent, begin(i) + chunk); };
     const auto take = [&](int64_t i) { *part(i) = output_part(i / chunks, begin(i), end(i)); };
     const Pairs pairs(count, paired ? kPairedParts : 2 * count);
-    const int64_t taken = paired ? 2 * chunk : chunk;
-    const int64_t together = rows_of_a_block(taken * int64_t{sizeof(T)}, count);
-    parallel_for(
-        paired ? pairs.count() : count, Calls::cost(taken),
+    parallel_sweep(
+        paired ? pairs.count() : count, Calls::cost(paired ? 2 * chunk : chunk),
+        bytes_of(paired ? 2 * chunk : chunk),
         [&](int64_t first, int64_t last) {
-          sweep(last - first, taken).blocks(last - first, together, [&](int64_t at, int64_t n) {
-            for (int64_t k = first + at; k < first + at + n; ++k) {
-              if (!paired) {
-                take(k);
-                continue;
-              }
-              const int64_t one = pairs.first(k), other = pairs.second(k);
-              if (other < count && end(one) - begin(one) == end(other) - begin(other)) {
-                const T* const x = x_ + plan_.kept().offset(one / chunks) + begin(one);
-                const T* const y = x_ + plan_.kept().offset(other / chunks) + begin(other);
-                calls_.pair(x, y - x, {end(one) - begin(one)}, part(one), part(other));
-              } else {
-                take(one);
-                if (other < count) take(other);
-              }
+          for (int64_t k = first; k < last; ++k) {
+            if (!paired) {
+              take(k);
+              continue;
             }
-          });
+            const int64_t one = pairs.first(k), other = pairs.second(k);
+            if (other < count && end(one) - begin(one) == end(other) - begin(other)) {
+              const T* const x = x_ + plan_.kept().offset(one / chunks) + begin(one);
+              const T* const y = x_ + plan_.kept().offset(other / chunks) + begin(other);
+              calls_.pair(x, y - x, {end(one) - begin(one)}, part(one), part(other));
+            } else {
+              take(one);
+              if (other < count) take(other);
+            }
+          }
         },
         1);
     for (int64_t o = 0; o < plan_.outputs(); ++o) {
@@ -136,16 +130,14 @@ class Units {
     const int64_t outputs = plan_.outputs(), planes = plan_.reduced().positions();
     const int64_t rows = planes * outputs, length = plan_.run();
     const bool paired = calls_.pairs(length);
-    const int64_t bytes = length * int64_t{sizeof(T)};
-    const int64_t block = paired ? paired_rows(rows, bytes, kLeaf) : rows_of_a_block(bytes, rows);
+    const int64_t block = paired ? paired_rows(rows, length * int64_t{sizeof(T)}, kLeaf) : rows;
     std::vector<A> parts(static_cast<std::size_t>(rows));
-    parallel_for(
-        rows, kRowCost + Calls::cost(length),
+    parallel_sweep(
+        rows, kRowCost + Calls::cost(length), bytes_of(length),
         [&](int64_t first, int64_t last) {
-          sweep(last - first, length).blocks(last - first, block, [&](int64_t at, int64_t n) {
-            const int64_t row = first + at;
-            calls_.rows(x_ + row * length, n, length, nullptr, parts.data() + row);
-          });
+          for (int64_t row = first; row < last; row += block)
+            calls_.rows(x_ + row * length, std::min(block, last - row), length, nullptr,
+                        parts.data() + row);
         },
         paired ? block : 1);
     merge_pairwise(loops(), parts.data(), planes, outputs);
@@ -153,14 +145,7 @@ class Units {
       store_(o, parts.data() + o, std::min(kMostValues, outputs - o));
   }
 
-  // A walk through so many items of so many elements.
-  static Sweep sweep(int64_t count, int64_t elements) {
-    return Sweep(count * elements * int64_t{sizeof(T)});
-  }
-  // Rows that are walked through in one direction.
-  static int64_t rows_of_a_block(int64_t bytes_of_row, int64_t most) {
-    return std::clamp(Sweep::kBlockBytes / std::max<int64_t>(1, bytes_of_row), int64_t{1}, most);
-  }
+  static int64_t bytes_of(int64_t elements) { return elements * int64_t{sizeof(T)}; }
 
   // Whether rows are taken two at a time, in blocks of `paired_rows`.
   bool are_paired() const {
@@ -276,21 +261,20 @@ class Units {
       return std::min(kTile, width - unit % tiles * kTile);
     };
     const auto first_of = [&](int64_t unit) { return unit / tiles * width + unit % tiles * kTile; };
-    parallel_for(
-        units * chunks, Calls::cost(rows * tile / chunks),
+    parallel_sweep(
+        units * chunks, Calls::cost(rows * tile / chunks), bytes_of(rows * tile / chunks),
         [&](int64_t first, int64_t last) {
           std::array<A, kTile> local;
-          if (chunks > 1) {
-            return sweep(last - first, rows * tile / chunks)
-                .blocks(last - first, 1, [&](int64_t at, int64_t) {
-                  const int64_t i = first + at, unit = i / chunks, from = i % chunks * chunk;
-                  unit_part(unit / tiles, unit % tiles * kTile, columns_of(unit), from,
-                            std::min(rows, from + chunk), parts.data() + i * tile);
-                });
-          }
-          for (int64_t unit = first, together = 1; unit < last; unit += together) {
+          for (int64_t i = first, together = 1; i < last; i += together) {
+            const int64_t unit = i / chunks;
+            if (chunks > 1) {
+              const int64_t from = i % chunks * chunk;
+              unit_part(unit / tiles, unit % tiles * kTile, columns_of(unit), from,
+                        std::min(rows, from + chunk), parts.data() + i * tile);
+              continue;
+            }
             // Several narrow ones are stored at once.
-            together = tiles == 1 ? std::min(kTile / width, last - unit) : 1;
+            together = tiles == 1 ? std::min(kTile / width, last - i) : 1;
             for (int64_t k = 0; k < together; ++k)
               unit_part((unit + k) / tiles, unit % tiles * kTile, columns_of(unit), 0, rows,
                         local.data() + k * width);

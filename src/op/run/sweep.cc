@@ -16,4 +16,16 @@ Sweep::Sweep(int64_t bytes) noexcept {
   back_ = bytes >= kFar && backwards;
 }
 
+void run_sweeps(int64_t count, double cost, int64_t bytes, int64_t align, RangeBody body) {
+  const int64_t together = (Sweep::kBlockBytes / std::max<int64_t>(bytes, 1) / align + 1) * align;
+  parallel_for(
+      count, cost,
+      [&](int64_t first, int64_t last) {
+        Sweep((last - first) * bytes).blocks(last - first, together, [&](int64_t at, int64_t n) {
+          body.run(body.body, first + at, first + at + n);
+        });
+      },
+      align);
+}
+
 }  // namespace mxnet

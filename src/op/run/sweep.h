@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "op/run/parallel.h"
+
 namespace mxnet {
 
 // The next walk of the calling thread over so many bytes, read and written together. No result may
@@ -32,5 +34,17 @@ class Sweep {
  private:
   bool back_;
 };
+
+// As run_parts, for a body that meets `bytes` of memory for an item and can be called for a few
+// items at a time as well, multiples of `align`: each thread walks through its part so.
+void run_sweeps(int64_t count, double cost, int64_t bytes, int64_t align, RangeBody body);
+
+// The same for any fn(first, last).
+template <class F>
+void parallel_sweep(int64_t count, double cost, int64_t bytes, const F& fn, int64_t align) {
+  run_sweeps(count, cost, bytes, align, {&fn, [](const void* body, int64_t first, int64_t last) {
+                                           (*static_cast<const F*>(body))(first, last);
+                                         }});
+}
 
 }  // namespace mxnet

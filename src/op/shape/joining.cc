@@ -80,20 +80,12 @@ void copy_by_plans(const Parted& p, int64_t first, int64_t last, bool streams,
                    KernelContext& context) {
   const int64_t row = p.whole.size() / p.rows;
   const std::size_t element = dtype_size(p.whole.dtype);
-  InlineVector<int64_t, 16> places;
   int64_t at = 0;
   for (const Tensor& part : p.parts) {
-    places.push_back(at);
-    at += part.size() / p.rows;
-  }
-  // In turns, as below: what follows is sent off part by part.
-  const Sweep sweep(2 * (last - first) * p.row_bytes(p.whole));
-  sweep.blocks(static_cast<int64_t>(p.parts.size()), 1, [&](int64_t i, int64_t) {
-    const Tensor& part = p.parts[static_cast<std::size_t>(i)];
     const int64_t length = part.size() / p.rows;
     StridedPlan plan;
     plan.in_offset = first * length;
-    plan.out_offset = first * row + places.span()[static_cast<std::size_t>(i)];
+    plan.out_offset = first * row + at;
     if (streams) plan.whole_bytes = p.rows * p.row_bytes(p.whole);
     plan.add(last - first, length, row);
     plan.add(length, 1, 1);
@@ -102,7 +94,8 @@ void copy_by_plans(const Parted& p, int64_t first, int64_t last, bool streams,
     } else {
       copy_strided(context, plan.reversed(), p.whole.data, part.data, element);
     }
-  });
+    at += length;
+  }
 }
 
 // The most parts of which each has a place of its own in the caches.
@@ -249,14 +242,13 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   const bool past_caches = is_past_caches(p);
   if (blocks < 4 || past_caches || on_gpu) return copy_by_plans(p, 0, rows, past_caches, context);
   const int64_t elements = block * (whole.size() / rows);
-  parallel_for(
-      blocks, static_cast<double>(elements),
+  parallel_sweep(
+      blocks, static_cast<double>(elements), 2 * block * p.row_bytes(whole),
       [&](int64_t first, int64_t last) {
-        const Sweep sweep((last - first) * block * 2 * p.row_bytes(whole));
-        sweep.blocks(last - first, 1, [&](int64_t at, int64_t) {
-          const int64_t begin = (first + at) * block, end = std::min(rows, begin + block);
+        for (int64_t b = first; b < last; ++b) {
+          const int64_t begin = b * block, end = std::min(rows, begin + block);
           plain ? copy_plain_rows(p, begin, end) : copy_by_plans(p, begin, end, false, context);
-        });
+        }
       },
       1);
 }

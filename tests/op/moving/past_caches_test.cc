@@ -93,7 +93,7 @@ bool goes_past(int64_t written, int64_t read, bool many_threads) {
   // What is not written past the caches is not written here at all.
   if (!many_threads) memory.resize(static_cast<std::size_t>(written));
   write_results(memory.data(), count, written, read, true, true, {},
-                [&](int64_t, const char* y, int64_t) { past |= y != memory.data(); });
+                [&](int64_t first, const char* y, int64_t) { past |= y != memory.data() + first; });
   return past;
 }
 
