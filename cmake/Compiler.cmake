@@ -24,6 +24,11 @@ endif()
 if(MXNET_SANITIZE)
   add_compile_options(-fsanitize=${MXNET_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MXNET_SANITIZE})
+  if(MXNET_SANITIZE MATCHES "address")
+    # Each check describes itself in data full of addresses: where those are known when linking, test programs are a quarter
+    # shorter (they are gigabytes in all) and have nothing to relocate when they start.
+    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
+  endif()
 endif()
 if(MXNET_BUILD_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)  # libFuzzer follows the branches of the library, not only of its own file

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages name what is there: every link of README.md and docs/ leads to a file and a heading, every file, folder and test
 program in `backquotes` is in the repository, every `MXNET_*` is a variable, an option of the build or a name in a
-header, and every `name_of_a_function`, `function()` or `Class::member` stands somewhere in the sources. So do comments of
-the sources, where they name a file by its folder; and the page about operators has every statement that a block may make,
-and nothing that its example has not. The index names each page. Prose is wrapped.
+header, and every `name_of_a_function`, `function()` or `Class::member` stands somewhere in the sources. A command, quoted or
+indented, gives a program of the repository no option that it has not, and CMake no preset. So do comments of the sources,
+where they name a file by its folder; and the page about operators has every statement that a block may make, and nothing
+that its example has not. The index names each page. Prose is wrapped.
 Run without arguments on this repository, or with another root."""
 
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import tree_check
 
-PAGES = ("README.md", "benchmarks/README.md", "src/**/README.md", "docs/**/*.md")
+PAGES = ("README.md", "benchmarks/README.md", "src/**/README.md", "tests/**/README.md", "docs/**/*.md")
 COMMENT = {".h": "//", ".cc": "//", ".cu": "//", ".cuh": "//", ".inc": "//", ".hpp": "//", ".c": "//", ".py": "#", ".cmake": "#"}
 OPERATORS_PAGE, BUILDER, EXAMPLE = "docs/adding_an_operator.md", "src/op/op_builder.h", "examples/operator/scaled_tanh.cc"
 SKIPPED_FOLDERS = {".git", "build", ".venv", "__pycache__"}
@@ -27,14 +28,20 @@ FILE = re.compile(r"[\w/.-]*\w\.(?:cc|h|hpp|cu|cuh|inc|py|cmake|supp|sh|md|map)"
 INDEX = "docs/index.md"
 WIDTH = 120
 FOLDERS = ("src", "include", "tests", "docs", "scripts", "tools", "benchmarks", "examples", "cmake", "python")
+PATHS = (*(f"{folder}/" for folder in FOLDERS), "build/release/")
 PROGRAM = re.compile(r"(?:build/\w+/)?(?P<folder>tests|tools)/(?:[\w/]+/)?(?P<name>\w+)")
 VARIABLE = re.compile(r"MXNET_[A-Z]\w*")
 NAME = re.compile(r"[a-z]\w*_\w*[^\W_]|(?:\w+::)*\w+\(\)|(?:\w+::)+\w+")
+# What is run, behind variables and an interpreter: a program by its file, in quotes without its folder too; then its words.
+COMMAND = re.compile(r"(?:[A-Z_]\w*=\S* )*(?:\S*python3? )?(?P<program>[\w./-]+)(?P<words>(?: .*)?)")
+OPTION = re.compile(r"(?<![^\s\[])--[a-z][\w-]*")
+PRESETS = "CMakePresets.json"
 SOURCE = re.compile(r"(?:^|/)CMakeLists\.txt$|^scripts/|\.(?:cc|h|hpp|cu|cuh|inc|c|py|pyi|cmake|sh|map|supp|json|toml)$")
 OF_THE_RELEASE = "docs/deviations/"  # these pages name what is not here
 # What pages speak of though it is not here: headers of C and of the release, what only the wheel has there, and what
-# oneDNN has.
-ELSEWHERE = {"stdint.h", "stdbool.h", "mxnet/ndarray.h", "mxnet/operator.h", "mxnet/tools/im2rec.py", "fuse_norm_add_relu"}
+# oneDNN and OpenMP have.
+ELSEWHERE = {"stdint.h", "stdbool.h", "mxnet/ndarray.h", "mxnet/operator.h", "mxnet/tools/im2rec.py", "fuse_norm_add_relu",
+             "omp_free"}
 
 
 class Tree:
@@ -49,6 +56,11 @@ class Tree:
             self.folders.add(here)
             self.files.update(os.path.join(here, name) for name in names)
         self.tails = {tail for file in self.files for tail in tails(file)}
+        self.runnable = {}  # by each of their tails
+        for file in self.files:
+            if file.startswith(FOLDERS) and (file.endswith((".py", ".sh")) or file.startswith("scripts/")):
+                for tail in tails(file):
+                    self.runnable.setdefault(tail, []).append(file)
         self.programs, self.variables, self.names = set(), set(), set()
         for file in self.files:
             if SOURCE.search(file):
@@ -112,6 +124,25 @@ def check_name(tree: Tree, quoted: str) -> str:
     return f"names {quoted}, which is nowhere in the sources"
 
 
+def check_command(tree: Tree, text: str) -> list:
+    """Options of programs of the repository, which they or what they share with their neighbours read; presets."""
+    problems = []
+    for preset in re.findall(r"--preset[ =](\w+)", text):
+        if f'"{preset}"' not in tree.read(PRESETS):
+            problems.append(f"names the preset {preset}, which {PRESETS} has not")
+    command = COMMAND.match(text)
+    programs = tree.runnable.get(command["program"], []) if command else []
+    if len(programs) != 1:
+        return problems
+    folder = os.path.dirname(programs[0])
+    beside = [file for file in tree.files if file.endswith(".py") and os.path.dirname(file) in (folder, folder.split("/")[0])]
+    known = "".join(tree.read(file) for file in {programs[0], *beside})
+    for option in OPTION.findall(re.split(r" [|#&>]", command["words"])[0]):
+        if not re.search(rf"{option}(?![\w-])", known) and option != "--help":
+            problems.append(f"gives {command['program']} {option}, which it does not know")
+    return problems
+
+
 def check_width(line: str) -> str:
     """Prose alone: a row of a table is one line, and a command or a long name cannot be broken."""
     prose = re.match(r"(\s*(?:[-*] |\d+\. )?)(?=\S)(?!\|)", line)
@@ -133,6 +164,11 @@ def check_page(tree: Tree, page: str) -> list:
             # One word of many (`name_*.cc`, `{a,b}.h`) names a family; what stands behind a slash is a path.
             if not re.search(r"[*{<]|\.\.\.", quoted):
                 found += [check_word(tree, word.rstrip(".-")) for word in WORD.findall(quoted)]
+            found += check_command(tree, quoted)
+        if not code and line.startswith("    "):
+            found += check_command(tree, line.strip())
+            words = WORD.findall(line.split("#")[0])
+            found += [check_word(tree, word) for word in words if word.startswith(PATHS)]
         problems += [f"{page}:{number}: {problem}" for problem in found if problem]
     return problems
 
@@ -264,6 +300,16 @@ class BadPages(unittest.TestCase):
         self.assertEqual(self.problems(f"{words[:120]}\n- {long}\n| {words} |\n```\n{words}\n```\n\n    {words}"), [])
         self.assert_found("is 150 characters wide", words)
         self.assert_found("is 152 characters wide", f"- {words}")
+
+    def test_commands_give_options_and_presets_that_there_are(self):
+        self.FILES = {**self.FILES, "tools/run.py": 'add_argument("--rounds")', "tools/shared.py": 'add_argument("--seed")'}
+        self.FILES["CMakePresets.json"] = '{"name": "fast"}'
+        good = "`A=1 python3 tools/run.py --rounds 2 --seed=3 [--help] | less --lost` `cmake --preset fast`\n\n    run.py --seed 1"
+        self.assertEqual(self.problems(good), [])
+        self.assert_found("--lost", "`run.py --rounds 2 --lost 1`")
+        self.assert_found("--lost", "    tools/run.py --lost")
+        self.assert_found("tools/lost.py", "    tools/lost.py --rounds 2")
+        self.assert_found("the preset slow", "    ctest --preset slow")
 
     def test_variables_are_those_of_the_configuration(self):
         self.assertEqual(self.problems("`MXNET_THERE=1` and those of `MXNET_`"), [])

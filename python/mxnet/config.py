@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import signal
 import sys
 import textwrap
 from typing import Any, Dict, List, Optional, Sequence, Union
@@ -82,4 +83,5 @@ def _main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads may end first, as `head` does
     sys.exit(_main())

@@ -8,7 +8,7 @@ import logging
 from collections import namedtuple
 from typing import Any, Dict, List, Tuple
 
-from .util import getenv
+from . import config
 
 __all__ = ["BatchEndParam", "FeedForward", "load_checkpoint", "load_params", "save_checkpoint"]
 
@@ -87,9 +87,7 @@ def load_checkpoint(prefix: str, epoch: int) -> Tuple[Any, Dict[str, Any], Dict[
 
 def _create_kvstore(kvstore: Any, num_device: int, arg_params: Dict[str, Any]) -> Tuple[Any, bool]:
     """The store that is meant, None where one device needs none; and whether it updates the weights."""
-    from .util import getenv
-
-    update_on_kvstore = bool(int(getenv("MXNET_UPDATE_ON_KVSTORE") or "1"))
+    update_on_kvstore = config.get("MXNET_UPDATE_ON_KVSTORE") == "1"
     if kvstore is None or (isinstance(kvstore, str) and num_device == 1 and "dist" not in kvstore):
         return None, False
     from . import kvstore as kv
@@ -143,8 +141,8 @@ def _update_params_on_kvstore(param_arrays: Any, grad_arrays: Any, kvstore: Any,
 
 def _update_aggregation_size(kvstore: Any) -> int:
     """How many arrays go to a store together: MXNET_UPDATE_AGGREGATION_SIZE; by itself 16 where they share a ring, else one."""
-    given = getenv("MXNET_UPDATE_AGGREGATION_SIZE")
-    if given is not None and given != "auto":
+    given = config.get("MXNET_UPDATE_AGGREGATION_SIZE")
+    if given != "auto":
         return int(given)
     return 16 if "nccl" in kvstore.type else 1
 

@@ -4,6 +4,9 @@
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
 
 import mxnet as mx
 import pytest
@@ -76,6 +79,14 @@ def test_command_prints_json(run_python):
     done = run_python(None, "--json", module="mxnet.config")
     assert done.returncode == 0, done.stderr
     assert {row["name"] for row in json.loads(done.stdout)} == {row["name"] for row in mx.config.rows()}
+
+
+def test_command_ends_in_silence_where_its_reader_has_ended():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "mxnet.config"], stdout=writer, stderr=subprocess.PIPE, timeout=300)
+    os.close(writer)
+    assert done.returncode == -signal.SIGPIPE and done.stderr == b"", done.stderr
 
 
 def test_command_lists_what_is_pending(run_python):

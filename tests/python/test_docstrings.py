@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users call has a docstring of its own: help() of an override else shows what the base has to say."""
+"""What users call has a docstring of its own: help() of an override else shows what the base has to say. Examples in
+docstrings run."""
 
 import ast
+import re
 from pathlib import Path
+
+import mxnet as mx
+import numpy as np
+import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "mxnet"
 
@@ -51,3 +57,50 @@ def test_public_functions_have_docstrings():
 
 def test_every_file_says_what_it_is_for():
     assert [name for name, tree in _sources() if ast.get_docstring(tree) is None] == []
+
+
+def _examples():
+    """Code by place: paragraphs of docstrings that are indented (those with >>> have a test beside symbols')."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            text = ast.get_docstring(node) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) else None
+            for paragraph in (text or "").split("\n\n"):
+                if ">>>" not in paragraph and re.fullmatch(r"(    .*\n?)+", paragraph):
+                    place = f"{path.relative_to(PACKAGE)}:{getattr(node, 'name', 'module')}"
+                    found[place] = "\n".join(line[4:] for line in paragraph.splitlines())
+    return found
+
+
+EXAMPLES = _examples()
+
+
+def _module(batches, bound):
+    network = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=10), name="softmax")
+    module = mx.mod.Module(network)
+    if bound:
+        module.bind(batches.provide_data, batches.provide_label)
+        module.init_params()
+    return module
+
+
+def _told(code):
+    """What examples take for granted."""
+    images = np.ones((64, 1, 28, 28), "float32")
+    batches = mx.io.NDArrayIter(images, np.zeros(64), 32, label_name="softmax_label")
+    cell = mx.gluon.rnn.LSTMCell(64)
+    cell.initialize()
+    return {
+        "mx": mx, "gluon": mx.gluon, "NDArrayIter": mx.io.NDArrayIter, "images": images, "train_batches": batches,
+        "test_batches": batches, "module": _module(batches, not re.search(r"\.(bind|fit)\(", code)), "cell": cell,
+        "inputs": mx.nd.ones((32, 20, 8)), "scores": mx.nd.ones((32, 10)), "classes": mx.nd.zeros(32),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("place", EXAMPLES)
+def test_an_example_runs(place):
+    exec(compile(EXAMPLES[place], place, "exec"), _told(EXAMPLES[place]))  # pylint: disable=exec-used
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 9

@@ -65,6 +65,19 @@ def test_what_is_missing_has_a_reason():
                 assert any(way in page for way in ways_to_write(f"{module_name}.{name}")), f"{module_name}.{name}"
 
 
+def test_classes_say_the_module_in_which_programs_find_them():
+    """Pickles name it, and help() and messages show it."""
+    private = {}
+    for module_name in SURFACE:
+        present_and_missing(module_name)  # imports it
+    for row in (DATA / "public_names.txt").read_text().split():
+        module_name, _, name = row.rpartition(".")
+        found = getattr(sys.modules.get(module_name), name, None)
+        if isinstance(found, type) and "._" in found.__module__:
+            private[row] = found.__module__
+    assert private == {}
+
+
 def main(arguments):
     prefixes = [argument for argument in arguments if not argument.startswith("--")]
     total = [0, 0]

@@ -12,12 +12,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ..base import numeric_types
-from ..ndarray import NDArray
+from ..base import numeric_types  # noqa: F401  (a name of this module in 1.x)
 from ..util import is_np_array
 from ._errors import MismatchError
+from ._loss_base import Loss, apply_weighting as _apply_weighting, reshape_like as _reshape_like, softplus as _softplus
 from ._ops import op
-from .block import HybridBlock
 
 __all__ = [
     "CTCLoss", "CosineEmbeddingLoss", "HingeLoss", "HuberLoss", "KLDivLoss", "L1Loss", "L2Loss", "LogisticLoss", "Loss",
@@ -25,50 +24,9 @@ __all__ = [
     "SoftmaxCrossEntropyLoss", "SquaredHingeLoss", "TripletLoss",
 ]
 
+Loss.__module__ = __name__  # pickles of other versions look for it here
+
 _TINY = 1e-12  # keeps logarithms and quotients finite
-
-
-def _apply_weighting(F: Any, loss: Any, weight: Optional[float], sample_weight: Any) -> Any:
-    if sample_weight is not None:
-        loss = op(F, "broadcast_mul")(loss, sample_weight)
-    if weight is not None:
-        if not isinstance(weight, numeric_types):
-            raise ValueError(f"given weight of type {type(weight).__name__}, expected a number")
-        loss = loss * weight
-    return loss
-
-
-def _reshape_like(F: Any, x: Any, y: Any) -> Any:
-    return x if isinstance(x, NDArray) and x.shape == y.shape else op(F, "reshape_like")(x, y)
-
-
-def _softplus(F: Any, x: Any) -> Any:
-    return op(F, "Activation")(x, act_type="softrelu")
-
-
-class Loss(HybridBlock):
-    """What all losses have in common: subclass it and give hybrid_forward."""
-
-    def __init__(self, weight: Optional[float], batch_axis: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._weight = weight
-        self._batch_axis = batch_axis
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
-
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """Returns the loss of each sample, (batch,), from predictions and labels; a subclass gives it."""
-        raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")
-
-    def _per_sample(self, F: Any, loss: Any, how: str = "mean") -> Any:
-        """The mean or sum over all axes but that of the batch."""
-        if not is_np_array():
-            return getattr(F, how)(loss, axis=self._batch_axis, exclude=True)
-        if self._batch_axis != 0:
-            loss = F.np.swapaxes(loss, 0, self._batch_axis)
-        flat = isinstance(loss, NDArray) and len(loss.shape) == 2
-        return getattr(F.np, how)(loss if flat else F.npx.batch_flatten(loss), axis=1)
 
 
 class L2Loss(Loss):

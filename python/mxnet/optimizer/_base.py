@@ -357,4 +357,4 @@ def aggregation_size(default: int) -> int:
     from ..util import getenv
 
     given = getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE")
-    return max(1, min(60, default if given is None else int(given)))
+    return max(1, min(60, int(given) if given else default))  # empty is unset

@@ -79,6 +79,9 @@ void infer_scalar(const ScalarParams& params, Infer& infer) {
 
 Gradients row_gradient(BinaryRow row, bool scalar_left, const ScalarParams& params, Grad& grad) {
   if (!has_slope(row)) return {Value()};
+  // x to the power of 0 is 1 everywhere, while the slope's x to the power of -1 may be infinite.
+  if (row == BinaryRow::power && !scalar_left && params.scalar == 0)
+    return {apply("zeros_like", {grad.in(0)})};
   const Expr array(grad.in(0)), scalar(params.scalar);
   const Expr slope = scalar_left ? binary_slope_expr(row, false, scalar, array)
                                  : binary_slope_expr(row, true, array, scalar);

@@ -17,6 +17,7 @@
 #include "op/loops/convert.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
+#include "op/rows/row_math.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
@@ -28,7 +29,7 @@ namespace {
 // Positions of so many elements at a time; the buffers stay in the first-level cache.
 constexpr int64_t kBlock = 512;
 
-// The first dimension may be unknown (-1): it does not enter.
+// The first dimension may be unknown (-1): it does not enter. What no position can hold wraps.
 void ravel_cpu(const RavelParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &out = context.out(0);
   const int64_t n = out.size();
@@ -42,7 +43,8 @@ void ravel_cpu(const RavelParams& params, KernelContext& context) {
           const int64_t size = params.shape[d];
           convert_array(data.as<const T>() + d * n + i, indices.data(), count);
           int64_t *const to = positions.data(), *const from = indices.data();
-          for (int64_t j = 0; j < count; ++j) to[j] = to[j] * size + from[j];
+          for (int64_t j = 0; j < count; ++j)
+            to[j] = row_math::plus(row_math::multiply(to[j], size), from[j]);
         }
         convert_array(positions.data(), out.as<T>() + i, count);
       }

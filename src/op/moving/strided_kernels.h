@@ -16,9 +16,7 @@ using StridedKernel = void (*)(const char* in, char* out, const StridedLoop& out
 
 // Whether rows of `width` bytes are worth going past the caches: so many lines that the ends, which
 // share lines with other rows, do not matter, or whole lines out of memory that is read on and on
-// (`in_order`). `places`: all bits of the places and steps where rows begin. On a Zen 4 rows of 128
-// bytes that lie together were joined three times as fast, and taken apart half as fast; rows of
-// 140 bytes took three times as long.
+// (`in_order`). `places`: all bits of the places and steps where rows begin.
 constexpr bool worth_streaming(int64_t width, bool in_order, int64_t places) {
   return width >= (in_order && places % int64_t{64} == 0 ? 128 : 512);
 }

@@ -19,6 +19,11 @@ constexpr double kCost = 8.0;  // elementary operations an element
 Value call(const char* op, const Value& a) { return apply(op, {a}); }
 // 1 where a > 0, else 0.
 Value positive(const Value& a) { return apply("_greater_scalar", {a}, {{"scalar", "0"}}); }
+// 1 above zero, factor * exp(x) below.
+Value bent_exponential(const Value& x, double factor) {
+  const Value below = call("exp", apply("_minimum_scalar", {x}, {{"scalar", "0"}}));
+  return positive(x) + (1.0 - positive(x)) * below * factor;
+}
 
 }  // namespace
 
@@ -83,9 +88,9 @@ Value activation_gradient(ActivationRow row, double slope, const Value& dy, cons
     case ActivationRow::leaky:
       return dy * (positive(x) * (1.0 - slope) + slope);
     case ActivationRow::elu:
-      return dy * (positive(y) + (1.0 - positive(y)) * (y + slope));
+      return dy * bent_exponential(x, slope);
     case ActivationRow::selu:
-      return dy * (positive(y) * kSeluScale + (1.0 - positive(y)) * (y + kSeluScale * kSeluAlpha));
+      return dy * bent_exponential(x, kSeluAlpha) * kSeluScale;
     case ActivationRow::gelu: {
       const Value below = (call("erf", x * kRootHalf) + 1.0) * 0.5;
       const Value density = call("exp", x * x * -0.5) * kNormal;

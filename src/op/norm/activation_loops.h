@@ -17,9 +17,9 @@ namespace mxnet {
   ROW(softrelu, (x > T(0) ? x : T(0)) + log1p(exp(-absolute(x))), -expm1(-y), kY) \
   ROW(softsign, x / (T(1) + absolute(x)), T(1) / ((T(1) + absolute(x)) * (T(1) + absolute(x))), kX) \
   ROW(leaky,    select(x > T(0), x, s * x), select(x > T(0), T(1), s), kX) \
-  ROW(elu,      select(x > T(0), x, s * expm1(x)), select(y > T(0), T(1), y + s), kY) \
+  ROW(elu,      select(x > T(0), x, s * expm1(x)), select(x > T(0), T(1), s * exp(x)), kX) \
   ROW(selu,     T(kSeluScale) * select(x > T(0), x, T(kSeluAlpha) * expm1(x)), \
-                select(y > T(0), T(kSeluScale), y + T(kSeluScale * kSeluAlpha)), kY) \
+                T(kSeluScale) * select(x > T(0), T(1), T(kSeluAlpha) * exp(x)), kX) \
   ROW(gelu,     x * normal_below(x), normal_below(x) + weighted_density(x), kX)
 // clang-format on
 

@@ -292,7 +292,7 @@ bool define() {
   OpBuilder<LeakyParams> back("_backward_LeakyReLU");
   back.doc("Gradient of LeakyReLU.")
       .input("head_grad", "Gradient of the result.")
-      .input("data", "Argument of the forward call; its result for elu and selu.")
+      .input("data", "Argument of the forward call.")
       .input("slopes", "Those of prelu and rrelu.");
   add_params(back)
       .num_inputs([](const LeakyParams& params) {

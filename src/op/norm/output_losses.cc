@@ -153,10 +153,8 @@ bool define(const char* name, const char* alias, const char* backward, const cha
 void infer_svm(InferArg data, InferArg label) {
   label.same_dtype(data);
   if (!data.rank_known()) return;
-  if (data.ndim() < 2) data.fail("rank 2 or more");
-  Shape shape;
-  for (int i = 0; i + 1 < data.ndim(); ++i) shape.push_back(data.dim(i));
-  label.set_shape(shape);
+  if (data.ndim() < 1) data.fail("rank 1 or more");
+  label.set_shape(Shape(data.shape().dims().first(static_cast<std::size_t>(data.ndim() - 1))));
 }
 
 void svm_backward(const SvmParams& params, KernelContext& context) {

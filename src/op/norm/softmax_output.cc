@@ -28,7 +28,7 @@ struct SoftmaxOutputParams {
 };
 
 // Rows of classes: across channels at each position, along the last axis, or all that belongs to
-// one example.
+// one example, which of a vector is one number.
 RowLayout class_rows(const SoftmaxOutputParams& params, const Shape& shape) {
   if (params.multi_output) return rows_along(shape, 1);
   return rows_behind(shape, params.preserve_shape ? shape.ndim() - 1 : 1);
@@ -154,12 +154,15 @@ void backward(const SoftmaxOutputParams& params, KernelContext& context) {
 void infer_label(const SoftmaxOutputParams& params, InferArg data, InferArg label) {
   label.same_dtype(data);
   if (!data.rank_known()) return;
-  if (data.ndim() < 2) data.fail("rank 2 or more");
+  if (data.ndim() < (params.multi_output ? 2 : 1))
+    data.fail(params.multi_output ? "rank 2 or more" : "rank 1 or more");
   if (label.rank_known() && label.shape() == data.shape()) return;
+  if (data.ndim() == 1 && !params.preserve_shape) {
+    label.set_shape(data.shape());  // each number is a row of its own
+    return;
+  }
   if (!params.multi_output) {
-    Shape shape;
-    for (int i = 0; i + 1 < data.ndim(); ++i) shape.push_back(data.dim(i));
-    label.set_shape(shape);
+    label.set_shape(Shape(data.shape().dims().first(static_cast<std::size_t>(data.ndim() - 1))));
     return;
   }
   if (!data.known()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of products of bfloat16, as those of packed_gemm.inc are.
+// Tiles of products of bfloat16, as those of packed_tiles.inc are.
 #include "op/products/packed_bfloat16.h"
 
 #include <algorithm>

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "base/lock.h"
 #include "op/op_builder.h"
 #include "op/quantize/byte_loops.h"
 #include "op/quantize/channels_last.h"
+#include "op/run/copy_whole.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
@@ -73,7 +73,7 @@ void quantize_v2_cpu(const QuantizeParams& params, KernelContext& context) {
   auto range = calibrated(params.min_calib, params.max_calib, "_contrib_quantize_v2");
   if (in.dtype != DType::kFloat32) {
     // Integers already: they stand for themselves unless a range says otherwise.
-    std::memcpy(out.data, in.data, static_cast<std::size_t>(in.size()));
+    copy_whole(in, out);
     if (!range) {
       const float end = wide_limit(in.dtype);
       range = Range{in.dtype == DType::kUInt8 ? 0.0f : -end, end};

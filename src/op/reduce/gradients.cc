@@ -80,6 +80,10 @@ Gradients one(Value value) { return {std::move(value)}; }
 
 }  // namespace
 
+Value over_root(const Value& dy, const Value& y) {
+  return dy / (y + apply("_equal_scalar", {y}, {{"scalar", "0"}}));
+}
+
 Gradients sum_gradient(const AxisChoice& choice, Grad& grad) {
   return one(spread_value(choice, grad.dout(0), grad.in(0)));
 }
@@ -121,7 +125,8 @@ Gradients abs_norm_gradient(const AxisChoice& choice, Grad& grad) {
 
 Gradients root_norm_gradient(const AxisChoice& choice, Grad& grad) {
   const Value x = grad.in(0);
-  if (grad.differentiable()) return one(spread_value(choice, grad.dout(0) / grad.out(0), x) * x);
+  if (grad.differentiable())
+    return one(spread_value(choice, over_root(grad.dout(0), grad.out(0)), x) * x);
   return one(spread_fused("_backward_norm", choice, grad.dout(0), grad.out(0), x));
 }
 

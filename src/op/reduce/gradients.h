@@ -5,6 +5,9 @@
 
 namespace mxnet {
 
+// dy / y, and dy itself where y is zero: there roots have a corner, of which the gradient is zero.
+Value over_root(const Value& dy, const Value& y);
+
 Gradients sum_gradient(const AxisChoice& choice, Grad& grad);
 Gradients mean_gradient(const AxisChoice& choice, Grad& grad);
 Gradients prod_gradient(const AxisChoice& choice, Grad& grad);

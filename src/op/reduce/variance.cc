@@ -164,13 +164,13 @@ bool define(const char* name, const char* output) {
                           context.out(1), context.out(0), context);
       })
       .grad([](const VarianceParams& params, Grad& grad) {
-        // d var = 2 (x - mean) / (n - ddof), d std = (x - mean) / ((n - ddof) std).
+        // d var = 2 (x - mean) / (n - ddof), d std = (x - mean) / ((n - ddof) std), 0 of constants.
         const AxisChoice choice = params.choice();
         const Value x = grad.in(0);
         Value dx;
         if (grad.has_dout(0)) {
           const Value centred = x - spread_value(choice, grad.out(1), x);
-          const Value dy = root ? grad.dout(0) / grad.out(0) : grad.dout(0) * 2.0;
+          const Value dy = root ? over_root(grad.dout(0), grad.out(0)) : grad.dout(0) * 2.0;
           Attrs attrs = spread_attrs(choice);
           attrs.emplace_back("ddof", std::to_string(params.ddof));
           dx = apply("_backward_mean", {dy, x}, std::move(attrs)) * centred;

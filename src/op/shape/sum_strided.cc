@@ -15,7 +15,7 @@ namespace {
 
 using Dim = StridedPlan::Dim;
 
-constexpr std::size_t kSumBytes = 8;  // of an int64 or of a double
+constexpr std::size_t kSumBytes = 8;  // of a sum, whatever it is of
 
 // Loops sorted by the step in the spread array, so that it is read in order.
 struct Loops {
@@ -82,7 +82,8 @@ struct Elements {
 
 Elements elements_of(DType dtype) {
   return dispatch_dtype<kNumeric>(dtype, "gradient", []<class T>(TypeTag<T>) {
-    using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+    // Integers wrap around, which only unsigned ones may.
+    using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
     static_assert(sizeof(Sum) == kSumBytes);
     return Elements{sizeof(T), sum_rows<T, Sum>, store<T, Sum>};
   });

@@ -15,10 +15,13 @@ struct RoiPoolingParams {
   float spatial_scale;
 };
 
-// The place of the feature map that a coordinate of the image lies in.
+// The place of the feature map that a coordinate of the image lies in. Far outside, where infinity
+// is, all are alike; NaN is far below.
 template <class T>
 MX_HOST_DEVICE int64_t roi_place(T x, float spatial_scale) {
-  return static_cast<int64_t>(std::round(x * static_cast<T>(spatial_scale)));
+  constexpr T kFar = 1LL << 40;  // no map is as large; products with numbers of bins fit int64
+  const T place = std::round(x * static_cast<T>(spatial_scale));
+  return static_cast<int64_t>(place > -kFar ? place < kFar ? place : kFar : -kFar);
 }
 
 // Places of bin i of `bins`, [first, last), along an axis of `size` places.

@@ -97,6 +97,19 @@ def test_vocabularies_and_embeddings(tmp_path):
     np.testing.assert_array_equal(made.get_vecs_by_tokens(["b", "nothing"]).asnumpy(), [[5, 6], [0, 0]])
 
 
+@pytest.mark.parametrize("lines, error", [
+    ("c 1 2\nb 3 x4\n", "line 2: given 'b 3 x4', expected numbers"),
+    ("c 1 2\nb 3 4 5\n", "line 2: given 3 numbers, expected 2"),
+    ("c 1 2\n<unk> 3 4 5\n", "given 3 numbers of <unk>, expected 2"),
+    ("c\n", "line 1: given 'c', expected a word and numbers"),
+])  # fmt: skip
+def test_files_of_vectors_are_refused_with_their_place(tmp_path, lines, error):
+    path = tmp_path / "vectors.txt"
+    path.write_text(lines)
+    with pytest.raises(ValueError, match=f"vectors.txt.*{error}"):
+        text.embedding.CustomEmbedding(str(path))
+
+
 def test_gradients_by_the_old_interface():
     both = mx.contrib.autograd.grad_and_loss(lambda x, y: x * y)
     (first, second), value = both(mx.nd.array([2.0]), mx.nd.array([3.0]))

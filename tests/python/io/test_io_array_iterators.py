@@ -178,6 +178,34 @@ def test_an_iterator_needs_neither_labels_nor_filling():
     np.testing.assert_array_equal(module.predict(data).asnumpy().ravel(), [6, 6, 3, 3, 0, 0])
 
 
+def test_filling_is_what_getpad_says():
+    """SageMaker's inference handler sets it on the iterator, so that predict leaves out its own rows."""
+    values = np.arange(12, dtype=np.float32).reshape(6, 2)
+    data = mx.io.NDArrayIter(values, batch_size=4)
+    data.getpad = lambda: 1
+    assert [batch.pad for batch in data] == [1, 1]
+    module = mx.mod.Module(mx.sym.identity(mx.sym.var("data")), label_names=None)
+    module.bind(data.provide_data, for_training=False)
+    module.init_params()
+    np.testing.assert_array_equal(module.predict(data).asnumpy(), values[[0, 1, 2, 4, 5, 0]])
+
+
+class Tenfold(mx.io.NDArrayIter):
+    """Data and labels are asked for, so that they may be other ones."""
+
+    def getdata(self):
+        return [data * 10 for data in super().getdata()]
+
+    def getlabel(self):
+        return []
+
+
+def test_parts_of_a_batch_are_those_of_a_class_that_says_them():
+    batches = list(Tenfold(np.arange(3, dtype=np.float32), batch_size=2))
+    assert [batch.data[0].asnumpy().tolist() for batch in batches] == [[0, 10], [20, 0]]
+    assert [(batch.label, batch.pad) for batch in batches] == [([], 0), ([], 1)]
+
+
 @pytest.mark.parametrize("name", ["iter_next", "getdata"])
 def test_what_an_iterator_must_have_is_named(name):
     with pytest.raises(NotImplementedError, match=f"DataIter has no {name}"):

@@ -396,6 +396,16 @@ def test_arrays_go_to_the_store_together_as_its_variable_says(size, calls):
     assert store.counts == calls
 
 
+def test_variables_of_stores_are_read_as_all_are(run_python):
+    """A bool may be a word in any case, and what is empty is unset."""
+    code = "import mxnet as mx; print(mx.model._create_kvstore('device', 2, {})[1], mx.model._update_aggregation_size(mx.kv.create()))"
+    answers = {
+        run_python(code, env={"MXNET_UPDATE_ON_KVSTORE": on, "MXNET_UPDATE_AGGREGATION_SIZE": size}).stdout: (on, size)
+        for on, size in [("False", "3"), ("TRUE", ""), ("0", "auto")]
+    }
+    assert list(answers) == ["False 3\n", "True 1\n", "False 1\n"], answers
+
+
 def test_updates_through_a_store_are_the_same_in_any_groups():
     def weights(size):
         with mx.util.environment("MXNET_UPDATE_AGGREGATION_SIZE", size):

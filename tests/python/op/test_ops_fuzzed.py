@@ -75,6 +75,41 @@ def test_added_gradients_of_integers_wrap_around(mx, dtype):
     np.testing.assert_array_equal(got, np.full(5, np.array(most) + np.array(3, dtype), dtype))
 
 
+def test_positions_and_sums_that_no_number_holds_wrap_around(mx):
+    most = np.iinfo("int64").max
+    with np.errstate(over="ignore"):
+        at = mx.run("_ravel_multi_index", np.array([[most, 3], [5, 1]]), shape="(-1,4)")[0]
+        np.testing.assert_array_equal(at, np.array([most, 3]) * np.int64(4) + np.array([5, 1]))
+        traced = mx.run("_np_trace", np.full((3, 3), most))[0]
+        np.testing.assert_array_equal(traced, np.array([most]) * np.int64(3))
+    small = mx.run("_np_trace", np.full((3, 3, 2), -100, "int8"))[0]
+    np.testing.assert_array_equal(small, np.full(2, -300, "int64").astype("int8"))
+
+
+@pytest.mark.parametrize("dtype, size", [("uint8", 256), ("int8", 256), ("int8", 200), ("uint8", 512), ("int8", 100), ("int32", 5)])
+def test_means_of_more_whole_numbers_than_their_type_counts(mx, dtype, size):
+    x = np.ones(size, dtype)
+    got = mx.gradients("mean", [x], [np.full_like(mx.run("mean", x)[0], 100)])[0]
+    np.testing.assert_array_equal(got, np.full(size, 100 // size, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_regions_without_an_end(mx, dtype):
+    """Bins of an infinite region hold all that is on their side; NaN is somewhere."""
+    data = np.arange(1, 17).reshape(1, 1, 4, 4).astype(dtype)
+    inf, nan = np.inf, np.nan
+    regions = [[0, 0, 0, inf, inf], [0, inf, inf, inf, inf], [0, nan, nan, 3, 3], [0, 0, 1, inf, 2]]
+    got = mx.run("ROIPooling", data, np.array(regions, dtype), pooled_size="(2,2)", spatial_scale=1.0)[0]
+    want = [[[16, 0], [0, 0]], [[0, 0], [0, 0]], [[8, 0], [12, 0]]]
+    np.testing.assert_array_equal(got[[0, 1, 3], 0], want)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+def test_quantized_nothing_is_nothing(mx, dtype):
+    got = mx.run("_contrib_quantize_v2", np.zeros((0, 3), dtype), out_type="int8")
+    assert got[0].shape == (0, 3) and got[0].dtype == np.int8
+
+
 def test_whole_numbers_wrap_around(mx):
     most = np.iinfo("int64").max
     pad = mx.gradients("_npi_pad", [np.zeros(3, "int64")], [np.full(6, most)], mode="edge", pad_width="((1,2),)")[0]

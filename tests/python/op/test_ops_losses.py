@@ -42,6 +42,26 @@ def test_softmax_output_across_channels(mx, rng):
             agree(grad, want / divisor)
 
 
+def test_softmax_output_of_a_vector(mx, rng):
+    x, want = normal(rng, (4,)), np.array([0.25, 0, 0.5, 1])
+    agree(mx.run("SoftmaxOutput", x, want)[0], np.ones(4))  # each number is a row of one class
+    agree(mx.gradients("SoftmaxOutput", [x, want], [x], wanted=[0])[0], 1 - want)
+    agree(mx.run("SoftmaxOutput", x, want, preserve_shape=True)[0], softmax(x))
+    agree(mx.gradients("SoftmaxOutput", [x, want], [x], wanted=[0], preserve_shape=True)[0], softmax(x) - want)
+    agree(mx.gradients("SoftmaxOutput", [x, np.array(2.0)], [x], wanted=[0], preserve_shape=True)[0], softmax(x) - np.eye(4)[2])
+    for label, attrs in ((2.0, {}), ([1.0], {}), ([1.0], {"preserve_shape": True}), (want, {"multi_output": True})):
+        with pytest.raises(Failure, match="label|rank 2"):
+            mx.run("SoftmaxOutput", x, np.array(label), **attrs)
+
+
+def test_svm_output_of_a_vector(mx):
+    x = np.array([1.0, 2, 3.5])
+    agree(mx.run("SVMOutput", x, np.array(1.0))[0], x)
+    agree(mx.gradients("SVMOutput", [x, np.array(1.0)], [x], wanted=[0])[0], np.array([4.0, 0, 9]))
+    with pytest.raises(Failure, match="label"):
+        mx.run("SVMOutput", x, x)
+
+
 def test_softmax_cross_entropy(mx, rng):
     x, label = normal(rng, (6, 9)), rng.integers(0, 9, 6).astype("float64")
     want = -np.log(softmax(x)[np.arange(6), label.astype(int)]).sum()

@@ -182,6 +182,41 @@ def test_batch_norm_needs_calibration(mx, rng):
         mx.run("_contrib_quantized_batch_norm", *inputs)
 
 
+def divergence(hist, half, levels):
+    """What the range of `half` bins to each side of the middle one loses, bin by bin."""
+    middle = len(hist) // 2
+    inside = hist[middle - half : middle + half + 1].astype("float64")
+    p = inside.copy()
+    p[0] += hist[: middle - half].sum()
+    p[-1] += hist[middle + half + 1 :].sum()
+    merged, q = len(p) // levels, np.zeros_like(p)
+    for level in range(levels):
+        bins = slice(level * merged, None if level == levels - 1 else (level + 1) * merged)
+        full = p[bins] != 0
+        q[bins][full] = inside[bins].sum() / max(full.sum(), 1)
+    for each in (p, q):
+        empty = each == 0
+        if empty.all() or 1e-4 * empty.sum() >= (~empty).sum():
+            return np.inf
+        each[~empty] -= 1e-4 * empty.sum() / (~empty).sum()
+        each[empty] = 1e-4
+    p, q = p / p.sum(), q / q.sum()
+    return (p * np.log(p / q)).sum() if (q > 0).all() else np.inf
+
+
+@pytest.mark.parametrize("bins, levels", [(15, 15), (41, 7), (401, 15), (1001, 255), (3, 1), (1, 1)])
+def test_entropy_is_that_of_each_range_bin_by_bin(mx, rng, bins, levels):
+    edges = np.linspace(-1, 1, bins + 1, dtype="float32")
+    for values in (rng.standard_normal(5000) / 4, rng.standard_normal(50) / 4, np.abs(rng.standard_normal(300)) / 4, np.array([0.0, 0.9])):
+        hist = np.histogram(values, bins=edges)[0].astype("float32")
+        least = levels // 2
+        want = [divergence(hist, half, levels) for half in range(least, bins // 2 + 1)]
+        threshold, lost = mx.run("_contrib_calibrate_entropy", hist, edges, num_quantized_bins=levels)
+        np.testing.assert_allclose(lost[0], min(want), rtol=1e-5, atol=1e-12)
+        best = int(np.argmin(np.abs(edges - threshold[0]))) - bins // 2 - 1 - least
+        np.testing.assert_allclose(want[best], min(want), rtol=1e-9, atol=1e-12)
+
+
 def test_entropy_cuts_off_outliers(mx, rng):
     values = np.append(rng.standard_normal(100000), [30.0, -30.0])
     hist, edges = np.histogram(values, bins=2001, range=(-30, 30))

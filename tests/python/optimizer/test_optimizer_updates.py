@@ -225,6 +225,7 @@ def test_aggregation_size_comes_from_its_variable(run_python):
     code = "import mxnet as mx; print(mx.optimizer.SGD().aggregate_num, mx.optimizer.LAMB().aggregate_num)"
     assert run_python(code).stdout.split() == ["4", "45"]
     assert run_python(code, env={"MXNET_OPTIMIZER_AGGREGATION_SIZE": "7"}).stdout.split() == ["7", "7"]
+    assert run_python(code, env={"MXNET_OPTIMIZER_AGGREGATION_SIZE": ""}).stdout.split() == ["4", "45"]  # unset
 
 
 @pytest.mark.parametrize("size, calls", [(None, [4, 4, 2]), (3, [3, 3, 3, 1]), (10, [10])])

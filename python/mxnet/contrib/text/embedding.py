@@ -22,7 +22,11 @@ def _lines_of_vectors(path: str, elem_delim: str, encoding: str) -> Iterator[Tup
             fields = line.rstrip().split(elem_delim)
             if len(fields) <= 1:
                 raise ValueError(f"{place}: given {line.rstrip()!r}, expected a word and numbers")
-            yield place, fields[0], [float(field) for field in fields[1:]]
+            try:
+                values = [float(field) for field in fields[1:]]
+            except ValueError as error:
+                raise ValueError(f"{place}: given {line.rstrip()!r}, expected numbers behind the word") from error
+            yield place, fields[0], values
 
 
 class _TokenEmbedding(Vocabulary):
@@ -69,6 +73,8 @@ class _TokenEmbedding(Vocabulary):
                 self._token_to_idx[word] = len(self._idx_to_token)
                 self._idx_to_token.append(word)
                 words.add(word)
+        if unknown is not None and len(unknown) != (self._vec_len or len(unknown)):
+            raise ValueError(f"{path}: given {len(unknown)} numbers of {self.unknown_token}, expected {self._vec_len} as of other words")
         first = unknown if unknown is not None else init_unknown_vec(shape=self._vec_len).asnumpy().tolist()
         self._idx_to_vec = nd.array([first, *vectors])
 

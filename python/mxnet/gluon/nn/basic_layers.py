@@ -16,6 +16,9 @@ __all__ = [
     "InstanceNorm", "Lambda", "LayerNorm", "Sequential",
 ]
 
+for _class in (BatchNorm, BatchNormReLU, GroupNorm, InstanceNorm, LayerNorm):
+    _class.__module__ = __name__  # pickles of other versions look for it here
+
 
 class _Container:
     """What Sequential and HybridSequential have in common."""

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, transposed convolutions, pooling and padding, in one to three dimensions."""
+"""Convolutions, transposed convolutions and padding, in one to three dimensions; pooling, by the module of 1.x."""
 
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, Tuple, TypeVar
 
-import numpy as np
-
 from ..._signatures import with_defaults
-from ...base import numeric_types
-from .._errors import MismatchError
+from ...base import numeric_types  # noqa: F401  (a name of this module in 1.x)
 from .._ops import op
 from ..block import HybridBlock
+from ._pooling import (
+    AvgPool1D, AvgPool2D, AvgPool3D, GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D, GlobalMaxPool1D, GlobalMaxPool2D,
+    GlobalMaxPool3D, MaxPool1D, MaxPool2D, MaxPool3D,
+)  # fmt: skip
+from ._windows import one_of_layouts, per_dimension
 from .activations import Activation
 
 __all__ = [
@@ -20,22 +22,9 @@ __all__ = [
     "GlobalMaxPool3D", "MaxPool1D", "MaxPool2D", "MaxPool3D", "ReflectionPad2D",
 ]
 
-
-def _tuple(value: Any, dims: int) -> Tuple[int, ...]:
-    """A number as a tuple of it, one per dimension."""
-    if isinstance(value, (*numeric_types, np.integer)):
-        number: Any = value
-        return (int(number),) * dims
-    value = tuple(value)
-    if len(value) != dims:
-        raise MismatchError(f"given {value}, expected a number or {dims} of them")
-    return value
-
-
-def _layout(layout: str, *allowed: str) -> str:
-    if layout not in allowed:
-        raise MismatchError(f"given layout {layout!r}, expected one of {', '.join(allowed)}")
-    return layout
+for _name in __all__:
+    if _name in globals():  # those of _pooling
+        globals()[_name].__module__ = __name__  # pickles of other versions look for it here
 
 
 def shown_convolution(layer: Any, facts: Dict[str, Any], weight: Any, bias: Any) -> str:
@@ -92,16 +81,16 @@ class _Conv(HybridBlock):
             self._op_name = op_name
             self._kwargs: Dict[str, Any] = {
                 "kernel": kernel_size,
-                "stride": _tuple(strides, dims),
-                "dilate": _tuple(dilation, dims),
-                "pad": _tuple(padding, dims),
+                "stride": per_dimension(strides, dims),
+                "dilate": per_dimension(dilation, dims),
+                "pad": per_dimension(padding, dims),
                 "num_filter": channels,
                 "num_group": groups,
                 "no_bias": not use_bias,
                 "layout": layout,
             }
             if adj is not None:
-                self._kwargs["adj"] = _tuple(adj, dims)
+                self._kwargs["adj"] = per_dimension(adj, dims)
             self.weight = self.params.get(
                 "weight", shape=self._weight_shape(), init=weight_initializer, allow_deferred_init=True
             )
@@ -155,8 +144,8 @@ class _Convolution(_Conv):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            channels, _tuple(kernel_size, self._dims), strides, padding, dilation, groups, _layout(layout, *self._layouts),
-            in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs,
+            channels, per_dimension(kernel_size, self._dims), strides, padding, dilation, groups,
+            one_of_layouts(layout, *self._layouts), in_channels, activation, use_bias, weight_initializer, bias_initializer, **kwargs,
         )
 
 
@@ -184,11 +173,11 @@ class _Transposed(_Conv):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            channels, _tuple(kernel_size, self._dims), strides, padding, dilation, groups, _layout(layout, *self._layouts),
-            in_channels, activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution",
+            channels, per_dimension(kernel_size, self._dims), strides, padding, dilation, groups,
+            one_of_layouts(layout, *self._layouts), in_channels, activation, use_bias, weight_initializer, bias_initializer, op_name="Deconvolution",
             adj=output_padding, **kwargs,
         )
-        self.outpad = _tuple(output_padding, self._dims)
+        self.outpad = per_dimension(output_padding, self._dims)
 
 
 _Class = TypeVar("_Class", bound=type)
@@ -234,159 +223,6 @@ class Conv2DTranspose(_Transposed):
 @_over(3, "NCDHW", "NDHWC")
 class Conv3DTranspose(_Transposed):
     """Transposed convolution over three dimensions."""
-
-
-class _Pooling(HybridBlock):
-    """What all kinds of pooling have in common."""
-
-    def __init__(
-        self,
-        pool_size: Tuple[int, ...],
-        strides: Any,
-        padding: Any,
-        ceil_mode: bool,
-        global_pool: bool,
-        pool_type: str,
-        layout: str,
-        count_include_pad: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        dims = len(pool_size)
-        self._kwargs: Dict[str, Any] = {
-            "kernel": pool_size,
-            "stride": _tuple(pool_size if strides is None else strides, dims),
-            "pad": _tuple(padding, dims),
-            "global_pool": global_pool,
-            "pool_type": pool_type,
-            "layout": layout,
-            "pooling_convention": "full" if ceil_mode else "valid",
-        }
-        if count_include_pad is not None:
-            self._kwargs["count_include_pad"] = count_include_pad
-
-    def _alias(self) -> str:
-        return "pool"
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Returns the pooled array, in the layout that it has."""
-        return op(F, "Pooling")(x, name="fwd", **self._kwargs)
-
-    def __repr__(self) -> str:
-        facts = self._kwargs
-        return (
-            f"{type(self).__name__}(size={facts['kernel']}, stride={facts['stride']}, padding={facts['pad']}, "
-            f"ceil_mode={facts['pooling_convention'] == 'full'}, global_pool={facts['global_pool']}, "
-            f"pool_type={facts['pool_type']}, layout={facts['layout']})"
-        )
-
-
-class MaxPool1D(_Pooling):
-    """The largest value of each window."""
-
-    def __init__(
-        self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = "NCW", ceil_mode: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        layout = _layout(layout, "NCW", "NWC")
-        super().__init__(_tuple(pool_size, 1), strides, padding, ceil_mode, False, "max", layout, **kwargs)
-
-
-class MaxPool2D(_Pooling):
-    """The largest value of each window."""
-
-    def __init__(
-        self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, layout: str = "NCHW",
-        ceil_mode: bool = False, **kwargs: Any,
-    ) -> None:
-        layout = _layout(layout, "NCHW", "NHWC")
-        super().__init__(_tuple(pool_size, 2), strides, padding, ceil_mode, False, "max", layout, **kwargs)
-
-
-class MaxPool3D(_Pooling):
-    """The largest value of each window."""
-
-    def __init__(
-        self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        layout: str = "NCDHW", **kwargs: Any,
-    ) -> None:
-        layout = _layout(layout, "NCDHW", "NDHWC")
-        super().__init__(_tuple(pool_size, 3), strides, padding, ceil_mode, False, "max", layout, **kwargs)
-
-
-class AvgPool1D(_Pooling):
-    """The mean of each window; `count_include_pad` says whether padding counts."""
-
-    def __init__(
-        self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = "NCW", ceil_mode: bool = False,
-        count_include_pad: bool = True, **kwargs: Any,
-    ) -> None:
-        layout = _layout(layout, "NCW", "NWC")
-        super().__init__(_tuple(pool_size, 1), strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
-
-
-class AvgPool2D(_Pooling):
-    """The mean of each window; `count_include_pad` says whether padding counts."""
-
-    def __init__(
-        self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        layout: str = "NCHW", count_include_pad: bool = True, **kwargs: Any,
-    ) -> None:
-        layout = _layout(layout, "NCHW", "NHWC")
-        super().__init__(_tuple(pool_size, 2), strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
-
-
-class AvgPool3D(_Pooling):
-    """The mean of each window; `count_include_pad` says whether padding counts."""
-
-    def __init__(
-        self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        layout: str = "NCDHW", count_include_pad: bool = True, **kwargs: Any,
-    ) -> None:
-        layout = _layout(layout, "NCDHW", "NDHWC")
-        super().__init__(_tuple(pool_size, 3), strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
-
-
-class GlobalMaxPool1D(_Pooling):
-    """The largest value of each channel."""
-
-    def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
-        super().__init__((1,), None, 0, True, True, "max", _layout(layout, "NCW", "NWC"), **kwargs)
-
-
-class GlobalMaxPool2D(_Pooling):
-    """The largest value of each channel."""
-
-    def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
-        super().__init__((1, 1), None, 0, True, True, "max", _layout(layout, "NCHW", "NHWC"), **kwargs)
-
-
-class GlobalMaxPool3D(_Pooling):
-    """The largest value of each channel."""
-
-    def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
-        super().__init__((1, 1, 1), None, 0, True, True, "max", _layout(layout, "NCDHW", "NDHWC"), **kwargs)
-
-
-class GlobalAvgPool1D(_Pooling):
-    """The mean of each channel."""
-
-    def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
-        super().__init__((1,), None, 0, True, True, "avg", _layout(layout, "NCW", "NWC"), **kwargs)
-
-
-class GlobalAvgPool2D(_Pooling):
-    """The mean of each channel."""
-
-    def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
-        super().__init__((1, 1), None, 0, True, True, "avg", _layout(layout, "NCHW", "NHWC"), **kwargs)
-
-
-class GlobalAvgPool3D(_Pooling):
-    """The mean of each channel."""
-
-    def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
-        super().__init__((1, 1, 1), None, 0, True, True, "avg", _layout(layout, "NCDHW", "NDHWC"), **kwargs)
 
 
 class ReflectionPad2D(HybridBlock):

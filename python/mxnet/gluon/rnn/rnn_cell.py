@@ -39,6 +39,9 @@ __all__ = [
     "RNNCell", "RecurrentCell", "ResidualCell", "SequentialRNNCell", "ZoneoutCell",
 ]
 
+for _class in (BidirectionalCell, DropoutCell, HybridRecurrentCell, ModifierCell, RecurrentCell, ResidualCell, ZoneoutCell):
+    _class.__module__ = __name__  # pickles of other versions look for it here
+
 
 class RNNCell(GatedCell):
     """h' = activation(W x + b + R h + c)."""

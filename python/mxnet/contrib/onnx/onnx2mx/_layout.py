@@ -154,7 +154,8 @@ def _constant_pad(n: Any, before: List[int], behind: List[int], value: float) ->
         made = sym.slice_axis(made, axis=axis, begin=max(-front, 0), end=shape[axis] - max(-back, 0))
         shape[axis] -= max(-front, 0) + max(-back, 0)
         parts = [
-            n.constant(np.full([*shape[:axis], size, *shape[axis + 1 :]], value, n.dtype())) if size > 0 else None for size in (front, back)
+            n.constant(np.full(n.room([*shape[:axis], size, *shape[axis + 1 :]], n.dtype()), value, n.dtype())) if size > 0 else None
+            for size in (front, back)
         ]
         joined = [part for part in (parts[0], made, parts[1]) if part is not None]
         made = joined[0] if len(joined) == 1 else sym.concat(*joined, dim=axis)
@@ -194,12 +195,13 @@ def _size(n: Any) -> np.ndarray:
 @reads("ConstantOfShape")
 def _constant_of_shape(n: Any) -> np.ndarray:
     value = n.attrs.get("value", np.zeros(1, np.float32))
-    return np.full(n.known(0, "a shape"), value[0], value.dtype)
+    return np.full(n.room(n.known(0, "a shape").reshape(-1), value.dtype), value[0], value.dtype)
 
 
 @reads("Range")
 def _range(n: Any) -> np.ndarray:
     start, stop, step = (n.known(i, "limits").item() for i in range(3))
+    n.room([max((stop - start) // step, 0)], n.dtype(0))
     return np.arange(start, stop, step, dtype=n.dtype(0))
 
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ....base import MXNetError
 from ....onnx._package import onnx, type_of_number
+from ....symbol import Symbol
 from . import _elementwise, _layers, _layout, _recurrent, _reductions  # noqa: F401  (fill the table)
 from ._rows import convert_map
 
@@ -16,6 +18,8 @@ __all__ = ["GraphProto", "convert_map", "string_types"]
 
 string_types = (str,)
 Value = Union[np.ndarray, Any]  # a constant, or a symbol
+# Bytes of a constant that the file tells the shape of instead of holding it: a few bytes may ask for any number.
+_LARGEST_MADE = 1 << 31
 
 
 class Node:
@@ -28,7 +32,12 @@ class Node:
         self.name = proto.name or (proto.output[0] if proto.output else "")
         self.opset = graph.opset
         self.inputs = inputs
-        self.attrs = {attribute.name: _attribute(attribute) for attribute in proto.attribute}
+        self.attrs = _Attributes(self)
+        for attribute in proto.attribute:
+            try:
+                self.attrs[attribute.name] = _attribute(attribute)
+            except Exception as error:
+                raise self.refuse(f"an attribute {attribute.name!r} that cannot be read ({error})", "one of ONNX's types") from error
 
     def has(self, place: int) -> bool:
         """Whether this input is given; the last ones may be absent, others have an empty name."""
@@ -73,6 +82,13 @@ class Node:
         """A symbol for a new constant."""
         return self._graph.symbol(np.asarray(value))
 
+    def room(self, shape: Any, dtype: Any) -> Tuple[int, ...]:
+        """A shape that a constant may be made of."""
+        sizes = tuple(int(size) for size in shape)
+        if min(sizes, default=0) < 0 or math.prod(sizes) * np.dtype(dtype).itemsize > _LARGEST_MADE:
+            raise self.refuse(f"a constant of shape {sizes}", f"sizes from 0 on, and at most {_LARGEST_MADE} bytes")
+        return sizes
+
     def refuse(self, given: str, expected: str) -> MXNetError:
         """The error for what cannot be read."""
         return MXNetError(f"import_model: {self.op} {self.name!r}: given {given}, expected {expected}")
@@ -81,6 +97,17 @@ class Node:
         if not self.has(place):
             raise self.refuse(f"{len(self.inputs)} inputs", f"one at place {place}")
         return self.inputs[place]
+
+
+class _Attributes(Dict[str, Any]):
+    """Attributes of a node by name; one that is missing and needed is an error that names it."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self._node = node
+
+    def __missing__(self, name: str) -> Any:
+        raise self._node.refuse(f"attributes {', '.join(self) or 'of no name'}", f"one named {name}")
 
 
 def _attribute(proto: Any) -> Any:
@@ -111,16 +138,26 @@ class GraphProto:
 
         self.opset = opset_version
         for tensor in graph.initializer:
-            self._constant(tensor.name, onnx().numpy_helper.to_array(tensor))
+            try:
+                self._constant(tensor.name, onnx().numpy_helper.to_array(tensor))
+            except Exception as error:
+                raise MXNetError(f"import_model: constant {tensor.name!r}: given {error}, expected a tensor of its type and shape") from error
         for name, shape in _tensors(graph.input):
             if name not in self._values:
                 self._shapes[name] = tuple(max(size, 0) for size in shape)
                 self._values[name] = symbol.Variable(name)
         for given in graph.input:
             if given.name in self._shapes:
-                self._types[given.name] = type_of_number(given.type.tensor_type.elem_type)
+                number = given.type.tensor_type.elem_type
+                try:
+                    self._types[given.name] = type_of_number(number)
+                except Exception as error:
+                    raise MXNetError(f"import_model: input {given.name!r}: given type {number}, expected a type of tensors") from error
         for node in graph.node:
             self._convert(node)
+        unknown = [output.name for output in graph.output if output.name not in self._values]
+        if unknown or not graph.output:
+            raise MXNetError(f"import_model: given outputs {unknown} that no node makes, expected one or more that are made")
         outputs = [self.symbol(self._values[output.name]) for output in graph.output]
         made = symbol.Group(outputs) if len(outputs) > 1 else outputs[0]
         arguments, states = set(made.list_arguments()), set(made.list_auxiliary_states())
@@ -206,23 +243,39 @@ class GraphProto:
                 f"import_model: given operator {proto.domain or 'ai.onnx'}.{proto.op_type} (node {proto.name!r}), expected one of "
                 + ", ".join(sorted(convert_map))
             )
-        inputs = [self._values[name] if name else None for name in proto.input]
-        node = Node(self, proto, inputs)
-        made: Union[Value, Sequence[Value]] = convert(node)
-        listed = made if isinstance(made, (list, tuple)) else [made]
-        computes = node.inputs and all(isinstance(value, np.ndarray) for value in inputs if value is not None)
-        for name, value in zip(proto.output, listed):
-            if computes and not isinstance(value, np.ndarray):
-                value = self._computed(value)
-            if isinstance(value, np.ndarray):
-                self._constant(name, value)
-            else:
-                self._values[name] = value
+        node = Node(self, proto, [self._values.get(name) if name else None for name in proto.input])
+        unknown = [name for name in proto.input if name and name not in self._values]
+        if unknown:
+            raise node.refuse(f"inputs {unknown} that no node before makes", "names of known values")
+        if not proto.output:
+            raise node.refuse("no outputs", "one or more")
+        try:
+            made: Union[Value, Sequence[Value]] = convert(node)
+            for name, value in zip(proto.output, made if isinstance(made, (list, tuple)) else [made]):
+                self._keep(name, value, node)
+        except Exception as error:  # a file may hold anything: what does not fit is found where it is used
+            if isinstance(error, MXNetError) and str(error).startswith("import_model"):
+                raise
+            attributes = ", ".join(f"{name}={value!r:.40}" for name, value in node.attrs.items()) or "none"
+            text = str(error).strip() or "no more is known"
+            raise MXNetError(f"import_model: {node.op} {node.name!r}, attributes: {attributes}: {type(error).__name__}: {text}") from error
 
-    def _computed(self, value: Any) -> np.ndarray:
+    def _keep(self, name: str, value: Value, node: Node) -> None:
+        constant = node.inputs and all(isinstance(given, np.ndarray) for given in node.inputs if given is not None)
+        if constant and not isinstance(value, np.ndarray):
+            value = self._computed(value, node)
+        if isinstance(value, np.ndarray):
+            self._constant(name, value)
+        elif isinstance(value, Symbol):
+            self._values[name] = value
+        else:
+            raise node.refuse(f"a value of type {type(value).__name__}", "tensors")
+
+    def _computed(self, value: Any, node: Node) -> np.ndarray:
         """A symbol that reads constants only, computed here and now."""
         from .... import ndarray
 
+        node.room(value.infer_shape_partial()[1][0], np.float64)
         needed = {name: self._params[name] for name in value.list_arguments()}
         given = {name: ndarray.array(array, dtype=array.dtype) for name, array in needed.items()}
         return value.eval(**given)[0].asnumpy()

@@ -21,6 +21,9 @@ __all__ = [
     "ValidationHandler",
 ]
 
+for _class in (BatchBegin, BatchEnd, CheckpointHandler, EarlyStoppingHandler, EpochBegin, EpochEnd, EventHandler, TrainBegin, TrainEnd):
+    _class.__module__ = __name__  # pickles of other versions look for it here
+
 
 def _metrics(metrics: Any) -> List[EvalMetric]:
     """Metrics as a flat list."""
