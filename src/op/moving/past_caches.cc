@@ -8,6 +8,7 @@
 
 #include "base/owned_lines.h"
 #include "base/stream_copy.h"
+#include "op/run/sweep.h"
 
 namespace mxnet {
 namespace {
@@ -39,18 +40,28 @@ void write_in_blocks(void* out, int64_t element, int64_t count, int64_t whole, i
   // What is read again and again leaves room for what is written, as in copies. A smaller result
   // would be written sooner past the caches than into them, but whoever reads it next pays more.
   const bool fits = read + written < (read < written ? 3 * most / 2 : most);
-  if (!apart || fits || written < kPastCaches) return results.run(results.loop, 0, out, count);
+  const auto write = [&](int64_t first, int64_t n) {
+    results.run(results.loop, first, to + first * element, n);
+  };
+  if (count == 0) return;
+  // What computes for long gains nothing.
+  const Sweep sweep(light ? (read + written) / (whole / count) : 0);
+  const int64_t together = Sweep::kBlockBytes / element;
+  if (!apart || fits || written < kPastCaches)
+    return sweep.blocks(count, light ? together : count, write);
   // As many lines as the processor fetches ahead of a loop before it pauses to store. Beginning
   // with a line: a block that lies across lines, as it did in one of four processes, took twice as
   // long (Zen 4).
   constexpr int64_t kBytes = 4096;
   const int64_t block = kBytes / element;
   alignas(kLineBytes) std::array<std::byte, kBytes> buffer;
-  for (int64_t i = 0; i < count; i += block) {
-    const int64_t n = std::min(block, count - i);
-    results.run(results.loop, i, buffer.data(), n);
-    stream_copy(to + i * element, buffer.data(), static_cast<std::size_t>(n * element));
-  }
+  sweep.blocks(count, together, [&](int64_t first, int64_t taken) {
+    for (int64_t i = first; i < first + taken; i += block) {
+      const int64_t n = std::min(block, first + taken - i);
+      results.run(results.loop, i, buffer.data(), n);
+      stream_copy(to + i * element, buffer.data(), static_cast<std::size_t>(n * element));
+    }
+  });
   finish_stream_copies();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/owned_lines.h"
+#include "op/run/sweep.h"
 
 namespace mxnet {
 
@@ -38,7 +39,7 @@ void write_results(Out* out, int64_t count, int64_t whole, int64_t read, bool ap
     (*static_cast<const F*>(loop))(first, static_cast<Out*>(y), n);
   };
   constexpr int64_t kElement = sizeof(Out);
-  if (whole * kElement < kOwnedFrom) return run(&compute, 0, out, count);
+  if (whole * kElement < Sweep::kLeastWritten) return run(&compute, 0, out, count);
   write_in_blocks(out, kElement, count, whole, read, apart, light, inputs, {&compute, run});
 }
 

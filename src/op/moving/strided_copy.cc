@@ -13,6 +13,7 @@
 #include "op/moving/strided_kernels.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
+#include "op/run/sweep.h"
 
 namespace mxnet {
 namespace {
@@ -121,11 +122,41 @@ void read_on_around_tiles(Nest& nest, bool tiled) {
   }
 }
 
+// Of different places.
+int64_t bytes_read(const Nest& nest) {
+  int64_t bytes = nest.width;
+  for (int i = 0; i < nest.n; ++i) bytes *= nest.at(i).in == 0 ? 1 : nest.at(i).size;
+  return bytes;
+}
+
+int64_t bytes_written(const Nest& nest) {
+  int64_t bytes = nest.width;
+  for (int i = 0; i < nest.n; ++i) bytes *= nest.at(i).size;
+  return bytes;
+}
+
+// Rows, by blocks of them.
+void run_rows(const Nest& nest, StridedKernel kernel, const Sweep& sweep, bool past_caches) {
+  const StridedLoop &outer = nest.at(0), &inner = nest.at(1);
+  // (Rows with steps between elements take a tenth longer backwards.)
+  const bool whole = nest.width > 16 || std::abs(inner.in) == nest.width;
+  const int64_t together = whole ? Sweep::kBlockBytes / (inner.size * nest.width) + 1 : outer.size;
+  sweep.blocks(outer.size, together, [&](int64_t first, int64_t n) {
+    kernel(nest.in + first * outer.in, nest.out + first * outer.out, {n, outer.in, outer.out},
+           inner, nest.width, past_caches);
+  });
+  if (past_caches) finish_stream_copies();
+}
+
 // All loops but the last two, which `kernel` does, or the last three where tiles write pieces.
-void run_serial(const Nest& nest, StridedKernel kernel, bool tiled, bool past_caches) {
+// `alone`: no part of a larger whole.
+void run_serial(Nest nest, StridedKernel kernel, bool tiled, bool past_caches, bool alone) {
+  const Sweep sweep(alone ? bytes_read(nest) + bytes_written(nest) : 0);
+  if (nest.n == 2 && !tiled) return run_rows(nest, kernel, sweep, past_caches);
   std::array<int64_t, StridedPlan::kMaxDims + 2> index{};
   const bool pieces = writes_pieces(nest, tiled);
   const int outer = nest.n - (pieces ? 3 : 2);
+  if (outer > 0 && sweep.back()) walk_backwards(nest, nest.at(0));
   const char* in = nest.in;
   char* out = nest.out;
   while (true) {
@@ -165,13 +196,6 @@ int loop_to_split(const Nest& nest, int threads, bool tiled) {
     if (size > nest.at(longest).size) longest = i;
   }
   return longest;
-}
-
-// Of different places.
-int64_t bytes_read(const Nest& nest) {
-  int64_t bytes = nest.width;
-  for (int i = 0; i < nest.n; ++i) bytes *= nest.at(i).in == 0 ? 1 : nest.at(i).size;
-  return bytes;
 }
 
 // `whole`: the bytes of the result that these are a part of.
@@ -272,7 +296,8 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
                        : read < written ? 2 * kPastCaches
                                         : bytes_past_caches(threads);
   const bool past_caches = tiled || !owns_lines(written) ? read + written >= most : true;
-  if (threads == 1) return run_serial(nest, kernel, tiled, past_caches);
+  const bool alone = plan.whole_bytes == 0;
+  if (threads == 1) return run_serial(nest, kernel, tiled, past_caches, alone);
   const int split = loop_to_split(nest, threads, tiled);
   const int64_t blocks_each = blocks / nest.at(split).size;
   // Whole tiles, where there are enough for all threads.
@@ -285,7 +310,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
         part.at(split).size = last - first;
         part.in += first * part.at(split).in;
         part.out += first * part.at(split).out;
-        run_serial(part, kernel, tiled, past_caches);
+        run_serial(part, kernel, tiled, past_caches, alone);
       },
       align);
 }

@@ -17,7 +17,7 @@
 #include "op/reducing/reduce_blocks.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/reducing/row_pairs.h"
-#include "op/run/parallel.h"
+#include "op/run/sweep.h"
 
 namespace mxnet::reduce_units {
 
@@ -58,8 +58,8 @@ class Units {
     const int64_t width = this->width();
     const int64_t most =
         paired ? paired_rows(outputs, extent * int64_t{sizeof(T)}, kLeaf) : kLeaf / width;
-    parallel_for(
-        outputs / width, kRowCost + Calls::cost(extent * width),
+    parallel_sweep(
+        outputs / width, kRowCost + Calls::cost(extent * width), bytes_of(extent * width),
         [&](int64_t first, int64_t last) {
           std::array<A, kLeaf> values;
           for (int64_t start = first; start < last; start += most) {
@@ -90,8 +90,9 @@ class Units {
     const auto end = [&](int64_t i) { return std::min(extent, begin(i) + chunk); };
     const auto take = [&](int64_t i) { *part(i) = output_part(i / chunks, begin(i), end(i)); };
     const Pairs pairs(count, paired ? kPairedParts : 2 * count);
-    parallel_for(
+    parallel_sweep(
         paired ? pairs.count() : count, Calls::cost(paired ? 2 * chunk : chunk),
+        bytes_of(paired ? 2 * chunk : chunk),
         [&](int64_t first, int64_t last) {
           for (int64_t k = first; k < last; ++k) {
             if (!paired) {
@@ -131,8 +132,8 @@ class Units {
     const bool paired = calls_.pairs(length);
     const int64_t block = paired ? paired_rows(rows, length * int64_t{sizeof(T)}, kLeaf) : rows;
     std::vector<A> parts(static_cast<std::size_t>(rows));
-    parallel_for(
-        rows, kRowCost + Calls::cost(length),
+    parallel_sweep(
+        rows, kRowCost + Calls::cost(length), bytes_of(length),
         [&](int64_t first, int64_t last) {
           for (int64_t row = first; row < last; row += block)
             calls_.rows(x_ + row * length, std::min(block, last - row), length, nullptr,
@@ -143,6 +144,8 @@ class Units {
     for (int64_t o = 0; o < outputs; o += kMostValues)
       store_(o, parts.data() + o, std::min(kMostValues, outputs - o));
   }
+
+  static int64_t bytes_of(int64_t elements) { return elements * int64_t{sizeof(T)}; }
 
   // Whether rows are taken two at a time, in blocks of `paired_rows`.
   bool are_paired() const {
@@ -263,8 +266,8 @@ class Units {
       return std::min(kTile, width - unit % tiles * kTile);
     };
     const auto first_of = [&](int64_t unit) { return unit / tiles * width + unit % tiles * kTile; };
-    parallel_for(
-        units * chunks, Calls::cost(rows * tile / chunks),
+    parallel_sweep(
+        units * chunks, Calls::cost(rows * tile / chunks), bytes_of(rows * tile / chunks),
         [&](int64_t first, int64_t last) {
           std::array<A, kTile> local;
           for (int64_t i = first, together = 1; i < last; i += together) {

@@ -14,6 +14,7 @@
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
+#include "op/run/sweep.h"
 
 namespace mxnet {
 namespace {
@@ -240,8 +241,8 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   const bool past_caches = is_past_caches(p);
   if (blocks < 4 || past_caches || on_gpu) return copy_by_plans(p, 0, rows, past_caches, context);
   const int64_t elements = block * (whole.size() / rows);
-  parallel_for(
-      blocks, static_cast<double>(elements),
+  parallel_sweep(
+      blocks, static_cast<double>(elements), 2 * block * p.row_bytes(whole),
       [&](int64_t first, int64_t last) {
         for (int64_t b = first; b < last; ++b) {
           const int64_t begin = b * block, end = std::min(rows, begin + block);

@@ -39,6 +39,29 @@ TEST(PastCaches, WritesEveryResultOnceAndNothingElse) {
   }
 }
 
+// Results of several blocks of a walk, there and back, in the caches and past them, and of loops
+// that compute for long.
+TEST(PastCaches, WritesThereAndBackTheSame) {
+  constexpr int64_t kBlock = Sweep::kBlockBytes / int64_t{sizeof(int64_t)};
+  std::vector<int64_t> memory;
+  for (const bool large : {false, true}) {
+    for (const bool light : {false, true}) {
+      for (const int64_t count : {kBlock - 1, kBlock, kBlock + 1, 3 * kBlock + 5}) {
+        for (int turn = 0; turn < 2; ++turn) {
+          memory.assign(static_cast<std::size_t>(count) + 1, -1);
+          const int64_t whole = large ? 3 * kPastCaches : count;
+          write_results(memory.data(), count, whole, 8 * whole, true, light, {},
+                        [&](int64_t first, int64_t* y, int64_t n) {
+                          for (int64_t i = 0; i < n; ++i) y[i] = 3 * (first + i);
+                        });
+          EXPECT_EQ(memory.back(), -1);
+          for (int64_t i = 0; i < count; ++i) ASSERT_EQ(memory[static_cast<std::size_t>(i)], 3 * i);
+        }
+      }
+    }
+  }
+}
+
 // What a processor that asks for lines does instead, in results that are large enough and not.
 TEST(PastCaches, LinesThatAreAskedForAreWrittenOnceInBlocks) {
   constexpr int64_t kCount = 3000;
@@ -70,7 +93,7 @@ bool goes_past(int64_t written, int64_t read, bool many_threads) {
   // What is not written past the caches is not written here at all.
   if (!many_threads) memory.resize(static_cast<std::size_t>(written));
   write_results(memory.data(), count, written, read, true, true, {},
-                [&](int64_t, const char* y, int64_t) { past |= y != memory.data(); });
+                [&](int64_t first, const char* y, int64_t) { past |= y != memory.data() + first; });
   return past;
 }
 
