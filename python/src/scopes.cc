@@ -12,8 +12,21 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
-py::object attribute(PyObject* object, const char* name) {
-  return py::getattr(py::handle(object), name);
+// Made once: each entry of a block asks for them.
+struct Names {
+  PyObject* stacks = PyUnicode_InternFromString("_stacks");
+  PyObject* stack = PyUnicode_InternFromString("stack");
+  PyObject* entered = PyUnicode_InternFromString("_entered");
+};
+const Names& names() {
+  static const Names made;
+  return made;
+}
+
+py::object attribute(PyObject* object, PyObject* name) {
+  py::object found = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name));
+  if (!found) throw py::error_already_set();
+  return found;
 }
 
 // --- SetterScope: a setter, which returns what was before, and what it is given inside the block.
@@ -65,7 +78,7 @@ PyObject* enter_setter(PyObject* self, PyObject* const*, Py_ssize_t) {
 PyObject* leave_setter(PyObject* self, PyObject* const*, Py_ssize_t) {
   return returning([&]() -> py::object {
     const SetterObject& scope = *setter_of(self);
-    const py::object last = attribute(scope.before, "pop")();
+    const py::object last = py::handle(scope.before).attr("pop")();
     py::handle(scope.setter)(last);
     return py::none();
   });
@@ -84,10 +97,10 @@ PyType_Slot kSetterSlots[] = {type_slot(Py_tp_new, make_setter),
 // fn(list) for the list `stack` of each of the class's thread-local `_stacks`.
 template <class Fn>
 void each_stack(PyObject* self, Fn&& fn) {
-  const py::object stacks = attribute(self, "_stacks");
+  const py::object stacks = attribute(self, names().stacks);
   if (!PyTuple_Check(stacks.ptr())) throw py::type_error("_stacks: expected a tuple");
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(stacks.ptr()); ++i) {
-    const py::object list = attribute(PyTuple_GET_ITEM(stacks.ptr(), i), "stack");
+    const py::object list = attribute(PyTuple_GET_ITEM(stacks.ptr(), i), names().stack);
     if (!PyList_Check(list.ptr())) throw py::type_error("stack: expected a list");
     fn(list.ptr(), i);
   }
@@ -95,7 +108,7 @@ void each_stack(PyObject* self, Fn&& fn) {
 
 PyObject* enter_stack(PyObject* self, PyObject* const*, Py_ssize_t) {
   return returning([&]() -> py::object {
-    const py::object entered = attribute(self, "_entered");
+    const py::object entered = attribute(self, names().entered);
     const py::object items = entered.is_none() ? entered : py::tuple(entered());
     each_stack(self, [&](PyObject* list, Py_ssize_t i) {
       PyObject* const item = items.is_none() ? self : PyTuple_GetItem(items.ptr(), i);
