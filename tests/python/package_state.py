@@ -95,7 +95,7 @@ def of_package():
         yield context._current.stack
         yield attribute._local.stack
         yield name._local.stack
-        yield sys.modules[of_gluon]._local.stack if of_gluon in sys.modules else []
+        yield sys.modules[of_gluon]._local.stack if of_gluon in sys.modules else [None]
         yield sys.modules[of_tests]._default if of_tests in sys.modules else []
 
     contents = [list(each) for each in lists()]
