@@ -7,21 +7,11 @@ from __future__ import annotations
 
 import functools
 import operator
-import threading
-from typing import Any, Callable, List, TypeVar
+from typing import Any, Callable, TypeVar
 
 from . import _core
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
-
-
-class _ArrayMode(threading.local):
-    """Whether this thread's arrays are NumPy's; a new thread starts with legacy arrays."""
-
-    active = False
-
-
-_mode = _ArrayMode()
 
 
 def is_np_shape() -> bool:
@@ -31,54 +21,40 @@ def is_np_shape() -> bool:
 
 def is_np_array() -> bool:
     """Whether Gluon makes and expects mx.np arrays on this thread."""
-    return _mode.active
+    return _core.is_np_array()
 
 
 def set_np_shape(active: Any) -> bool:
     """Switches the semantics of shapes for this thread (2: for all threads); returns what it was."""
     wanted = operator.index(active)
-    if not wanted and is_np_array():
+    _check_shape(wanted)
+    return _core.set_np_shape(wanted) != 0
+
+
+def _check_shape(active: Any) -> None:
+    if not active and is_np_array():
         raise ValueError(
             "given set_np_shape(False) while array semantics is on, which needs shape semantics; "
             "npx.reset_np() turns both off"
         )
-    return _core.set_np_shape(wanted) != 0
 
 
-def _set_np_array(active: bool) -> bool:
-    before, _mode.active = _mode.active, bool(active)
-    return before
-
-
-class _Scope:
-    """A switch inside a `with` block; an object may be entered again, also inside itself."""
-
-    __slots__ = ("_active", "_before")
-    _switch: Callable[[Any], bool]
-
-    def __init__(self, active: Any) -> None:
-        self._active = active
-        self._before: List[bool] = []
-
-    def __enter__(self) -> None:
-        self._before.append(type(self)._switch(self._active))
-
-    def __exit__(self, *exception: Any) -> None:
-        type(self)._switch(self._before.pop())
-
-
-class NumpyShapeScope(_Scope):
-    """`with np_shape():` the semantics of shapes."""
+class NumpyShapeScope(_core.SetterScope):
+    """`with np_shape():` the semantics of shapes; may be nested, also inside itself."""
 
     __slots__ = ()
-    _switch = staticmethod(set_np_shape)
+
+    def __new__(cls, active: Any) -> NumpyShapeScope:
+        return super().__new__(cls, _core.set_np_shape, operator.index(active), _check_shape)
 
 
-class NumpyArrayScope(_Scope):
-    """`with np_array():` the semantics of arrays."""
+class NumpyArrayScope(_core.SetterScope):
+    """`with np_array():` the semantics of arrays; may be nested, also inside itself."""
 
     __slots__ = ()
-    _switch = staticmethod(_set_np_array)
+
+    def __new__(cls, active: Any) -> NumpyArrayScope:
+        return super().__new__(cls, _core.set_np_array, bool(active))
 
 
 SAVED_WITH_SHAPES = b"\xca\xfa\x93\xf9"  # how the bytes of an array begin that was saved with NumPy's shapes
@@ -110,7 +86,7 @@ def set_np(shape: bool = True, array: bool = True) -> None:
     """Switches this thread to NumPy's semantics of shapes and arrays; arrays need shapes."""
     if array and not shape:
         raise ValueError("given array semantics without shape semantics, expected both or shapes alone")
-    _set_np_array(array)
+    _core.set_np_array(array)
     set_np_shape(shape)
 
 

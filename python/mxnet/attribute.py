@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
+from . import _core
 from ._class_property import Innermost
 from .base import ClassPropertyMeta, classproperty, string_types
 
 __all__ = ["AttrScope", "current", "string_types"]
 
 
-class AttrScope(metaclass=ClassPropertyMeta):
+class AttrScope(_core.StackScope, metaclass=ClassPropertyMeta):
     """Texts by name; inner scopes win."""
 
     def __init__(self, **kwargs: str) -> None:
@@ -20,35 +21,38 @@ class AttrScope(metaclass=ClassPropertyMeta):
             if not isinstance(value, str):
                 raise ValueError(f"given an attribute of type {type(value).__name__}, expected str")
         self._attr = kwargs
-        self._merged: List[Dict[str, str]] = []
 
-    current = classproperty(lambda cls: _stack()[-1])
-    _current = Innermost(lambda: _stack()[-1], lambda value: _stack().__setitem__(-1, value))  # its old name
+    current = classproperty(lambda cls: _local.stack[-1][0])
+    _current = Innermost(lambda: _local.stack[-1][0], lambda value: _replace(value))  # its old name
 
     def get(self, attr: Optional[Dict[str, str]]) -> Dict[str, str]:
         """Those of the scope and, before them, the given ones."""
-        scope = self._merged[-1] if self._merged else self._attr
-        return {**scope, **(attr or {})}
+        for scope, merged in reversed(_local.stack):
+            if scope is self:
+                return {**merged, **(attr or {})}
+        return {**self._attr, **(attr or {})}
 
-    def __enter__(self) -> AttrScope:
-        self._merged.append(current().get(self._attr))
-        _stack().append(self)
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        _stack().pop()
-        self._merged.pop()
+    def _entered(self) -> Tuple[Any, ...]:
+        return ((self, current().get(self._attr)),)
 
 
-_local = threading.local()
+class _Local(threading.local):
+    """Each thread's scopes with their attributes and those of the scopes around them, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: List[Tuple[AttrScope, Dict[str, str]]] = [(AttrScope(), {})]
 
 
-def _stack() -> List[AttrScope]:
-    if not hasattr(_local, "stack"):
-        _local.stack = [AttrScope()]
-    return _local.stack
+_local: _Local = _Local()
+
+
+def _replace(scope: AttrScope) -> None:
+    _local.stack[-1] = scope, scope.get(None)
+
+
+AttrScope._stacks = (_local,)
 
 
 def current() -> AttrScope:
     """The innermost scope of this thread."""
-    return _stack()[-1]
+    return _local.stack[-1][0]

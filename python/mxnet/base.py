@@ -300,11 +300,13 @@ def get_last_ffi_error() -> BaseException:
     return _make_exception(_core.last_error())
 
 
-def _at_exit(shut_down: Callable[[], None] = _core.notify_shutdown) -> None:
+def _at_exit(shut_down: Callable[[bool], None] = _core.notify_shutdown) -> None:
+    # A program that Ctrl-C has ended does not wait for what it has pushed. In a session it may be an earlier one.
+    last = None if hasattr(sys, "ps1") else getattr(sys, "last_type", None)
     try:
-        shut_down()
-    except MXNetError:
-        pass  # a failure of work that nobody waited for; the program is over
+        shut_down(last is not None and issubclass(last, KeyboardInterrupt))
+    except (MXNetError, KeyboardInterrupt):
+        pass  # a failure of work that nobody waited for, or Ctrl-C meanwhile; the program is over
 
 
 _core.set_exception_maker(_make_exception)

@@ -6,8 +6,9 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional, Tuple, Union
 
+from . import _core
 from ._class_property import Innermost
-from .base import ClassPropertyMeta, _ClassProperty, _core
+from .base import ClassPropertyMeta, _ClassProperty
 
 __all__ = [
     "Context",
@@ -43,7 +44,7 @@ def _set_innermost(context: Context) -> None:
         _current.default = context
 
 
-class Context(metaclass=ClassPropertyMeta):
+class Context(_core.StackScope, metaclass=ClassPropertyMeta):
     """Where arrays live and operators run: a kind of device and a number.
 
     As `with mx.gpu(1): ...` it becomes the default of the thread inside the block.
@@ -53,6 +54,7 @@ class Context(metaclass=ClassPropertyMeta):
     devstr2type: Dict[str, int] = {name: number for number, name in devtype2str.items()}
 
     __slots__ = ("device_id", "device_typeid")
+    _stacks = (_current,)
 
     # The context of this thread outside of all blocks; old programs set it.
     default_ctx = _ClassProperty(lambda cls: current_context(), _set_default)
@@ -102,13 +104,6 @@ class Context(metaclass=ClassPropertyMeta):
 
     def __repr__(self) -> str:
         return f"{self.device_type}({self.device_id})"
-
-    def __enter__(self) -> Context:
-        _current.stack.append(self)
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        _current.stack.pop()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return Context, (self.device_type, self.device_id)

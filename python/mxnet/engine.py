@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import Iterator
+from typing import Any
 
 from . import _core
 
@@ -16,11 +15,6 @@ def set_bulk_size(size: int) -> int:
     return _core.set_bulk_size(size)
 
 
-@contextlib.contextmanager
-def bulk(size: int) -> Iterator[None]:
+def bulk(size: int) -> Any:
     """Merges operations inside a `with` block."""
-    old = set_bulk_size(size)
-    try:
-        yield
-    finally:
-        set_bulk_size(old)
+    return _core.SetterScope(_core.set_bulk_size, size)

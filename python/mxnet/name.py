@@ -4,22 +4,23 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, List, Optional
+from typing import Dict, List, Optional
 
+from . import _core
 from ._class_property import Innermost
 from .base import ClassPropertyMeta, classproperty
 
 __all__ = ["NameManager", "Prefix", "current"]
 
 
-class NameManager(metaclass=ClassPropertyMeta):
+class NameManager(_core.StackScope, metaclass=ClassPropertyMeta):
     """Gives names inside a `with` block; counters start at 0 for each manager."""
 
     def __init__(self) -> None:
         self._counter: Dict[str, int] = {}
 
-    current = classproperty(lambda cls: _stack()[-1])
-    _current = Innermost(lambda: _stack()[-1], lambda value: _stack().__setitem__(-1, value))  # its old name
+    current = classproperty(lambda cls: _local.stack[-1])
+    _current = Innermost(lambda: _local.stack[-1], lambda value: _local.stack.__setitem__(-1, value))  # its old name
 
     def get(self, name: Optional[str], hint: str) -> str:
         """The name if there is one, else the hint and a number."""
@@ -28,13 +29,6 @@ class NameManager(metaclass=ClassPropertyMeta):
         number = self._counter.get(hint, 0)
         self._counter[hint] = number + 1
         return f"{hint}{number}"
-
-    def __enter__(self) -> NameManager:
-        _stack().append(self)
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        _stack().pop()
 
 
 class Prefix(NameManager):
@@ -49,15 +43,17 @@ class Prefix(NameManager):
         return self._prefix + super().get(name, hint)
 
 
-_local = threading.local()
+class _Local(threading.local):
+    """Each thread's managers, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: List[NameManager] = [NameManager()]
 
 
-def _stack() -> List[NameManager]:
-    if not hasattr(_local, "stack"):
-        _local.stack = [NameManager()]
-    return _local.stack
+_local: _Local = _Local()
+NameManager._stacks = (_local,)
 
 
 def current() -> NameManager:
     """The innermost manager of this thread."""
-    return _stack()[-1]
+    return _local.stack[-1]

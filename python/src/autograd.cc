@@ -73,10 +73,13 @@ int call_backward(int num_ograds, int num_igrads, void** handles, const int* req
     py::handle(static_cast<PyObject*>(state))(ograds, igrads, reqs, is_train != 0);
     return 1;
   } catch (py::error_already_set& error) {
-    // The caller of backward() gets an error of the library; what Python said is shown here.
+    // The caller of backward() gets an error of the library; what Python said is shown here. Ctrl-C
+    // it gets itself: mxnet/autograd.py keeps it.
     const std::string text = error.what();
-    error.restore();
-    PyErr_WriteUnraisable(static_cast<PyObject*>(state));  // may run Python, which may fail
+    if (!error.matches(PyExc_KeyboardInterrupt)) {
+      error.restore();
+      PyErr_WriteUnraisable(static_cast<PyObject*>(state));  // may run Python, which may fail
+    }
     NNAPISetLastError(text.c_str());
   } catch (const std::exception& error) {
     NNAPISetLastError(error.what());

@@ -148,7 +148,7 @@ void call_hook(const char* name, const char* op, NDArrayHandle array, void* stat
   try {
     py::handle(static_cast<PyObject*>(state))(name, op, wrapped(array));
   } catch (py::error_already_set& error) {
-    error.discard_as_unraisable("the hook of a CachedOp");
+    discard(error, "the hook of a CachedOp");
   }
 }
 

@@ -28,6 +28,11 @@ void check(int result) {
   throw py::error_already_set();
 }
 
+void discard(py::error_already_set& error, const char* where) {
+  if (error.matches(PyExc_KeyboardInterrupt)) return PyErr_SetInterrupt();
+  error.discard_as_unraisable(where);
+}
+
 void register_check(py::module_& module) {
   module.def(
       "set_exception_maker",

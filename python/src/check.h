@@ -15,6 +15,10 @@ inline PyObject* new_reference(PyObject* object) {
 // Needs the GIL.
 void check(int result);
 
+// What a callback has raised whose caller cannot carry it is shown; Ctrl-C is raised once more,
+// where the main thread goes on.
+void discard(pybind11::error_already_set& error, const char* where);
+
 // Runs `call`, which may block or take long, without the GIL, then checks its result. The error
 // text is the thread's, so nothing that another thread does meanwhile can replace it.
 template <class Call>

@@ -107,7 +107,7 @@ class ExecutorBase {
       const py::object monitor = static_cast<ExecutorBase*>(self)->monitor_;
       if (!monitor.is_none()) monitor(name, value);
     } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("the monitor of an Executor");
+      discard(error, "the monitor of an Executor");
     }
   }
 

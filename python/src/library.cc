@@ -2,6 +2,7 @@
 // The library as a whole.
 #include "check.h"
 #include "mxnet/c_api.h"
+#include "mxnet/c_api_ext.h"
 #include "registrations.h"
 
 namespace py = pybind11;
@@ -26,7 +27,13 @@ void register_library(py::module_& module) {
   module.def(
       "set_num_omp_threads", [](int threads) { check(MXSetNumOMPThreads(threads)); },
       py::arg("threads"));
-  module.def("notify_shutdown", [] { check_blocking(&MXNotifyShutdown); });
+  module.def(
+      "notify_shutdown",
+      [](bool interrupted) {
+        if (interrupted) static_cast<void>(MXSetInterruptCheck([] { return 1; }));
+        check_blocking(&MXNotifyShutdown);
+      },
+      py::arg("interrupted"));
 }
 
 }  // namespace mxnet::python

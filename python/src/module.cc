@@ -24,6 +24,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_plain_calls(module);
   mxnet::python::register_autograd(module);
   mxnet::python::register_recording_scope(module);
+  mxnet::python::register_scopes(module);
   mxnet::python::register_symbol(module);
   mxnet::python::register_recordio(module);
   mxnet::python::register_shared_array(module);

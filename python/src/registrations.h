@@ -27,6 +27,7 @@ void register_elementwise(pybind11::module_& module);
 void register_plain_calls(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_recording_scope(pybind11::module_& module);
+void register_scopes(pybind11::module_& module);
 void register_symbol(pybind11::module_& module);
 void register_recordio(pybind11::module_& module);
 void register_shared_array(pybind11::module_& module);

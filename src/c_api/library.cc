@@ -54,7 +54,12 @@ int MXSetNumOMPThreads(int thread_num) {
 
 int MXNotifyShutdown(void) {
   return guarded([] {
-    Engine::get().shutdown();
+    try {
+      Engine::get().shutdown();
+    } catch (...) {
+      c_api::end_callbacks();
+      throw;
+    }
     c_api::end_callbacks();
   });
 }

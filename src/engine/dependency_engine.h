@@ -78,7 +78,7 @@ class DependencyEngine final : public Engine {
 
   // As shutdown, but gives up when nothing finishes for `patience`; false if so (operations go on
   // running).
-  bool shutdown_within(std::chrono::nanoseconds patience);
+  bool shutdown_within(std::chrono::nanoseconds patience, InterruptCheck leave = nullptr);
   // Whether this thread is inside an operation of this engine.
   bool inside() const { return inside_frame(t_thread) != nullptr; }
   // For a child that was forked inside an operation: its workers are gone, so new operations run at
@@ -152,7 +152,8 @@ class DependencyEngine final : public Engine {
   template <class Done>
   bool help_until(Done done, const OneShot* event, InterruptCheck leave);
   void wait_for_era(bool era);
-  bool drain_all(std::chrono::nanoseconds patience);
+  bool drain_all(std::chrono::nanoseconds patience, InterruptCheck leave = nullptr)
+      MX_REQUIRES(quiescing_);
   void close_gate();
   void open_gate();
   void ring_if_idle();
@@ -172,6 +173,8 @@ class DependencyEngine final : public Engine {
   std::atomic<bool> at_once_;
   int cpu_workers_;  // for Placement::join; changed in a forked child only
   std::atomic<bool> gate_closed_{false};
+  // What has not begun fails instead of running: the program has ended the drain of its end.
+  std::atomic<bool> dropping_{false};
   std::atomic<uint64_t> sequence_{0};  // of observed executions
 
   Tally tally_;
@@ -183,6 +186,7 @@ class DependencyEngine final : public Engine {
   Bell gate_;                         // the gate has opened
   Mutex turning_;                     // one wait_for_all turns the era at a time
   Mutex quiescing_;                   // held from quiesce to resume
+  bool left_ MX_GUARDED_BY(quiescing_) = false;  // the drain at hand was ended by the program
   Mutex streams_mutex_;
   // Of threads that run their own operations: lent to a frame until it ends, since it may record a
   // graph, of which others' work is no part; so there are as many as are in use at once.

@@ -65,8 +65,7 @@ void at_exit() {
   engine::DependencyEngine& engine = *engine_if_made();
   if (!engine.inside() && !given_up && !engine.shutdown_within(kExitPatience)) {
     given_up = true;
-    log(LogLevel::kWarning,
-        "engine: operations still run at exit and nothing finished for 5 s; leaving them");
+    log(LogLevel::kWarning, "engine: operations still run at exit and none finishes; leaving them");
   }
 }
 

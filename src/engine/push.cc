@@ -158,6 +158,8 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   try {
     order = operation->prepared != nullptr ? operation->prepared->order.data()
                                            : operation->copy_lists(spec, few);
+    if (operation->role != Role::kBulk)
+      reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
   } catch (...) {
     operation->recycle();
     throw;
@@ -168,8 +170,6 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   operation->name = spec.name;
   operation->temp_bytes = spec.temp_bytes;
   operation->computes = spec.computes && !spec.device.is_gpu() && !operation->asynchronous();
-  if (operation->role != Role::kBulk)
-    reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
   if (++thread.records % kPaceEvery == 0 && inside_frame(thread) == nullptr) pace();
   operation->era = enter(thread);
   try {

@@ -87,6 +87,9 @@ void DependencyEngine::execute(const Call& call, Function&& function) {
   if (inherited == nullptr || call.property == FnProperty::kNoSkip) {
     observed(call.name, call.device, [&] {
       try {
+        // Relaxed: a moment sooner or later is all the same.
+        if (dropping_.load(std::memory_order_relaxed)) [[unlikely]]
+          throw_interrupted();
         function();
       } catch (...) {
         if (inherited == nullptr) {

@@ -3,8 +3,10 @@
 // sleeps.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
+#include "engine/interrupt.h"
 #include "engine/waiting.h"
 
 namespace mxnet::engine {
@@ -26,9 +28,12 @@ class RunAhead {
     return false;
   }
   void take_unbounded(uint64_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
-  // Sleeps until there is room.
+  // Sleeps until there is room. Throws where the program ends the wait: nothing is taken.
   void take(uint64_t bytes) {
-    if (!try_take(bytes)) room_.wait([&] { return try_take(bytes); });
+    const InterruptCheck leave = interrupt_check();
+    const auto taken = [&] { return try_take(bytes); };
+    while (!room_.wait_until(std::chrono::steady_clock::now() + kInterruptSlice, taken))
+      if (leave != nullptr && leave() != 0) throw_interrupted();
   }
   void give(uint64_t bytes) {
     held_.fetch_sub(bytes, std::memory_order_seq_cst);  // the changer's half of Bell's handshake

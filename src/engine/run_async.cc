@@ -32,6 +32,7 @@ void DependencyEngine::start_async(Operation* operation, Frame& frame) {
     }
     std::exception_ptr error;
     try {
+      if (dropping_.load(std::memory_order_relaxed)) throw_interrupted();  // as in execute
       const RunContext context{operation->device, stream_of(operation->device, frame)};
       fences_.order_behind(operation->read_vars(), operation->write_vars(), context.stream);
       fn(context, OnComplete(&async_done, operation));

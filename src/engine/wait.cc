@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for operations, and the moments when there must be none: fork and the end.
 #include <memory>
+#include <utility>
 
 #include "base/config.h"
 #include "base/cpu_relax.h"
@@ -19,6 +20,8 @@ constexpr uint32_t kWatchBoth = 4;  // both eras together
 
 // How often a drain looks for progress and lets in a push that the work in flight may depend on.
 constexpr auto kDrainSlice = std::chrono::milliseconds(20);
+// How long the end of a program that has been interrupted waits for an operation to finish.
+constexpr std::chrono::nanoseconds kLeavePatience = std::chrono::seconds(2);
 // A wait stays awake for a moment before it sleeps: about 5 us, what sleeping and waking would
 // cost.
 constexpr int kSpins = 100;
@@ -196,8 +199,9 @@ void DependencyEngine::open_gate() {
 }
 
 // Returns with the gate closed and nothing in flight; or false, with the gate open, when nothing
-// finished for `patience`.
-bool DependencyEngine::drain_all(std::chrono::nanoseconds patience) {
+// finished for `patience`. Once `leave` has said so, what has not begun is dropped, and patience is
+// short.
+bool DependencyEngine::drain_all(std::chrono::nanoseconds patience, InterruptCheck leave) {
   watched_.fetch_or(kWatchBoth, std::memory_order_seq_cst);
   uint64_t finished = tally_.finished();
   Clock::time_point progress = Clock::now();
@@ -206,6 +210,12 @@ bool DependencyEngine::drain_all(std::chrono::nanoseconds patience) {
     close_gate();
     idle = idle_.wait_until(Clock::now() + kDrainSlice, [this] { return tally_.idle(); });
     if (idle) break;
+    if (leave != nullptr && leave() != 0) {
+      left_ = true;
+      dropping_.store(true, std::memory_order_relaxed);
+      leave = nullptr;
+      patience = kLeavePatience;
+    }
     const uint64_t now_finished = tally_.finished();
     const auto now = Clock::now();
     if (now_finished != finished) {
@@ -222,6 +232,8 @@ bool DependencyEngine::drain_all(std::chrono::nanoseconds patience) {
     }
   }
   watched_.fetch_and(~kWatchBoth, std::memory_order_seq_cst);
+  // Else it is a later drain that ends it, and what is under way then.
+  if (idle) dropping_.store(false, std::memory_order_relaxed);
   if (!idle) open_gate();
   try {
     if (idle) fences_.wait_all();
@@ -272,13 +284,19 @@ void DependencyEngine::unlock_after_fork() MX_NO_THREAD_SAFETY_ANALYSIS {
   turning_.unlock();
 }
 
-void DependencyEngine::shutdown() { shutdown_within(std::chrono::nanoseconds::max()); }
+void DependencyEngine::shutdown() {
+  shutdown_within(std::chrono::nanoseconds::max(), interrupt_check());
+  MutexLock lock(quiescing_);
+  if (std::exchange(left_, false)) throw_interrupted();
+}
 
-bool DependencyEngine::shutdown_within(std::chrono::nanoseconds patience) {
+bool DependencyEngine::shutdown_within(std::chrono::nanoseconds patience, InterruptCheck leave) {
+  // It has waited already for what the program left.
+  if (dropping_.load(std::memory_order_relaxed)) patience = std::chrono::nanoseconds(0);
   if (inside()) return false;  // it would wait for itself
   flush(this_thread());
   MutexLock lock(quiescing_);
-  if (!drain_all(patience)) return false;
+  if (!drain_all(patience, leave)) return false;
   placement_->join(cpu_workers_);
   // Relaxed: pushes look at it behind the gate, whose opening and passing are sequentially
   // consistent.

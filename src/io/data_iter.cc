@@ -4,10 +4,12 @@
 #include "io/data_iter.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
 #include "base/process_id.h"
 #include "base/worker_thread.h"
+#include "engine/interrupt.h"
 
 namespace mxnet::io {
 
@@ -55,16 +57,26 @@ void DataIter::before_first() {
 bool DataIter::next(Batch* batch) {
   check_process();
   if (ended_) return false;
-  Shared& shared = *shared_;
-  const MutexLock lock(shared.mutex);
-  while (shared.ready.empty()) shared.changed.wait(shared.mutex);
-  Item item = std::move(shared.ready.front());
-  shared.ready.erase(shared.ready.begin());
-  shared.changed.notify_all();
+  const engine::InterruptCheck leave = engine::interrupt_check();
+  Item item;
+  while (!take(&item))
+    if (leave != nullptr && leave() != 0) engine::throw_interrupted();
   ended_ = item.end || item.failure;
   if (item.failure) std::rethrow_exception(item.failure);
   if (!item.end) *batch = std::move(item.batch);
   return !item.end;
+}
+
+bool DataIter::take(Item* item) {
+  Shared& shared = *shared_;
+  const MutexLock lock(shared.mutex);
+  const auto deadline = std::chrono::steady_clock::now() + engine::kInterruptSlice;
+  while (shared.ready.empty())
+    if (!shared.changed.wait_until(shared.mutex, deadline)) return false;
+  *item = std::move(shared.ready.front());
+  shared.ready.erase(shared.ready.begin());
+  shared.changed.notify_all();
+  return true;
 }
 
 void DataIter::produce() {

@@ -24,7 +24,8 @@ class DataIter {
 
   // Starts the next epoch, or this one anew if its end has not been given out.
   void before_first();
-  // False at the end of the epoch, and then again until before_first().
+  // False at the end of the epoch, and then again until before_first(). Where the program ends the
+  // wait, the next call waits for the same batch.
   bool next(Batch* batch);
 
  private:
@@ -35,6 +36,8 @@ class DataIter {
     std::exception_ptr failure;
   };
   void produce();
+  // False where there is nothing to take for kInterruptSlice.
+  bool take(Item* item);
   void check_process() const;
 
   // What the caller and the thread share. A forked process has no thread to end first, and

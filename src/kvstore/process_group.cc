@@ -5,13 +5,15 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <future>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "device/plugin_loader.h"
+#include "engine/interrupt.h"
 #include "kvstore/cluster.h"
 
 namespace mxnet::kvstore {
@@ -46,18 +48,29 @@ int count_dead(const ProcessGroup& group, int groups) {
          ((groups & 4) != 0 ? group.lost_workers() : 0);
 }
 
-void run_collective(ProcessGroup& group, CollectiveRequest request) {
-  std::promise<void> promise;
-  request.done = [&](std::exception_ptr error) {
+std::future<void> ending_of(std::function<void(std::exception_ptr)>& done) {
+  const auto promise = std::make_shared<std::promise<void>>();
+  done = [promise](std::exception_ptr error) {
     if (error) {
-      promise.set_exception(std::move(error));
+      promise->set_exception(std::move(error));
     } else {
-      promise.set_value();
+      promise->set_value();
     }
   };
-  std::future<void> result = promise.get_future();
+  return promise->get_future();
+}
+
+void await(const std::future<void>& end) {
+  const engine::InterruptCheck leave = engine::interrupt_check();
+  while (end.wait_for(engine::kInterruptSlice) != std::future_status::ready)
+    if (leave != nullptr && leave() != 0) engine::throw_interrupted();
+}
+
+void run_collective(ProcessGroup& group, CollectiveRequest request) {
+  std::future<void> end = ending_of(request.done);
   group.submit(std::move(request));
-  result.get();
+  await(end);
+  end.get();
 }
 
 }  // namespace mxnet::kvstore

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <new>
 #include <string>
@@ -161,6 +162,11 @@ ProcessGroup& process_group();
 
 // Of the groups 2 (servers) and 4 (workers), or their sum: how many are known to be gone.
 int count_dead(const ProcessGroup& group, int groups);
+
+// Makes a `done` whose call ends the future.
+std::future<void> ending_of(std::function<void(std::exception_ptr)>& done);
+// Returns when it has ended; throws where the program ends the wait, and the request goes on.
+void await(const std::future<void>& end);
 
 // Submits and waits. Throws what the request fails with.
 void run_collective(ProcessGroup& group, CollectiveRequest request);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <future>
 
 #include <fmt/format.h>
 
@@ -280,8 +279,14 @@ void Servers::pull_rows(const Key& key, const NDArray& row_ids, const NDArray& m
 
 std::vector<std::string> Servers::command(int head, std::string_view body) {
   const auto count = static_cast<std::size_t>(group_.servers());
-  std::vector<std::string> answers(count);
-  std::vector<std::promise<void>> promises(count);
+  // Until the last answer is there: whoever asked may have left by then.
+  struct Asked {
+    std::string body;
+    std::vector<std::string> answers;
+  };
+  const auto asked =
+      std::make_shared<Asked>(Asked{std::string(body), std::vector<std::string>(count)});
+  std::vector<std::future<void>> ends;
   Request request;
   request.ask = Ask::kCommand;
   request.store = store_;
@@ -290,27 +295,18 @@ std::vector<std::string> Servers::command(int head, std::string_view body) {
     ServerCall call;
     call.server = static_cast<int>(s);
     call.head = to_bytes(request);
-    call.body = body.data();
-    call.bytes = static_cast<int64_t>(body.size());
-    call.room = [answer = &answers[s]](int64_t bytes) {
-      answer->resize(static_cast<std::size_t>(bytes));
-      return static_cast<void*>(answer->data());
+    call.body = asked->body.data();
+    call.bytes = static_cast<int64_t>(asked->body.size());
+    call.room = [asked, s](int64_t bytes) {
+      asked->answers[s].resize(static_cast<std::size_t>(bytes));
+      return static_cast<void*>(asked->answers[s].data());
     };
-    call.done = [promise = &promises[s]](std::exception_ptr error) {
-      if (error) {
-        promise->set_exception(std::move(error));
-      } else {
-        promise->set_value();
-      }
-    };
+    ends.push_back(ending_of(call.done));
     group_.call(std::move(call));
   }
-  std::vector<std::future<void>> ends;
-  ends.reserve(count);
-  for (auto& promise : promises) ends.push_back(promise.get_future());
-  for (auto& end : ends) end.wait();  // all, before what they write to goes
+  for (const auto& end : ends) await(end);
   for (auto& end : ends) end.get();
-  return answers;
+  return std::move(asked->answers);
 }
 
 }  // namespace mxnet::kvstore

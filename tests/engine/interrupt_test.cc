@@ -70,6 +70,77 @@ TEST_F(Interrupt, WaitsOfTheEngineEndAndTheWorkGoesOn) {
   engine.delete_variable(var, {});
 }
 
+TEST_F(Interrupt, APushThatWaitsForRoomIsNotMade) {
+  EngineConfig config = engine_test::config_of({EngineType::kThreadedPerDevice, 2, false});
+  config.run_ahead_bytes = 10;
+  const std::unique_ptr<Engine> engine = make_engine(config);
+  Var* var = engine->new_variable();
+  std::latch release(1);
+  std::atomic<int> ran{0};
+  const OpSpec large{
+      .device = {}, .reads = {}, .writes = std::span<Var* const>(&var, 1), .temp_bytes = 8};
+  const auto push = [&] {
+    engine->push(
+        [&](const RunContext&) {
+          release.wait();
+          ++ran;
+        },
+        large);
+  };
+  push();
+  EXPECT_THROW(push(), Error);
+  set_interrupt_check(nullptr);
+  release.count_down();
+  engine->wait_for_all();
+  EXPECT_EQ(ran, 1);
+  push();
+  engine->wait_for_all();
+  EXPECT_EQ(ran, 2);
+  engine->delete_variable(var, {});
+}
+
+TEST_F(Interrupt, AShutdownThatIsLeftDropsWhatHasNotBegun) {
+  const std::unique_ptr<Engine> engine =
+      make_engine(engine_test::config_of({EngineType::kThreadedPerDevice, 2, false}));
+  Var* const vars[] = {engine->new_variable(), engine->new_variable()};
+  std::latch begun(1), release(1);
+  std::atomic<int> ran{0};
+  const auto push = [&](auto work) {
+    engine->push(work, {.device = {}, .reads = {}, .writes = std::span<Var* const>(vars, 1)});
+  };
+  push([&](const RunContext&) {
+    begun.count_down();
+    release.wait();
+    ++ran;
+  });
+  push([&](const RunContext&) { ++ran; });
+  engine->push_async(
+      [&](const RunContext&, OnComplete complete) {
+        ++ran;
+        complete();
+      },
+      {.device = {},
+       .reads = std::span<Var* const>(vars, 1),
+       .writes = std::span<Var* const>(vars + 1, 1)});
+  begun.wait();
+  // Two questions, of which the second one is answered: leave. Then the first may end.
+  std::thread releaser([&] {
+    while (g_asked < 2) std::this_thread::yield();
+    std::this_thread::sleep_for(kInterruptSlice);
+    release.count_down();
+  });
+  EXPECT_THROW(engine->shutdown(), Error);
+  releaser.join();
+  set_interrupt_check(nullptr);
+  EXPECT_EQ(ran, 1);
+  for (Var* var : vars) EXPECT_THROW(engine->wait_to_read(var), Error);
+  push([&](const RunContext&) { ++ran; });  // at once, now
+  EXPECT_EQ(ran, 2);
+  engine->wait_to_read(vars[0]);
+  engine->shutdown();
+  for (Var* var : vars) engine->delete_variable(var, {});
+}
+
 TEST_F(Interrupt, AWaiterThatHelpsLeavesTheRestToOthers) {
   const std::unique_ptr<Engine> made =
       make_engine(engine_test::config_of({EngineType::kThreadedPerDevice, 1, false}));

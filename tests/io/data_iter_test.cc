@@ -8,11 +8,13 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <latch>
 #include <new>
 #include <stdexcept>
 #include <vector>
 
 #include "base/error.h"
+#include "engine/interrupt.h"
 #include "fork_under_load.h"
 
 // Whether this thread gets no memory.
@@ -93,6 +95,33 @@ TEST(DataIter, AFailureComesOnceAfterWhatWasBeforeIt) {
   EXPECT_FALSE(iter.next(&batch));
   iter.before_first();
   EXPECT_EQ(pads(iter).size(), 4U);
+}
+
+// Its batches come when the test lets them.
+class Held final : public BatchSource {
+ public:
+  static inline std::latch release{1};
+  void start_epoch(bool) override { at_ = 0; }
+  bool next(Batch* batch) override {
+    release.wait();
+    *batch = Batch();
+    batch->pad = at_;
+    return at_++ < 2;
+  }
+
+ private:
+  int at_ = 0;
+};
+
+TEST(DataIter, AWaitThatTheProgramEndsIsForTheSameBatchNextTime) {
+  DataIter iter(std::make_unique<Held>(), 1);
+  Batch batch;
+  engine::set_interrupt_check([] { return 1; });
+  EXPECT_THROW(iter.next(&batch), Error);
+  EXPECT_THROW(iter.next(&batch), Error);
+  engine::set_interrupt_check(nullptr);
+  Held::release.count_down();
+  EXPECT_EQ(pads(iter), (std::vector<int>{0, 1}));
 }
 
 // From where a batch is made until the next is asked for.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/interrupt.h"
 #include "kvstore/jobs.h"
 #include "ndarray/sparse_store.h"
 
@@ -259,6 +260,14 @@ TEST(DistStore, AFailureOfTheGroupIsThrownByAWait) {
   EXPECT_NE(error_of([&] { pulled(*job.stores[0], "a", {2}); }).find("rank 1 is lost"),
             std::string::npos);
   EXPECT_NE(error_of([&] { job.stores[0]->barrier(); }).find("rank 1 is lost"), std::string::npos);
+}
+
+TEST(DistStore, ABarrierWhoseWaitTheProgramEndsHasBeenReached) {
+  Job job(2);
+  engine::set_interrupt_check([] { return 1; });
+  EXPECT_THROW(job.stores[0]->barrier(), Error);
+  engine::set_interrupt_check(nullptr);
+  job.stores[1]->barrier();  // the other one is there already
 }
 
 TEST(DistStore, WhatItLacksIsAnErrorThatSaysSo) {

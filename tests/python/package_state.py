@@ -86,28 +86,29 @@ def library_of_package():
 
 def of_package():
     """Functions that put back what the package keeps in Python."""
-    from mxnet import _np_scopes, attribute, context, name
+    from mxnet import _core, _np_scopes, attribute, context, name
 
     # Dear to import, and empty until they are.
     of_gluon, of_tests = "mxnet.gluon._naming", "mxnet.test_utils._compare"
 
     def lists():
         yield context._current.stack
-        yield attribute._stack()
-        yield name._stack()
-        yield sys.modules[of_gluon]._local.entered if of_gluon in sys.modules else []
+        yield attribute._local.stack
+        yield name._local.stack
+        yield sys.modules[of_gluon]._local.stack if of_gluon in sys.modules else [None]
         yield sys.modules[of_tests]._default if of_tests in sys.modules else []
 
     contents = [list(each) for each in lists()]
-    managers = [(manager, copy.copy(manager._counter)) for manager in name._stack()]
-    default, arrays = context._current.default, _np_scopes._mode.active
+    managers = [(manager, copy.copy(manager._counter)) for manager in name._local.stack]
+    default, arrays = context._current.default, _np_scopes.is_np_array()
 
     def restore():
         for each, content in zip(lists(), contents):
             each[:] = content
         for manager, counter in managers:
             manager._counter = counter
-        context._current.default, _np_scopes._mode.active = default, arrays
+        context._current.default = default
+        _core.set_np_array(arrays)
 
     return [restore]
 

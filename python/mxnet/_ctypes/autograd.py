@@ -119,7 +119,8 @@ def record_function(inputs: Sequence[Any], outputs: Sequence[Any], gradient: Cal
             held[0](arrays[:num_ograds], arrays[num_ograds:], requests[:num_igrads], is_train != 0)
             return 1
         except BaseException as error:  # pylint: disable=broad-except  (the caller of backward() gets an error of the library)
-            sys.excepthook(*sys.exc_info())
+            if not isinstance(error, KeyboardInterrupt):  # which mxnet/autograd.py keeps for the caller
+                sys.excepthook(*sys.exc_info())
             _LIB.NNAPISetLastError(reason_of(error))
             return 0
 

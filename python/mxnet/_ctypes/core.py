@@ -22,6 +22,7 @@ from .ndarray import CachedOp, NDArrayBase, is_number
 from .operator import (
     ElementwiseFunction, Operator, PlainFunction, PlainMethod, all_dense, op_info, op_names, set_text_maker, update_weights,
 )
+from .scopes import *  # noqa: F403
 from .symbol import (
     SymbolBase, backend_symbol, optimize_for, recorded_symbol, reduce_precision, symbol_atomic, symbol_from_json,
     symbol_group, symbol_variable,

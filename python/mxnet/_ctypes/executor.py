@@ -7,6 +7,7 @@ import ctypes
 from typing import Any, Dict, List, Optional, Tuple
 
 from .columns import devices, numbers, shapes_and_starts
+from .interrupts import kept, raise_kept
 from .lib import _LIB, ExecutorHandle, NDArrayHandle, SymbolHandle, c_array, c_str_array, check_call
 from .ndarray import handles_of, wrap, wrap_all
 from .symbol import SymbolBase, owned
@@ -25,7 +26,7 @@ class _Monitor:
         def call(name: bytes, array: int, _: Any) -> None:
             value, callback = wrap(NDArrayHandle(array)), self.newest
             if callback is not None:
-                callback(name.decode(), value)
+                kept(callback, name.decode(), value)
 
         self.call = call
 
@@ -44,10 +45,12 @@ class ExecutorBase:
     def forward(self, is_train: bool) -> None:
         """Computes the outputs."""
         check_call(_LIB.MXExecutorForward(self.handle, int(is_train)))
+        raise_kept()
 
     def backward(self, head_grads: List[Any], is_train: bool) -> None:
         """Computes the gradients."""
         check_call(_LIB.MXExecutorBackwardEx(self.handle, len(head_grads), handles_of(head_grads), int(is_train)))
+        raise_kept()
 
     def outputs(self) -> List[Any]:
         """The outputs."""

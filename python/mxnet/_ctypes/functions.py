@@ -103,8 +103,13 @@ def set_num_omp_threads(threads: int) -> None:
     check_call(_LIB.MXSetNumOMPThreads(threads))
 
 
-def notify_shutdown() -> None:
-    """Waits for all work and ends the engine."""
+_leave = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)
+
+
+def notify_shutdown(interrupted: bool) -> None:
+    """Waits for all work, or drops what has not begun, and ends the engine."""
+    if interrupted:
+        _LIB.MXSetInterruptCheck(_leave)
     check_call(_LIB.MXNotifyShutdown())
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterator, List
+from typing import Any, Callable, Iterator, List
 
 raised: List[BaseException] = []  # what a signal's handler has raised in the wait that has just failed
 
@@ -31,6 +31,23 @@ def _watching() -> Iterator[int]:
 _watch = _watching()
 next(_watch)
 _check = ctypes.CFUNCTYPE(ctypes.c_int)(_watch.__next__)
+
+
+_late: List[KeyboardInterrupt] = []  # Ctrl-C in a callback that returns nothing to the call that led to it
+
+
+def kept(callback: Callable[..., Any], *args: Any) -> None:
+    """Calls it, and keeps Ctrl-C for raise_kept()."""
+    try:
+        callback(*args)
+    except KeyboardInterrupt as error:
+        _late[:] = [error]
+
+
+def raise_kept() -> None:
+    """After a call whose callbacks may have kept it."""
+    if _late:
+        raise _late.pop()
 
 
 def install(library: Any) -> None:

@@ -7,6 +7,7 @@ import ctypes
 from math import prod
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
+from .interrupts import kept, raise_kept
 from .lib import _LIB, NDArrayHandle, c_handle_array, c_str_array, check_call
 
 __all__ = ["CachedOp", "NDArrayBase", "handles_of", "invoke", "wrap", "wrap_all"]
@@ -297,14 +298,16 @@ class CachedOp:
             if not isinstance(array, NDArrayBase):
                 raise TypeError(f"CachedOp: given {type(array).__name__} as input {i}, expected an NDArray")
         device = (1, 0) if default_ctx is None else (default_ctx.device_typeid, default_ctx.device_id)
-        return invoke(_LIB.MXCachedOpCall, (self.handle, *device), args, out, self.is_np_sym)
+        result = invoke(_LIB.MXCachedOpCall, (self.handle, *device), args, out, self.is_np_sym)
+        raise_kept()
+        return result
 
     def _register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
         """callback(name, operator, array) sees every output, and inputs too with monitor_all."""
 
         @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
         def hook(name: bytes, op: bytes, array: int, _: Any) -> None:
-            callback(name.decode(), op.decode(), wrap(NDArrayHandle(array)))
+            kept(callback, name.decode(), op.decode(), wrap(NDArrayHandle(array)))
 
         given: Any = None if callback is None else hook
         check_call(_LIB.MXCachedOpSetHook(self.handle, given, None, None, int(bool(monitor_all))))

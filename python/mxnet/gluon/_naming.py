@@ -10,25 +10,27 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict, List, Optional, Tuple
 
+from .. import _core
 from .. import name as _name
 from .._class_property import Innermost
 from .parameter import ParameterDict
 
 
 class _Entered(threading.local):
-    """The scopes that each thread is in, the innermost last, and what names the symbols made inside."""
+    """The scopes that each thread is in, the innermost last; None stands for there being none."""
 
     def __init__(self) -> None:
-        self.entered: List[Tuple[BlockScope, _name.Prefix]] = []
+        self.stack: List[Optional[BlockScope]] = [None]
 
 
 _local = _Entered()
 
 
-class BlockScope:
+class BlockScope(_core.StackScope):
     """The names that a block gives to what is made inside its name_scope. May be nested."""
 
-    _current = Innermost(lambda: _local.entered[-1][0] if _local.entered else None)
+    _stacks = (_local, *_name.NameManager._stacks)
+    _current = Innermost(lambda: _local.stack[-1])
 
     def __init__(self, block: Any) -> None:
         self._block = block
@@ -37,11 +39,11 @@ class BlockScope:
     @staticmethod
     def create(prefix: Optional[str], params: Optional[ParameterDict], hint: str) -> Tuple[str, ParameterDict]:
         """Prefix and parameters of a new block."""
-        if not _local.entered:
+        scope = _local.stack[-1]
+        if scope is None:
             if prefix is None:
                 prefix = _name.current().get(None, hint) + "_"
             return prefix, ParameterDict(prefix) if params is None else ParameterDict(params.prefix, params)
-        scope = _local.entered[-1][0]
         if prefix is None:
             prefix = f"{hint}{scope._next(hint)}_"
         if params is None:
@@ -56,13 +58,7 @@ class BlockScope:
         self._counter[hint] = number + 1
         return number
 
-    def __enter__(self) -> BlockScope:
-        if not self._block._empty_prefix:
-            manager = _name.Prefix(self._block.prefix)
-            manager.__enter__()
-            _local.entered.append((self, manager))
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        if not self._block._empty_prefix:
-            _local.entered.pop()[1].__exit__(*exception)
+    def _entered(self) -> Tuple[Any, ...]:
+        if self._block._empty_prefix:
+            return _local.stack[-1], _name.current()
+        return self, _name.Prefix(self._block.prefix)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Callable, Dict, Tuple
 
-from .._np_scopes import _mode
+from .._core import is_np_array
 
 # Names in mx.nd and, where another function or other parameters are needed, what has them in np or npx.
 _OTHERS: Dict[str, str] = {
@@ -44,7 +44,7 @@ _NUMPY: Dict[str, Tuple[str, str]] = {name: tuple(path.split(".")) for name, pat
 
 def op(F: Any, name: str) -> Callable[..., Any]:
     """An operator for the kind of arrays that the thread works with."""
-    if not _mode.active:
+    if not is_np_array():
         return getattr(F, name)
     module, function = _NUMPY.get(name) or ("np", name)
     found = getattr(getattr(F, module), function, None)

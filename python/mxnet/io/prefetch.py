@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, List, Optional
+from queue import SimpleQueue
+from typing import Any, Dict, List, Optional, Tuple
 
 from .io import DataBatch, DataDesc, OfBatches
 
@@ -14,54 +15,50 @@ __all__ = ["PrefetchingIter"]
 class _Fetcher(threading.Thread):
     """Takes one batch at a time from an iterator, ahead of who asks for it.
 
-    The condition guards `_fetched` (a batch, None at the end, or what was raised), `_ready` and `_asked`.
-    The iterator is used by the thread alone while a batch is asked for, and by its owner otherwise.
+    The iterator is used by the thread alone while a batch is asked for, and by its owner otherwise. Ctrl-C may end any
+    method at any place, which is why there is no lock: one whose `__exit__` is Python's might never be given back.
     """
 
     def __init__(self, iterator: Any) -> None:
         super().__init__(daemon=True, name="PrefetchingIter")
         self.iterator = iterator
-        self._condition = threading.Condition()
-        self._fetched: Any = None
-        self._ready = False
-        self._asked = "fetch"
+        self._asked: SimpleQueue[Optional[int]] = SimpleQueue()  # numbers of batches, None to end; of one that comes again, the first
+        self._news: SimpleQueue[None] = SimpleQueue()  # one more `_fetched`
+        self._latest = -1  # number that was asked for
+        self._fetched: Tuple[int, Any] = (-1, None)  # number and batch, None at the end, or what was raised
         self.start()
 
     def run(self) -> None:
         while True:
-            with self._condition:
-                self._condition.wait_for(lambda: self._asked != "")
-                if self._asked == "stop":
-                    return
+            number = self._asked.get()
+            if number is None:
+                return
+            if number == self._fetched[0]:
+                continue
             try:
                 fetched = self.iterator.next()
             except StopIteration:
                 fetched = None
             except BaseException as error:  # pylint: disable=broad-except  (raised where the batch is asked for)
                 fetched = error
-            with self._condition:
-                self._fetched, self._ready = fetched, True
-                self._asked = "" if self._asked == "fetch" else self._asked
-                self._condition.notify_all()
+            self._fetched = number, fetched
+            self._news.put(None)
 
-    def take(self) -> Any:
-        """The batch, None at the end. Nothing is fetched until `fetch`."""
-        with self._condition:
-            self._condition.wait_for(lambda: self._ready)
-            return self._fetched
+    def fetch(self, number: int) -> None:
+        """Starts on a batch, unless it has."""
+        if number != self._latest:
+            self._asked.put(number)
+            self._latest = number
 
-    def fetch(self) -> None:
-        """Starts on the next batch."""
-        with self._condition:
-            self._ready = False
-            self._asked = "fetch"
-            self._condition.notify_all()
+    def take(self, number: int) -> Any:
+        """The batch that was asked for, None at the end."""
+        while self._fetched[0] != number:
+            self._news.get()
+        return self._fetched[1]
 
     def stop(self) -> None:
         """Ends the thread, after the batch that it may be at."""
-        with self._condition:
-            self._asked = "stop"
-            self._condition.notify_all()
+        self._asked.put(None)
 
 
 class PrefetchingIter(OfBatches):
@@ -86,10 +83,20 @@ class PrefetchingIter(OfBatches):
         self.rename_label = rename_label
         self.batch_size = self.provide_data[0][1][0]
         self._fetchers = [_Fetcher(iterator) for iterator in self.iters]
+        self._number = 0  # of the batch that comes next
+        self._fetch()
 
     def __del__(self) -> None:
         for fetcher in getattr(self, "_fetchers", []):
             fetcher.stop()
+
+    def _fetch(self) -> None:
+        for fetcher in self._fetchers:
+            fetcher.fetch(self._number)
+
+    def _take(self) -> List[Any]:
+        self._fetch()  # Ctrl-C may have ended it
+        return [fetcher.take(self._number) for fetcher in self._fetchers]
 
     def _descriptions(self, which: str, names: Optional[List[Dict[str, str]]]) -> List[DataDesc]:
         found = []
@@ -112,11 +119,11 @@ class PrefetchingIter(OfBatches):
 
     def reset(self) -> None:
         """Waits for the batches that are being made, then begins anew with all iterators."""
-        for fetcher in self._fetchers:
-            fetcher.take()
+        self._take()
         for fetcher in self._fetchers:
             fetcher.iterator.reset()
-            fetcher.fetch()
+        self._number += 1
+        self._fetch()
 
     def iter_next(self) -> bool:
         """Takes the batch that was made ahead and starts on the next. Returns False at the end.
@@ -124,7 +131,7 @@ class PrefetchingIter(OfBatches):
         What an iterator has raised is raised here. Raises RuntimeError where the iterators end apart, or differ in
         `pad`.
         """
-        batches = [fetcher.take() for fetcher in self._fetchers]
+        batches = self._take()
         for batch in batches:
             if isinstance(batch, BaseException):
                 raise batch
@@ -142,8 +149,8 @@ class PrefetchingIter(OfBatches):
             provide_data=self.provide_data,
             provide_label=self.provide_label,
         )
-        for fetcher in self._fetchers:
-            fetcher.fetch()
+        self._number += 1
+        self._fetch()
         return True
 
     def next(self) -> DataBatch:

@@ -11,6 +11,7 @@ import pytest
 
 import mxnet as mx
 from mxnet.gluon import data
+from mxnet.gluon.data import _workers
 
 METHODS = ["fork", "spawn", "forkserver"]
 AMPLE = 300  # seconds for what comes, on the busiest machine
@@ -146,7 +147,7 @@ def test_ctrl_c_ends_a_wait_for_a_batch(run_python, threads):
 import multiprocessing, os, signal, threading, time
 import numpy as np
 from mxnet.gluon import data
-release = threading.Event()
+release = multiprocessing.Event()
 class Stuck(data.Dataset):
     def __len__(self):
         return 4
@@ -163,11 +164,52 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 release.set()
+print(next(batches).asnumpy().tolist(), len(getattr(loader._workers, "_ready", [])))
 loader._workers.close()
 print(multiprocessing.active_children())
 """
     done = run_python(code)
-    assert (done.returncode, done.stdout) == (0, "[0.0, 1.0]\ninterrupted\n[]\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "[0.0, 1.0]\ninterrupted\n[2.0, 3.0] 0\n[]\n"), done.stderr
+
+
+@pytest.mark.parametrize("received", [False, True])
+def test_ctrl_c_in_the_middle_of_a_message_loses_nothing(monkeypatch, received):
+    receive, calls = _workers.receive_batch, []
+
+    def cut_off(connection):
+        calls.append(1)
+        if len(calls) != 2:
+            return receive(connection)
+        if received:
+            receive(connection)
+        else:
+            connection.recv()  # the head, before the arrays
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_workers, "receive_batch", cut_off)
+    loader = data.DataLoader(Numbers(), 2, num_workers=2, timeout=10)
+    batches = iter(loader)
+    found, interrupted = [], 0
+    while len(found) < 4:
+        try:
+            found.append(next(batches).asnumpy().tolist())
+        except KeyboardInterrupt:
+            interrupted += 1
+    assert interrupted == 1
+    assert found == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert not loader._workers._ready and not loader._workers._asked
+    assert [batch.asnumpy().tolist() for batch in loader] == found
+
+
+def test_workers_do_not_hear_ctrl_c_while_they_start():
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method("spawn", force=True)
+    try:
+        loader = data.DataLoader(Numbers(), 4, num_workers=1, timeout=AMPLE)
+        os.kill(loader._workers._processes[0].pid, signal.SIGINT)
+        assert [batch.asnumpy().tolist() for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    finally:
+        multiprocessing.set_start_method(before, force=True)
 
 
 @pytest.mark.parametrize("workers", [{}, {"num_workers": 1}, {"num_workers": 1, "thread_pool": True}])

@@ -56,7 +56,8 @@ class _MultiWorkerIter:
         self._push_next()
         if self._rcvd_idx == self._sent_idx:
             raise StopIteration
-        made = self._data_buffer.pop(self._rcvd_idx).get(self._timeout)
+        made = self._data_buffer[self._rcvd_idx].get(self._timeout)  # if Ctrl-C ends it, the batch is the next one still
+        del self._data_buffer[self._rcvd_idx]
         self._rcvd_idx += 1
         batch = pickle.loads(made) if self._dataset is None else made
         if not self._pin_memory:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import _thread
 import concurrent.futures
 import hashlib
 import itertools
@@ -16,7 +17,7 @@ import threading
 import time
 import traceback
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ...util import is_np_array, is_np_shape, np_array, np_shape, set_np
 from ._transport import receive_batch, send_batch
@@ -59,8 +60,9 @@ def _work(
     semantics: Tuple[bool, bool],
 ) -> None:
     """The life of a worker process: keys and numbers of samples in, batches out."""
-    set_np(*semantics)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which it has held back until here
+    set_np(*semantics)
     import numpy as np
 
     from ... import random as mx_random
@@ -104,52 +106,89 @@ def _portable(error: Exception, worker: int) -> Exception:
 
 
 class ProcessWorkers:
-    """Worker processes. Used by one thread of the parent at a time."""
+    """Worker processes. Used by one thread of the parent at a time.
+
+    Ctrl-C may end any of its methods in the middle of a message: the next call starts new processes then, and asks them
+    for what has not come.
+    """
 
     def __init__(self, dataset: Any, batchify_fn: Callable[[List[Any]], Any], count: int, timeout: float) -> None:
-        self._timeout = timeout
+        self._dataset, self._batchify_fn, self._count, self._timeout = dataset, batchify_fn, count, timeout
+        self._keys = itertools.count()
+        self._asked: Dict[int, List[int]] = {}  # numbers of the samples of a batch that is wanted, by its key
+        self._ready: Dict[int, Any] = {}
+        self._start()
+
+    def _start(self) -> None:
         context = multiprocessing.get_context()
         forks = context.get_start_method() == "fork"
-        pickled = None if forks else pickle.dumps((dataset, batchify_fn))
-        job = (dataset, batchify_fn) if forks else None
+        given = self._dataset, self._batchify_fn
+        pickled, job = (None, given) if forks else (pickle.dumps(given), None)
+        pool = next(_pools)
         self._connections: List[Any] = []
         self._processes: List[Any] = []
-        pool = next(_pools)
-        for worker in range(count):
+        # At exit and when the loader is dropped, whichever comes first.
+        self._finalizer = weakref.finalize(self, _end, os.getpid(), self._connections, self._processes)
+        for worker in range(self._count):
             ours, theirs = context.Pipe(duplex=True)
             process = context.Process(
                 target=_work, args=(worker, _seeds_of(pool, worker), theirs, pickled, job, _semantics()), daemon=True,
                 name=f"DataLoader-{worker}",
             )
-            process.start()
+            # Inherited: a terminal sends Ctrl-C to all processes, of which the worker is to ignore it from its first moment.
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             theirs.close()
             self._connections.append(ours)
             self._processes.append(process)
-        self._busy = [0] * count
-        self._keys = itertools.count()
+        self._busy = [0] * self._count
         self._waiting: Dict[int, int] = {}  # key of a batch to the worker that makes it
-        self._ready: Dict[int, Any] = {}
-        self._dropped: Set[int] = set()
-        # At exit and when the loader is dropped, whichever comes first.
-        self._finalizer = weakref.finalize(self, _end, os.getpid(), self._connections, self._processes)
+        self._whole = True  # False while it is not to be cut off
+
+    def _mend(self) -> None:
+        if self._whole:
+            return
+        self._finalizer()
+        self._start()
+        for key in self._asked:
+            if key not in self._ready:
+                self._send(key)
 
     def submit(self, numbers: Sequence[int]) -> int:
-        """Has a batch made; the key is for result() or drop()."""
-        worker = min(range(len(self._busy)), key=self._busy.__getitem__)
+        """Has a batch made; the key is for wait(), result() or drop()."""
+        self._mend()
         key = next(self._keys)
+        self._asked[key] = list(numbers)
+        self._send(key)
+        return key
+
+    def _send(self, key: int) -> None:
+        worker = min(range(self._count), key=self._busy.__getitem__)
+        self._whole = False
         try:
-            self._connections[worker].send((key, list(numbers)))
+            self._connections[worker].send((key, self._asked[key]))
         except (BrokenPipeError, ConnectionResetError):
             pass  # it has ended: result() says so, after the batches that it has made before
         self._busy[worker] += 1
         self._waiting[key] = worker
-        return key
+        self._whole = True
+
+    def wait(self, key: int) -> None:
+        """Returns when the batch is there, or what is wrong with it. May be called again where Ctrl-C has ended it."""
+        deadline = time.monotonic() + self._timeout
+        try:
+            while key not in self._ready:
+                self._mend()
+                self._receive(key, deadline)
+        except Exception as error:  # pylint: disable=broad-except  (result() raises it)
+            self._ready[key] = error, None
 
     def result(self, key: int) -> Any:
-        """The batch, when it is there. Raises what the worker raised, or WorkerError."""
-        deadline = time.monotonic() + self._timeout
-        while key not in self._ready:
-            self._receive(key, deadline)
+        """The batch, after wait(). Raises what the worker raised, or WorkerError."""
+        self._asked.pop(key, None)
         failure, batch = self._ready.pop(key)
         if failure is not None:
             raise failure
@@ -157,8 +196,7 @@ class ProcessWorkers:
 
     def drop(self, key: int) -> None:
         """Nobody wants this batch any more."""
-        if key in self._waiting:
-            self._dropped.add(key)
+        self._asked.pop(key, None)
         self._ready.pop(key, None)
 
     def _receive(self, key: int, deadline: float) -> None:
@@ -173,16 +211,17 @@ class ProcessWorkers:
         for number, connection in enumerate(self._connections):
             if connection not in readable:
                 continue
+            self._whole = False
             try:
                 (got, failure), batch = receive_batch(connection)
             except (EOFError, ConnectionResetError):
+                self._whole = True
                 self._fail(number, min((own for own, maker in self._waiting.items() if maker == number), default=key))
             self._busy[number] -= 1
             del self._waiting[got]
-            if got in self._dropped:
-                self._dropped.discard(got)
-            else:
+            if got in self._asked:
                 self._ready[got] = (failure, batch)
+            self._whole = True
             return
         self._fail(worker, key)
 
@@ -211,11 +250,16 @@ def _end(owner: int, connections: List[Any], processes: List[Any]) -> None:
             pass  # it has ended already
         connection.close()
     deadline = time.monotonic() + 2
-    for process in processes:
-        process.join(max(0.0, deadline - time.monotonic()))
-        if process.is_alive():
+    try:
+        for process in processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.terminate()
+                process.join()
+    except KeyboardInterrupt:  # lost where a destructor has called
+        for process in processes:
             process.terminate()
-            process.join()
+        _thread.interrupt_main()
 
 
 class ThreadWorkers:
@@ -229,7 +273,7 @@ class ThreadWorkers:
         self._futures: Dict[int, Any] = {}
 
     def submit(self, numbers: Sequence[int]) -> int:
-        """Has a batch made; the key is for result() or drop()."""
+        """Has a batch made; the key is for wait(), result() or drop()."""
         with self._lock:
             key = next(self._keys)
             self._futures[key] = self._pool.submit(self._make, list(numbers), *_semantics())
@@ -239,15 +283,16 @@ class ThreadWorkers:
         with np_shape(shape), np_array(array):
             return self._batchify_fn([self._dataset[i] for i in numbers])
 
+    def wait(self, key: int) -> None:
+        """Returns when the batch is there, or what is wrong with it. May be called again where Ctrl-C has ended it."""
+        concurrent.futures.wait([self._futures[key]], self._timeout)
+
     def result(self, key: int) -> Any:
-        """The batch, when it is there. Raises what making it raised, or WorkerError."""
+        """The batch, after wait(). Raises what making it raised, or WorkerError."""
         future = self._futures.pop(key)
-        try:
-            return future.result(self._timeout)
-        except concurrent.futures.TimeoutError:
-            if future.done():
-                raise
-            raise WorkerTimeout(f"a thread of a DataLoader has not made a batch within {self._timeout} s") from None
+        if not future.done():
+            raise WorkerTimeout(f"a thread of a DataLoader has not made a batch within {self._timeout} s")
+        return future.result()
 
     def drop(self, key: int) -> None:
         """Nobody wants this batch any more."""

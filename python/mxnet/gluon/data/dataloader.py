@@ -201,6 +201,7 @@ class _Epoch:
                 self._given = 0
                 self._loader.refresh()
             raise StopIteration
+        self._workers.wait(self._keys[0])  # if Ctrl-C ends it, the batch is the next one still
         batch = self._workers.result(self._keys.popleft())
         self._submit()
         self._given += 1
