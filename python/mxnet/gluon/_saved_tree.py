@@ -11,6 +11,7 @@ import json
 from typing import Any, Dict
 
 from .. import symbol
+from .._files import replacing
 from ._block import Block
 from ._cached_graph import Graph
 from ._errors import MismatchError
@@ -21,8 +22,8 @@ def save(block: Block, prefix: str) -> None:
     """Writes both files."""
     numbers = iter(range(1 << 31))
     model = {block.name: _described(block, numbers)}
-    with open(f"{prefix}-model.json", "w", encoding="utf-8") as file:
-        json.dump(model, file)
+    with replacing(f"{prefix}-model.json") as file:
+        file.write(json.dumps(model).encode())
     block.save_parameters(f"{prefix}-model.params")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import optimizer as opt
 from .._core import stale_gradients, use_gradients
+from .._files import replacing
 from ..context import Context
 from ..ndarray import NDArray
 from ._errors import MismatchError
@@ -309,7 +310,7 @@ class Trainer:
                 raise MismatchError("some parameters are not initialized yet, so that they have no states to save")
             self._kvstore.save_optimizer_states(os.fspath(fname), dump_optimizer=True)
         else:
-            with open(fname, "wb") as file:
+            with replacing(fname) as file:
                 file.write(self._updaters[0].get_states(dump_optimizer=True))
 
     def load_states(self, fname: Any) -> None:

@@ -8,6 +8,7 @@ import numbers
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .. import _core
+from .._files import replacing
 from ..base import MXNetValueError, show_ctypes_names
 from ..ndarray import NDArray
 from .base import Arrays, KVStoreBase
@@ -181,7 +182,7 @@ class KVStore(KVStoreBase):
     def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
         """Writes the states of the store's optimizer to a file; `dump_optimizer`: and the optimizer itself."""
         states = self._updater_here("save").get_states(dump_optimizer)
-        with open(fname, "wb") as file:
+        with replacing(fname) as file:
             file.write(states)
 
     def load_optimizer_states(self, fname: str) -> None:

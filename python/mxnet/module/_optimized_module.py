@@ -8,6 +8,7 @@ import warnings
 from typing import Any, Dict, List, Optional
 
 from .. import optimizer as _optimizer
+from .._files import replacing
 from ..model import _create_kvstore, _initialize_kvstore, _update_params, _update_params_on_kvstore
 from .base_module import BaseModule
 
@@ -109,7 +110,7 @@ class OptimizedModule(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname)
         else:
-            with open(fname, "wb") as file:
+            with replacing(fname) as file:
                 file.write(self._updater.get_states())
 
     def load_optimizer_states(self, fname: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import _core, attribute
 from .._core import SymbolBase
+from .._files import replacing
 from ..base import MXNetError, NotImplementedForSymbol, integer_types, numeric_types, show_ctypes_names, string_types
 from ..ndarray._dtypes import dtype_number
 from ..ndarray._methods import METHODS
@@ -170,8 +171,8 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
 
     def save(self, fname: Union[str, os.PathLike], remove_amp_cast: bool = True) -> None:
         """Writes the network as JSON."""
-        with open(_path(fname), "w", encoding="utf-8") as file:
-            file.write(self.tojson(remove_amp_cast))
+        with replacing(_path(fname)) as file:
+            file.write(self.tojson(remove_amp_cast).encode())
 
     # --- The two kinds of symbols
 
