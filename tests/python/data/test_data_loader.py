@@ -373,3 +373,21 @@ def test_batches_are_arrays_of_np_where_the_loop_has_them_on(ways):
     with mx.util.np_shape(True), mx.util.np_array(True):
         loader = loader if "thread_pool" in ways else data.DataLoader(data.ArrayDataset(rows, rows[:, 0]), 3, **ways)
         assert {type(x) for batch in loader for x in batch} == {mx.np.ndarray}
+
+
+def _sums(results, arrays):
+    results.put([(type(array).__module__, array.asnumpy().tolist()) for array in arrays])
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_arrays_are_arguments_of_processes(method):
+    context = multiprocessing.get_context(method)
+    results = context.Queue()
+    shared = mx.nd.arange(6, ctx=mx.Context("cpu_shared", 0))
+    arrays = [mx.nd.ones(3, ctx=mx.cpu()) * 2, mx.np.ones(2, ctx=mx.cpu()), shared, shared]
+    expected = [(type(array).__module__, array.asnumpy().tolist()) for array in arrays]
+    process = context.Process(target=_sums, args=(results, arrays), daemon=True)
+    process.start()
+    assert results.get(timeout=300) == expected
+    process.join()
+    assert process.exitcode == 0

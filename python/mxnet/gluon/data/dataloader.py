@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import multiprocessing.context
 import multiprocessing.queues
+import os
+import weakref
 from collections import deque
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any, Callable, Deque, Iterator, List, Optional, Sequence, Tuple
@@ -253,6 +256,10 @@ def rebuild_ndarray(pid: int, fd: Any, shape: Tuple[int, ...], dtype: int) -> ND
 def _descriptor_of(data: Any) -> Tuple[Any, ...]:
     in_shared = shared(data)  # lives until its descriptor is copied
     process, descriptor, shape, dtype, _ = describe(in_shared)
+    beginning = multiprocessing.context.get_spawning_popen()
+    if beginning is not None:  # an argument of a process, which inherits the number: one of its own, open until it has begun
+        descriptor = os.dup(descriptor)
+        weakref.finalize(beginning, os.close, descriptor)
     return process, DupFd(descriptor), shape, dtype
 
 
