@@ -4,6 +4,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -138,7 +140,7 @@ def test_a_thread_that_takes_too_long_is_an_error():
         with pytest.raises(multiprocessing.TimeoutError, match="thread of a DataLoader has not made a batch within 0.2 s"):
             next(batches)
     finally:
-        release.set()  # or the thread would wait for ever, and the process with it
+        release.set()
 
 
 @pytest.mark.parametrize("threads", [False, True])
@@ -170,6 +172,68 @@ print(multiprocessing.active_children())
 """
     done = run_python(code)
     assert (done.returncode, done.stdout) == (0, "[0.0, 1.0]\ninterrupted\n[2.0, 3.0] 0\n[]\n"), done.stderr
+
+
+@pytest.mark.parametrize("seconds, most", [(0.2, 15), (20, 0)])  # those of one batch are 16
+def test_the_end_of_a_program_does_not_wait_for_batches_of_threads(run_python, seconds, most):
+    code = f"""
+import threading
+import numpy as np
+from mxnet.gluon import data
+begun = threading.Event()
+class Slow(data.Dataset):
+    def __len__(self):
+        return 64
+    def __getitem__(self, idx):
+        begun.set()
+        threading.Event().wait({seconds})
+        print("sample", flush=True)
+        return np.float32(idx)
+batches = iter(data.DataLoader(Slow(), 16, num_workers=1, prefetch=1, thread_pool=True))
+begun.wait()
+"""
+    done = run_python(code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) <= most
+
+
+def test_threads_begin_anew_in_a_forked_process():
+    loader = data.DataLoader(Numbers(), 4, num_workers=1, thread_pool=True)
+    expected = [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert [batch.asnumpy().tolist() for batch in loader] == expected
+    process = os.fork()
+    if process == 0:
+        try:
+            os._exit(0 if [batch.asnumpy().tolist() for batch in loader] == expected else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(process, 0)[1] == 0
+    assert [batch.asnumpy().tolist() for batch in loader] == expected
+
+
+ABANDONED = """
+import multiprocessing, os, signal, sys
+import numpy as np
+from mxnet.gluon import data
+multiprocessing.set_start_method("fork")
+loaders = [data.DataLoader(data.SimpleDataset(np.zeros((8, 3), "float32")), 2, num_workers=2) for _ in range(2)]
+for loader in loaders:
+    next(iter(loader))
+print(*[child.pid for child in multiprocessing.active_children()], flush=True)
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+def test_forked_workers_end_with_a_parent_that_is_killed():
+    with subprocess.Popen([sys.executable, "-c", ABANDONED], stdout=subprocess.PIPE, text=True) as program:
+        workers = program.stdout.readline().split()
+        assert len(workers) == 4
+        ended = threading.Timer(60, lambda: [os.kill(int(worker), signal.SIGKILL) for worker in workers])
+        ended.start()
+        assert program.stdout.read() == ""  # which ends when the last of them does
+        assert ended.is_alive(), "they have been killed"
+        ended.cancel()
+    assert program.returncode == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("received", [False, True])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import _thread
+import atexit
 import concurrent.futures
 import hashlib
 import itertools
@@ -11,6 +12,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import pickle
+import queue
 import random
 import signal
 import threading
@@ -55,6 +57,9 @@ def _semantics() -> Tuple[bool, bool]:
     return is_np_shape(), is_np_array()
 
 
+_ends: weakref.WeakSet[Any] = weakref.WeakSet()  # of connections to workers: the parent's
+
+
 def _work(
     worker: int, seeds: Tuple[int, int], connection: Any, pickled: Optional[bytes], job: Any,
     semantics: Tuple[bool, bool],
@@ -62,6 +67,8 @@ def _work(
     """The life of a worker process: keys and numbers of samples in, batches out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which it has held back until here
+    for end in list(_ends):
+        end.close()  # inherited by a fork: while one is open, the workers that it leads to do not see that the parent is gone
     set_np(*semantics)
     import numpy as np
 
@@ -75,7 +82,7 @@ def _work(
     while True:
         try:
             message = connection.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             return  # the parent is gone
         if message is None:
             return
@@ -131,6 +138,7 @@ class ProcessWorkers:
         self._finalizer = weakref.finalize(self, _end, os.getpid(), self._connections, self._processes)
         for worker in range(self._count):
             ours, theirs = context.Pipe(duplex=True)
+            _ends.add(ours)
             process = context.Process(
                 target=_work, args=(worker, _seeds_of(pool, worker), theirs, pickled, job, _semantics()), daemon=True,
                 name=f"DataLoader-{worker}",
@@ -262,26 +270,84 @@ def _end(owner: int, connections: List[Any], processes: List[Any]) -> None:
         _thread.interrupt_main()
 
 
+_thread_pools: weakref.WeakSet[_Threads] = weakref.WeakSet()  # whose threads may be at work
+
+
+class _Threads:
+    """Threads that run what is put into `jobs`. Daemons: not the interpreter waits for them at exit, but _end_threads."""
+
+    def __init__(self, count: int) -> None:
+        self.jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.closed = False
+        self.members = [threading.Thread(target=self._run, name=f"DataLoader_{i}", daemon=True) for i in range(count)]
+        for thread in self.members:
+            thread.start()
+        _thread_pools.add(self)
+
+    def _run(self) -> None:
+        while not self.closed:
+            job = self.jobs.get()
+            if job is None:
+                return
+            future, function, arguments = job
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*arguments))
+                except BaseException as error:  # pylint: disable=broad-except  (result() raises it)
+                    future.set_exception(error)
+            del job, future, function, arguments  # or the batch, and the loader, would live until the next job
+
+    def close(self) -> None:
+        """Has each end after the sample that it makes."""
+        self.closed = True
+        for _ in self.members:
+            self.jobs.put(None)
+
+
+@atexit.register
+def _end_threads() -> None:
+    pools = list(_thread_pools)
+    for pool in pools:
+        pool.close()
+    deadline = time.monotonic() + 2
+    try:
+        for pool in pools:
+            for thread in pool.members:
+                thread.join(max(0.0, deadline - time.monotonic()))
+    except KeyboardInterrupt:
+        pass  # the program ends, with them
+
+
 class ThreadWorkers:
     """Threads of this process: for samples whose making does not hold the GIL."""
 
     def __init__(self, dataset: Any, batchify_fn: Callable[[List[Any]], Any], count: int, timeout: float) -> None:
-        self._dataset, self._batchify_fn, self._timeout = dataset, batchify_fn, timeout
-        self._pool = concurrent.futures.ThreadPoolExecutor(count, thread_name_prefix="DataLoader")
+        self._dataset, self._batchify_fn, self._count, self._timeout = dataset, batchify_fn, count, timeout
+        self._threads: Optional[_Threads] = None  # from the first batch on
         self._lock = threading.Lock()
         self._keys = itertools.count()
         self._futures: Dict[int, Any] = {}
 
     def submit(self, numbers: Sequence[int]) -> int:
         """Has a batch made; the key is for wait(), result() or drop()."""
+        future: Any = concurrent.futures.Future()
         with self._lock:
+            threads = self._threads
+            if threads is None or threads.closed or not threads.members[0].is_alive():  # as in a process forked since
+                threads = self._threads = _Threads(self._count)
             key = next(self._keys)
-            self._futures[key] = self._pool.submit(self._make, list(numbers), *_semantics())
+            self._futures[key] = future
+            threads.jobs.put((future, self._make, (threads, list(numbers), *_semantics())))
         return key
 
-    def _make(self, numbers: List[int], shape: bool, array: bool) -> Any:
+    def _make(self, threads: _Threads, numbers: List[int], shape: bool, array: bool) -> Any:
         with np_shape(shape), np_array(array):
-            return self._batchify_fn([self._dataset[i] for i in numbers])
+            samples = []
+            for i in numbers:
+                if threads.closed:
+                    raise concurrent.futures.CancelledError
+                samples.append(self._dataset[i])
+            return self._batchify_fn(samples)
 
     def wait(self, key: int) -> None:
         """Returns when the batch is there, or what is wrong with it. May be called again where Ctrl-C has ended it."""
@@ -300,4 +366,5 @@ class ThreadWorkers:
 
     def close(self) -> None:
         """Ends the threads."""
-        self._pool.shutdown(wait=False)
+        if self._threads is not None:
+            self._threads.close()
