@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <future>
+#include <thread>
 
 #include "base/error.h"
 #include "exec/plan_fixture.h"
@@ -197,6 +198,13 @@ TEST_F(ManyShapes, GrowingOnesLeaveNothingSmallerBehind) {
   const std::size_t most = in_use();
   call(kRows, false);
   EXPECT_LT(in_use() - most, kLayer);
+}
+
+TEST_F(ManyShapes, LieInOneArenaWhereEachCallHasAThread) {
+  call(kRows, false);
+  const std::size_t one = in_use();
+  for (int i = 0; i < 8; ++i) std::thread([this, i] { call(kRows - i, false); }).join();
+  EXPECT_LT(in_use() - one, one - before_ + kLayer);
 }
 
 TEST_F(ManyShapes, CallsThatKeepTheirActivationsLieInOthers) {
