@@ -9,6 +9,7 @@
 #include "base/omp.h"
 #include "exec/run_kernel.h"
 #include "op/generators/random_streams.h"
+#include "op/inline_vector.h"
 #include "op/named_errors.h"
 #include "op/run/accumulate.h"
 
@@ -128,6 +129,20 @@ bool PlanInstance::attach() {
 
 void PlanInstance::forget_failures() const {
   for (const Arena::Piece& piece : pieces_) Engine::get().forget_failure(piece.chunk->var());
+}
+
+void PlanInstance::forget_failures_in_flight() {
+  InlineVector<Var*, 8> reads;
+  for (const Arena::Piece& piece : pieces_) reads.push_back(piece.chunk->var());
+  Engine::get().push(
+      [self = Ref<PlanInstance>(this)](const RunContext&) { self->forget_failures(); },
+      {.device = Device::cpu(),
+       .reads = reads.span(),
+       .writes = {},
+       .property = FnProperty::kNoSkip,
+       .name = "forget_failures",
+       .cheap = true,
+       .computes = true});
 }
 
 // Operations of two arenas may be the first at the same time.

@@ -60,6 +60,8 @@ class PlanInstance : public RefCounted {
   bool lies_in(const Arena& arena) const;
   // What an earlier run has failed with is no matter of the next one.
   void forget_failures() const;
+  // Nor is what operations in flight are yet to fail with. On a CPU.
+  void forget_failures_in_flight();
   // Moves to the shared arenas' present memory; true if it has changed. Blocks then.
   bool attach();
 

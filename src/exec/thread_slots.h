@@ -12,7 +12,8 @@
 
 namespace mxnet {
 
-// Of the calling thread; from 1, in the order in which threads first ask.
+// Of the calling thread; from 1. One that begins takes over the number of one that has ended, and
+// so what that one gave: a program may have a thread for each of its requests.
 uint32_t thread_number();
 
 // Thread-safe. One thing for each of many threads; more of them share places.

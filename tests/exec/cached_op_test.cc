@@ -6,7 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <future>
+#include <thread>
 
+#include "base/error.h"
 #include "exec/plan_fixture.h"
 
 namespace mxnet {
@@ -136,7 +140,6 @@ TEST(CachedOp, GradientsAreComputedIntoTheirBuffers) {
             kWidth * kWidth * sizeof(float));
 }
 
-// What reads a buffer still needs its values, and two gradients cannot lie in one place.
 // Rows of a network whose activations are large, and what is in use for its calls.
 class ManyShapes : public testing::Test {
  protected:
@@ -197,6 +200,13 @@ TEST_F(ManyShapes, GrowingOnesLeaveNothingSmallerBehind) {
   EXPECT_LT(in_use() - most, kLayer);
 }
 
+TEST_F(ManyShapes, LieInOneArenaWhereEachCallHasAThread) {
+  call(kRows, false);
+  const std::size_t one = in_use();
+  for (int i = 0; i < 8; ++i) std::thread([this, i] { call(kRows - i, false); }).join();
+  EXPECT_LT(in_use() - one, one - before_ + kLayer);
+}
+
 TEST_F(ManyShapes, CallsThatKeepTheirActivationsLieInOthers) {
   for (int round = 0; round < 4; ++round) {
     const int rows[] = {3 + round % 2, 4 - round % 2};
@@ -241,6 +251,31 @@ TEST(CachedOp, AnArenaThatIsMuchTooLargeGoes) {
   EXPECT_LT(in_use() - before, std::size_t{1} << 20);
 }
 
+// In the arena that both calls lie in, whatever their shapes.
+TEST(CachedOp, ACallThatFailsLaterSaysNothingOfThoseBehindIt) {
+  Case c;
+  const NDArray all = c.inputs[0];
+  for (const int rows : {3, 2}) {
+    c.inputs[0] = all.slice(0, rows);
+    const Values expected = values_of(invoke(c.op, c.inputs)[0]);
+    const NDArray good = c.inputs[0];
+    c.inputs[0] = array_of(values_of(all), all.shape());
+    std::promise<OnComplete> begun;
+    const std::array<Var*, 1> writes{c.inputs[0].var()};
+    Engine::get().push_async(
+        [&](const RunContext&, OnComplete complete) { begun.set_value(complete); },
+        {.device = Device::cpu(), .reads = {}, .writes = writes, .name = "late"});
+    const OnComplete complete = begun.get_future().get();
+    const NDArray failed = invoke(c.op, c.inputs)[0];
+    c.inputs[0] = good;
+    const NDArray behind = invoke(c.op, c.inputs)[0];
+    complete.fail(std::make_exception_ptr(Error(ErrorCode::kValue, "test", "late")));
+    EXPECT_TRUE(contains(error_of([&] { values_of(failed); }), "late"));
+    EXPECT_EQ(values_of(behind), expected) << rows;
+  }
+}
+
+// What reads a buffer still needs its values, and two gradients cannot lie in one place.
 TEST(CachedOp, BuffersThatAreReadOrSharedTakeTheirGradientsAfterwards) {
   Case c;
   const EagerResults eager = run_eagerly(c.mlp.graph, c.inputs);

@@ -140,7 +140,8 @@ void run_rows(const Nest& nest, StridedKernel kernel, const Sweep& sweep, bool p
   const StridedLoop &outer = nest.at(0), &inner = nest.at(1);
   // (Rows with steps between elements take a tenth longer backwards.)
   const bool whole = nest.width > 16 || std::abs(inner.in) == nest.width;
-  const int64_t together = whole ? Sweep::kBlockBytes / (inner.size * nest.width) + 1 : outer.size;
+  const int64_t together =
+      whole && sweep.back() ? Sweep::kBlockBytes / (inner.size * nest.width) + 1 : outer.size;
   sweep.blocks(outer.size, together, [&](int64_t first, int64_t n) {
     kernel(nest.in + first * outer.in, nest.out + first * outer.out, {n, outer.in, outer.out},
            inner, nest.width, past_caches);
@@ -148,15 +149,9 @@ void run_rows(const Nest& nest, StridedKernel kernel, const Sweep& sweep, bool p
   if (past_caches) finish_stream_copies();
 }
 
-// All loops but the last two, which `kernel` does, or the last three where tiles write pieces.
-// `alone`: no part of a larger whole.
-void run_serial(Nest nest, StridedKernel kernel, bool tiled, bool past_caches, bool alone) {
-  const Sweep sweep(alone ? bytes_read(nest) + bytes_written(nest) : 0);
-  if (nest.n == 2 && !tiled) return run_rows(nest, kernel, sweep, past_caches);
+// All loops but the last two, which `kernel` does, or the last three where tiles write `pieces`.
+void run_loops(const Nest& nest, StridedKernel kernel, int outer, bool pieces, bool past_caches) {
   std::array<int64_t, StridedPlan::kMaxDims + 2> index{};
-  const bool pieces = writes_pieces(nest, tiled);
-  const int outer = nest.n - (pieces ? 3 : 2);
-  if (outer > 0 && sweep.back()) walk_backwards(nest, nest.at(0));
   const char* in = nest.in;
   char* out = nest.out;
   while (true) {
@@ -178,6 +173,18 @@ void run_serial(Nest nest, StridedKernel kernel, bool tiled, bool past_caches, b
     if (i < 0) break;
   }
   if (past_caches) finish_stream_copies();
+}
+
+// `alone`: no part of a larger whole.
+void run_serial(const Nest& nest, StridedKernel kernel, bool tiled, bool past_caches, bool alone) {
+  const Sweep sweep(alone ? bytes_read(nest) + bytes_written(nest) : 0);
+  if (nest.n == 2 && !tiled) return run_rows(nest, kernel, sweep, past_caches);
+  const bool pieces = writes_pieces(nest, tiled);
+  const int outer = nest.n - (pieces ? 3 : 2);
+  if (outer == 0 || !sweep.back()) return run_loops(nest, kernel, outer, pieces, past_caches);
+  Nest turned = nest;  // large: small copies would take a tenth longer by it
+  walk_backwards(turned, turned.at(0));
+  run_loops(turned, kernel, outer, pieces, past_caches);
 }
 
 constexpr int64_t kTileSide = 64;  // of the largest tile
