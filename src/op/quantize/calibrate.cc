@@ -2,38 +2,14 @@
 // The range to quantize a distribution with: of all symmetrical ranges around zero the one whose
 // quantized histogram says least different things from the original (Kullback and Leibler).
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "op/op_builder.h"
 #include "op/quantize/entropy.h"
-#include "op/rows/unary_loops.h"
 #include "op/run/parallel.h"
 
 namespace mxnet::quantize {
 namespace {
-
-// LogsInTurn, a block at a time by vectors.
-struct LogsByVectors {
-  double operator()(const float* bins, int64_t n, double pays) const {
-    constexpr std::size_t kBlock = 256, kLanes = 4;
-    std::array<double, kBlock> left, logs;
-    std::array<double, kLanes> sums{};
-    for (int64_t i = 0; i < n; i += kBlock) {
-      left.fill(1.0);  // whose logarithm is 0
-      const auto count = static_cast<std::size_t>(std::min<int64_t>(kBlock, n - i));
-      for (std::size_t k = 0; k < count; ++k) {
-        const double x = paid(bins[i + static_cast<int64_t>(k)], pays);
-        left[k] = x > 0.0 ? x : 1.0;
-      }
-      unary_loop<double>(UnaryRow::log).value(left.data(), logs.data(), kBlock);
-      for (std::size_t k = 0; k < kBlock; k += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane)
-          sums[lane] += left[k + lane] * logs[k + lane];
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  }
-};
 
 void entropy_cpu(const EntropyParams& params, KernelContext& context) {
   const float *hist = context.in(0).as<float>(), *edges = context.in(1).as<float>();
@@ -45,7 +21,7 @@ void entropy_cpu(const EntropyParams& params, KernelContext& context) {
       [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i)
           found[static_cast<std::size_t>(i)] =
-              QuantizedRange(hist, n, least + i, levels).divergence(LogsByVectors());
+              QuantizedRange(hist, n, least + i, levels).divergence();
       },
       1);
   const auto best = std::min_element(found.begin(), found.end());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a histogram loses when it is quantized (Kullback and Leibler's divergence), for any device.
-// All bins of a level are quantized alike, so that logarithms are needed of the histogram's own
-// bins and of one number a level. Levels are added up twice, so that no memory is needed.
+// Bins are made when they are looked at, three times, so that no memory is needed.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -13,21 +12,6 @@ namespace mxnet::quantize {
 
 struct EntropyParams {
   int32_t num_quantized_bins;
-};
-
-// What is left of a bin that is not empty when it has paid for the empty ones; never negative.
-MX_HOST_DEVICE inline double paid(double bin, double pays) {
-  return bin != 0.0 && bin > pays ? bin - pays : 0.0;
-}
-MX_HOST_DEVICE inline double times_log(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
-
-// times_log of what n bins have left: one at a time, as in a kernel's thread.
-struct LogsInTurn {
-  MX_HOST_DEVICE double operator()(const float* bins, int64_t n, double pays) const {
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += times_log(paid(bins[i], pays));
-    return sum;
-  }
 };
 
 // The range of `half` bins to each side of the middle one of n, with what lies outside of it in its
@@ -43,29 +27,25 @@ class QuantizedRange {
     if (size_ == 1) first_ = last_;
   }
 
-  // Infinite where it is not defined. `logs`: as LogsInTurn.
-  template <class Logs>
-  MX_HOST_DEVICE double divergence(const Logs& logs) const {
+  // Infinite where it is not defined.
+  MX_HOST_DEVICE double divergence() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     Smoothing p, q;
-    for (int64_t i = 0; i < levels_; ++i) {
-      const Level level = level_at(i);
-      p.see(level.full, level.bins - level.full, level.all);
-      const int64_t full = level.sum != 0 ? level.full : 0;
-      q.see(full, level.bins - full, level.sum);
-    }
+    each_bin([&](double x, double y) {
+      p.see(x);
+      q.see(y);
+    });
     if (!p.settle() || !q.settle()) return kInfinity;
-    // Empty bins have a little on both sides: their logarithms cancel.
-    double left = p.little(), sum = size_ > 1 ? times_log(paid(first_, p.pays)) : 0.0;
-    sum += logs(inside_ + 1, size_ - 2, p.pays) + times_log(paid(last_, p.pays));
-    for (int64_t i = 0; i < levels_; ++i) {
-      const Level level = level_at(i, p.pays);
-      if (level.left == 0) continue;
-      left += level.left;
-      sum -= level.left * std::log(q(level.sum / static_cast<double>(level.full)));
-    }
-    const double result = (sum + left * std::log(q.sum() / p.sum())) / p.sum();
-    return result != result ? kInfinity : result;
+    double p_sum = 0, q_sum = 0, sum = 0;
+    each_bin([&](double x, double y) {
+      p_sum += p(x);
+      q_sum += q(y);
+    });
+    each_bin([&](double x, double y) {
+      const double from = p(x) / p_sum, to = q(y) / q_sum;
+      if (from > 0) sum += from * std::log(from / to);
+    });
+    return sum != sum ? kInfinity : sum;
   }
 
  private:
@@ -74,49 +54,37 @@ class QuantizedRange {
   struct Smoothing {
     static constexpr double kLittle = 1e-4;
     int64_t empty = 0, full = 0;
-    double pays = 0, all = 0;
-    MX_HOST_DEVICE void see(int64_t more_full, int64_t more_empty, double bins) {
-      full += more_full;
-      empty += more_empty;
-      all += bins;
-    }
+    double pays = 0;
+    MX_HOST_DEVICE void see(double bin) { ++(bin == 0.0 ? empty : full); }
     // False where they could not.
     MX_HOST_DEVICE bool settle() {
       if (full == 0) return false;
-      pays = little() / static_cast<double>(full);
+      pays = kLittle * static_cast<double>(empty) / static_cast<double>(full);
       return pays < 1.0;
     }
-    MX_HOST_DEVICE double little() const { return kLittle * static_cast<double>(empty); }
-    MX_HOST_DEVICE double sum() const { return all - pays * static_cast<double>(full) + little(); }
     MX_HOST_DEVICE double operator()(double bin) const { return bin == 0.0 ? kLittle : bin - pays; }
   };
 
-  // Bins that become one number: their sum without and with what lies outside of the range, and
-  // that of what they have left. The numbers of bins that are not empty are the second sum's.
-  struct Level {
-    int64_t bins, full = 0;
-    double sum = 0, all = 0, left = 0;
-    // A bin at an end, with what lies outside.
-    MX_HOST_DEVICE void put(double bin, double with_outside, double pays) {
-      all += with_outside - bin;
-      full += (with_outside != 0 ? 1 : 0) - (bin != 0 ? 1 : 0);
-      left += paid(with_outside, pays) - paid(bin, pays);
-    }
-  };
-  MX_HOST_DEVICE Level level_at(int64_t i, double pays = 0) const {
+  MX_HOST_DEVICE double bin(int64_t i) const {
+    return i == 0 ? first_ : i == size_ - 1 ? last_ : static_cast<double>(inside_[i]);
+  }
+  // fn(bin, quantized bin) from left to right.
+  template <class F>
+  MX_HOST_DEVICE void each_bin(const F& fn) const {
     const int64_t merged = size_ / levels_;
-    const int64_t begin = i * merged, end = i == levels_ - 1 ? size_ : begin + merged;
-    Level level{end - begin};
-    for (int64_t k = begin; k < end; ++k) {
-      const double x = inside_[k];
-      level.sum += x;
-      level.full += x != 0 ? 1 : 0;
-      level.left += paid(x, pays);
+    for (int64_t level = 0; level < levels_; ++level) {
+      const int64_t begin = level * merged, end = level == levels_ - 1 ? size_ : begin + merged;
+      double sum = 0;
+      int64_t full = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        sum += inside_[i];
+        full += bin(i) != 0;
+      }
+      for (int64_t i = begin; i < end; ++i) {
+        const double x = bin(i);
+        fn(x, x != 0 ? sum / static_cast<double>(full) : 0.0);
+      }
     }
-    level.all = level.sum;
-    if (begin == 0) level.put(inside_[0], first_, pays);
-    if (end == size_ && size_ > 1) level.put(inside_[size_ - 1], last_, pays);
-    return level;
   }
 
   const float* const inside_;

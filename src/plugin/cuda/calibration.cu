@@ -19,8 +19,7 @@ struct Divergences {
   int64_t n, levels, least;
   double* found;
   MX_DEVICE void operator()(int64_t i) const {
-    found[i] =
-        quantize::QuantizedRange(hist, n, least + i, levels).divergence(quantize::LogsInTurn());
+    found[i] = quantize::QuantizedRange(hist, n, least + i, levels).divergence();
   }
 };
 
