@@ -2,6 +2,7 @@
 // A server and its workers without a network: calls are handled at once, on the worker's thread.
 #include "kvstore/server.h"
 #include "base/config.h"
+#include "kvstore/served.h"
 
 #include <gtest/gtest.h>
 
@@ -35,23 +36,8 @@ class Wires final : public ProcessGroup {
   void call(ServerCall call) override {
     const MutexLock lock(*mutex);
     sent.push_back({call.server, call.bytes, call.priority});
-    ServedCall served;
-    served.worker = rank_;
-    served.head = call.head;
-    served.body =
-        ArrivedBytes({static_cast<const char*>(call.body), static_cast<std::size_t>(call.bytes)});
-    served.answer = [room = call.room, done = call.done,
-                     said = std::make_shared<int>(0)](Answer answer) {
-      ASSERT_EQ((*said)++, 0) << "a call was answered twice";
-      if (!answer.error.empty())
-        return done(std::make_exception_ptr(Error(answer.code, "kvstore", answer.error)));
-      void* to = room(answer.bytes);
-      if (answer.bytes > 0) std::memcpy(to, answer.data, static_cast<std::size_t>(answer.bytes));
-      answer.keep.reset();
-      done(nullptr);
-    };
     remote->at(static_cast<std::size_t>(call.server))
-        .handle(std::move(served), [](int head, const std::string& text) {
+        .handle(served_as(call, rank_), [](int head, const std::string& text) {
           if (head == 13) throw Error(ErrorCode::kValue, "unlucky");
           return text + "!";
         });

@@ -3,7 +3,6 @@
 // come on whatever thread ends an operation.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "base/config.h"
 #include "base/lock.h"
 #include "kvstore/reducer.h"
+#include "kvstore/served.h"
 #include "kvstore/server.h"
 #include "kvstore/servers.h"
 #include "kvstore/stores.h"
@@ -67,20 +67,7 @@ class Process final : public ProcessGroup {
   int lost_workers() const override { return 0; }
   int lost_servers() const override { return 0; }
   void call(ServerCall call) override {
-    ServedCall served;
-    served.worker = rank_;
-    served.head = call.head;
-    served.body =
-        ArrivedBytes({static_cast<const char*>(call.body), static_cast<std::size_t>(call.bytes)});
-    served.answer = [room = call.room, done = call.done](Answer answer) {
-      if (!answer.error.empty())
-        return done(std::make_exception_ptr(Error(answer.code, "kvstore", answer.error)));
-      void* to = room(answer.bytes);
-      if (answer.bytes > 0) std::memcpy(to, answer.data, static_cast<std::size_t>(answer.bytes));
-      answer.keep.reset();
-      done(nullptr);
-    };
-    inboxes_[static_cast<std::size_t>(call.server)].add(std::move(served));
+    inboxes_[static_cast<std::size_t>(call.server)].add(served_as(call, rank_));
   }
 
  private:
