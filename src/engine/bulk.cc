@@ -77,8 +77,8 @@ void BulkBody::add(SyncFn fn, const OpSpec& spec, bool erase) {
   vars.insert(vars.end(), spec.writes.begin(), spec.writes.end());
   const auto reads = static_cast<uint32_t>(spec.reads.size());
   const auto count = static_cast<uint32_t>(spec.reads.size() + spec.writes.size());
-  items.push_back(
-      {std::move(fn), spec.name, spec.device, spec.property, erase, first, reads, count});
+  items.push_back({std::move(fn), spec.name, spec.device, spec.property, erase, first, reads, count,
+                   spec.fresh});
   temp_bytes += spec.temp_bytes;
   cheap = cheap && spec.cheap;
 }

@@ -18,7 +18,8 @@ struct BulkItem {
   FnProperty property;
   bool erase;  // ends its one variable
   uint32_t first, reads,
-      count;  // its variables: vars[first, first + reads) read, up to first + count written
+      count;       // its variables: vars[first, first + reads) read, up to first + count written
+  uint32_t fresh;  // of the written ones, see OpSpec
 };
 
 // The merged operations; owned by the thread that fills it, then by the operation that runs it.

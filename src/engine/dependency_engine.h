@@ -63,7 +63,7 @@ class DependencyEngine final : public Engine {
   PreparedRef prepare_async(AsyncFn fn, const OpSpec& spec) override;
   void push(const PreparedRef& operation) override;
 
-  void forget_failure(Var* var) override { failures_.forget(var); }
+  void forget_failure(Var* var) override { failures_.forget({&var, 1}); }
   void wait_for_var(Var* var) override;
   void wait_to_read(Var* var) override;
   void wait_for_all() override;

@@ -76,6 +76,9 @@ struct OpSpec {
   bool computes = false;
   std::size_t temp_bytes =
       0;  // memory that it holds from push to completion, for the run-ahead bound
+  // So many of the first `writes` it overwrites as a whole: what they carry when it begins goes,
+  // and does not keep it from running.
+  uint32_t fresh = 0;
 };
 
 // Drops repeated variables from both lists, and from `reads` those that are also written. Order is

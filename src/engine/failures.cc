@@ -45,10 +45,11 @@ void Failures::spread(const FailureRef& failure, std::span<Var* const> writes) {
   for (Var* var : writes) carry(var, failure);
 }
 
-void Failures::forget(Var* var) {
-  if (!any()) return;
+void Failures::forget(std::span<Var* const> vars) {
+  if (vars.empty() || !any()) return;
   MutexLock lock(mutex_);
-  if (var->failure != nullptr) clear(var);
+  for (Var* var : vars)
+    if (var->failure != nullptr) clear(var);
 }
 
 std::exception_ptr Failures::carried(const Var* var) {

@@ -38,8 +38,8 @@ class Failures {
   void record(std::exception_ptr error, std::span<Var* const> writes);
   // A failure travels on. A variable that carries one already keeps it.
   void spread(const FailureRef& failure, std::span<Var* const> writes);
-  // The variable is going to end.
-  void forget(Var* var);
+  // What these carry is no matter any more.
+  void forget(std::span<Var* const> vars);
 
   // The exception that `var` carries, or null; it goes on carrying it.
   std::exception_ptr carried(const Var* var);

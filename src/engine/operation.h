@@ -88,6 +88,7 @@ struct alignas(64) Operation : Pooled<Operation> {
   Device device;
   const char* name = nullptr;
   std::size_t temp_bytes = 0;
+  uint32_t fresh = 0;  // of the written ones, see OpSpec
   BulkBody* bulk = nullptr;
   PreparedRef prepared;  // owns the lists and the function, if set
   Body body;
@@ -108,6 +109,7 @@ struct alignas(64) Operation : Pooled<Operation> {
 
   std::span<Var* const> read_vars() const { return {vars, reads}; }
   std::span<Var* const> write_vars() const { return {vars + reads, count - reads}; }
+  std::span<Var* const> fresh_vars() const { return write_vars().first(fresh); }
   Body& function();
   bool asynchronous() { return std::holds_alternative<AsyncFn>(function()); }
   // Copies the lists. Returns the accesses in the order of locking, in `few` if that has room for

@@ -169,6 +169,7 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   operation->device = spec.device;
   operation->name = spec.name;
   operation->temp_bytes = spec.temp_bytes;
+  operation->fresh = spec.fresh;
   operation->computes = spec.computes && !spec.device.is_gpu() && !operation->asynchronous();
   if (++thread.records % kPaceEvery == 0 && inside_frame(thread) == nullptr) pace();
   operation->era = enter(thread);

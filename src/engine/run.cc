@@ -29,6 +29,7 @@ struct DependencyEngine::Call {
   Device device;
   FnProperty property;
   std::span<Var*const> reads, writes;
+  std::span<Var* const> fresh = {};   // of the writes, see OpSpec
   std::span<Var* const> erased = {};  // ordered like writes, but failures stay away from it
 };
 
@@ -82,8 +83,10 @@ void DependencyEngine::observed(const char* name, Device device, Function&& func
 template <class Function>
 void DependencyEngine::execute(const Call& call, Function&& function) {
   FailureRef inherited;
-  if (failures_.any()) [[unlikely]]
+  if (failures_.any()) [[unlikely]] {
+    failures_.forget(call.fresh);
     inherited = failures_.find(call.reads, call.writes);
+  }
   if (inherited == nullptr || call.property == FnProperty::kNoSkip) {
     observed(call.name, call.device, [&] {
       try {
@@ -148,9 +151,11 @@ void DependencyEngine::run_here(SyncFn& fn, const OpSpec& spec, Role role, BulkB
     run_bulk(*bulk, frame);
   } else if (role == Role::kErase) {
     // Runs whatever has failed. Without a function there is nothing to run or to observe.
-    if (fn) call_sync({spec.name, spec.device, spec.property, {}, {}, spec.writes}, fn, frame);
+    if (fn) call_sync({spec.name, spec.device, spec.property, {}, {}, {}, spec.writes}, fn, frame);
   } else {
-    call_sync({spec.name, spec.device, spec.property, spec.reads, spec.writes}, fn, frame);
+    call_sync({spec.name, spec.device, spec.property, spec.reads, spec.writes,
+               spec.writes.first(spec.fresh)},
+              fn, frame);
   }
   // The function goes before the variables: who waits for them finds what it held released.
   if (role != Role::kPrepared) fn.reset();
@@ -179,7 +184,7 @@ void DependencyEngine::run_bulk(BulkBody& bulk, Frame& frame) {
   for (BulkItem& item : bulk.items) {
     if (item.erase && !item.fn) continue;
     const auto reads = bulk.reads_of(item), writes = bulk.writes_of(item);
-    Call call{item.name, item.device, item.property, reads, writes};
+    Call call{item.name, item.device, item.property, reads, writes, writes.first(item.fresh)};
     if (item.erase) call.reads = call.writes = {};
     execute(call, [&] {
       if (!item.fn) return;
@@ -207,7 +212,8 @@ void DependencyEngine::run(Operation* operation, Frame& frame) {
                     .reads = operation->read_vars(),
                     .writes = operation->write_vars(),
                     .property = operation->property,
-                    .name = operation->name};
+                    .name = operation->name,
+                    .fresh = operation->fresh};
   run_here(fn, spec, operation->role, operation->bulk, frame);
   finish(operation, frame.thread);
 }
@@ -225,9 +231,9 @@ void DependencyEngine::finish(Operation* operation, ThreadState& thread) {
 void DependencyEngine::settle(std::span<Var* const> reads, std::span<Var* const> writes, Role role,
                               BulkBody* bulk, Frame& frame) {
   if (role == Role::kErase) {
-    failures_.forget(writes[0]);
+    failures_.forget(writes);
   } else if (bulk != nullptr) {
-    bulk->for_each_erased([this](Var* var) { failures_.forget(var); });
+    bulk->for_each_erased([this](Var* var) { failures_.forget({&var, 1}); });
   }
   OperationList ready;
   for (Var* var : reads) var->release(false, ready);

@@ -14,6 +14,7 @@ void DependencyEngine::start_async(Operation* operation, Frame& frame) {
   // Relaxed: nobody else has the operation yet; the completion learns of it from the function.
   operation->references.store(2, std::memory_order_relaxed);
   operation->completed.store(false, std::memory_order_relaxed);
+  failures_.forget(operation->fresh_vars());
   const bool skip = failures_.any() && operation->property != FnProperty::kNoSkip &&
                     failures_.find(operation->read_vars(), operation->write_vars()) != nullptr;
   if (skip) {

@@ -92,11 +92,6 @@ class CachedOp::Impl {
     auto run = std::make_shared<PlanRun>();
     run->instance = plans_.take_instance(plan);
     run->home = home;
-    if (plan->arenas != nullptr) {
-      run->instance->forget_failures_in_flight();
-    } else {
-      run->instance->forget_failures();
-    }
     std::vector<NDArray> results = fill_externals(*plan, *run, inputs, outputs);
     if (!wants.empty()) run->versions.assign(run->externals.size(), PlanRun::kUnread);
     push_segments(*plan, run, plan->plan().forward_segments());

@@ -119,6 +119,7 @@ class Plan {
     int first_step, last_step;  // [first, last)
     uint32_t first_use, num_uses;
     uint32_t arenas_read, arenas_written;  // a bit for each; workspaces count as what is written
+    uint32_t arenas_begun;                 // those that no segment before it has used
     bool cheap;                            // may run on the caller's thread
     bool narrow;                           // so small that one thread computes it as soon
     bool random;                           // draws random numbers

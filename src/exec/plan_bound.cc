@@ -25,9 +25,13 @@ BoundPlan::BoundPlan(std::shared_ptr<const Plan> plan, std::vector<NDArray> exte
 
 void BoundPlan::prepare() {
   segments_.clear();
-  std::vector<Var*> reads, writes;
+  std::vector<Var*> reads, writes, left = overwritten();
   for (const Plan::Segment& segment : plan_->segments()) {
-    state_->instance->list_variables(segment, state_->externals, &reads, &writes);
+    uint32_t fresh = state_->instance->list_variables(segment, state_->externals, &reads, &writes);
+    // Of outputs in one piece of memory, those that follow stand beside what this run has written.
+    const auto behind = std::partition(writes.begin() + fresh, writes.end(),
+                                       [&](Var* var) { return std::erase(left, var) > 0; });
+    fresh = static_cast<uint32_t>(behind - writes.begin());
     segments_.push_back(Engine::get().prepare(
         [state = state_, &segment](const RunContext& context) {
           state->instance->run(segment, state->externals, context);
@@ -40,27 +44,28 @@ void BoundPlan::prepare() {
          .name = plan_->segment_name(segment),
          .cheap = segment.cheap,
          .computes = segment.narrow || omp_threads() == 1,
-         .temp_bytes = 0}));
+         .temp_bytes = 0,
+         .fresh = fresh}));
   }
 }
 
-void BoundPlan::forget_failures(int first_output, int last_output) {
-  Engine& engine = Engine::get();
-  for (int o = first_output; o < last_output; ++o) {
-    const NDArray& array = state_->externals[static_cast<std::size_t>(plan_->num_variables()) +
-                                             static_cast<std::size_t>(o)];
-    if (!array.is_none() && plan_->overwrites(o)) engine.forget_failure(array.var());
+// Variables of outputs that are written as a whole, and in whose memory nothing is read.
+std::vector<Var*> BoundPlan::overwritten() const {
+  const std::span<const NDArray> all = state_->externals;
+  const auto inputs = all.first(static_cast<std::size_t>(plan_->num_variables()));
+  std::vector<Var*> read, found;
+  for (const NDArray& input : inputs)
+    if (!input.is_none()) read.push_back(input.var());
+  for (int o = 0; o < plan_->num_outputs(); ++o) {
+    const NDArray& output = all[inputs.size() + static_cast<std::size_t>(o)];
+    if (!output.is_none() && plan_->overwrites(o)) found.push_back(output.var());
   }
-}
-
-void BoundPlan::begin_forward() {
-  if (state_->instance->attach()) prepare();
-  state_->instance->forget_failures();
-  forget_failures(0, std::min(plan_->num_outputs(), plan_->options().forward_outputs));
+  dedup_variables(&found, &read);
+  return found;
 }
 
 void BoundPlan::forward() {
-  begin_forward();
+  if (state_->instance->attach()) prepare();
   Engine& engine = Engine::get();
   const std::size_t count = plan_->forward_segments().size();
   for (std::size_t s = 0; s < count; ++s) engine.push(segments_[s]);
@@ -68,13 +73,11 @@ void BoundPlan::forward() {
 
 void BoundPlan::forward_segment(std::size_t index) {
   MX_ASSERT(index < plan_->forward_segments().size());
-  if (index == 0) begin_forward();
+  if (index == 0 && state_->instance->attach()) prepare();
   Engine::get().push(segments_[index]);
 }
 
 void BoundPlan::backward() {
-  forget_failures(std::min(plan_->num_outputs(), plan_->options().forward_outputs),
-                  plan_->num_outputs());
   Engine& engine = Engine::get();
   for (std::size_t s = plan_->forward_segments().size(); s < segments_.size(); ++s)
     engine.push(segments_[s]);

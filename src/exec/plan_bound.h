@@ -17,7 +17,7 @@ class BoundPlan {
             Ref<Arena> arena = {});
 
   const Plan& plan() const { return *plan_; }
-  // Push all segments of a part. What an earlier run has failed with is no matter of this one.
+  // Push all segments of a part. What an earlier run fails with is no matter of this one.
   void forward();
   void backward();
   // Pushes one segment of the forward part; the first one begins a run.
@@ -26,8 +26,7 @@ class BoundPlan {
  private:
   struct State;
   void prepare();
-  void begin_forward();
-  void forget_failures(int first_output, int last_output);
+  std::vector<Var*> overwritten() const;
 
   const std::shared_ptr<const Plan> plan_;
   std::shared_ptr<State> state_;  // shared with the operations

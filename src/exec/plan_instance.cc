@@ -127,24 +127,6 @@ bool PlanInstance::attach() {
   return true;
 }
 
-void PlanInstance::forget_failures() const {
-  for (const Arena::Piece& piece : pieces_) Engine::get().forget_failure(piece.chunk->var());
-}
-
-void PlanInstance::forget_failures_in_flight() {
-  InlineVector<Var*, 8> reads;
-  for (const Arena::Piece& piece : pieces_) reads.push_back(piece.chunk->var());
-  Engine::get().push(
-      [self = Ref<PlanInstance>(this)](const RunContext&) { self->forget_failures(); },
-      {.device = Device::cpu(),
-       .reads = reads.span(),
-       .writes = {},
-       .property = FnProperty::kNoSkip,
-       .name = "forget_failures",
-       .cheap = true,
-       .computes = true});
-}
-
 // Operations of two arenas may be the first at the same time.
 void PlanInstance::ensure_placed() {
   // Acquire: the addresses are seen.
@@ -331,20 +313,25 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
   if (step.kept) kept_.computed(kept, all.first(step.num_in));
 }
 
-void PlanInstance::list_variables(const Plan::Segment& segment, Externals externals,
-                                  std::vector<Var*>* reads, std::vector<Var*>* writes) const {
+uint32_t PlanInstance::list_variables(const Plan::Segment& segment, Externals externals,
+                                      std::vector<Var*>* reads, std::vector<Var*>* writes) const {
   reads->clear();
   writes->clear();
-  for (std::size_t a = 0; a < pieces_.size(); ++a) {
-    if ((segment.arenas_written >> a & 1) != 0) writes->push_back(pieces_[a].chunk->var());
-    if ((segment.arenas_read >> a & 1) != 0) reads->push_back(pieces_[a].chunk->var());
-  }
+  const auto add_arenas = [&](uint32_t which, std::vector<Var*>* list) {
+    for (std::size_t a = 0; a < pieces_.size(); ++a)
+      if ((which >> a & 1) != 0) list->push_back(pieces_[a].chunk->var());
+  };
+  add_arenas(segment.arenas_begun, writes);
+  const auto begun = static_cast<uint32_t>(writes->size());
+  add_arenas(segment.arenas_written & ~segment.arenas_begun, writes);
+  add_arenas(segment.arenas_read, reads);
   for (const Plan::Use& use : plan_->uses(segment))
     (use.writes ? writes : reads)
         ->push_back(externals[static_cast<std::size_t>(use.external)].var());
   if (segment.random) writes->push_back(RandomStreams::of(plan_->options().device).var());
   if (segment.random_on_host) writes->push_back(RandomStreams::of(Device::cpu()).var());
   dedup_variables(reads, writes);
+  return begun;
 }
 
 }  // namespace mxnet

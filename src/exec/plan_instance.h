@@ -58,10 +58,6 @@ class PlanInstance : public RefCounted {
   const Ref<Arena>& arena() const { return arena_; }
   // Whether it lies in the present memory of this arena.
   bool lies_in(const Arena& arena) const;
-  // What an earlier run has failed with is no matter of the next one.
-  void forget_failures() const;
-  // Nor is what operations in flight are yet to fail with. On a CPU.
-  void forget_failures_in_flight();
   // Moves to the shared arenas' present memory; true if it has changed. Blocks then.
   bool attach();
 
@@ -71,9 +67,10 @@ class PlanInstance : public RefCounted {
   // Inside an engine operation on the variables that list_variables() gives.
   void run(const Plan::Segment& segment, Externals externals, const RunContext& context);
 
-  // Variables of a segment's operation, each once.
-  void list_variables(const Plan::Segment& segment, Externals externals, std::vector<Var*>* reads,
-                      std::vector<Var*>* writes) const;
+  // Variables of a segment's operation, each once. Returns how many of the first of `writes` are
+  // arenas that a run begins with: what an earlier one has failed with there is no matter of it.
+  uint32_t list_variables(const Plan::Segment& segment, Externals externals,
+                          std::vector<Var*>* reads, std::vector<Var*>* writes) const;
 
  private:
   void ensure_placed();

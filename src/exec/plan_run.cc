@@ -39,7 +39,7 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run
   const Device device = plan.plan().options().device;
   const bool here = plan.pool.several_threads() && !device.is_gpu();
   for (const Plan::Segment& segment : segments) {
-    run->instance->list_variables(segment, run->externals, &reads, &writes);
+    const uint32_t fresh = run->instance->list_variables(segment, run->externals, &reads, &writes);
     Engine::get().push(
         [run, &segment](const RunContext& context) {
           note_versions(run->instance->plan(), segment, *run);
@@ -53,7 +53,8 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run
          .name = plan.plan().segment_name(segment),
          .cheap = segment.cheap || here,
          .computes = segment.narrow || omp_threads() == 1,
-         .temp_bytes = 0});
+         .temp_bytes = 0,
+         .fresh = fresh});
   }
 }
 

@@ -112,6 +112,8 @@ void Plan::add_arenas(Segment* segment) const {
     }
   }
   segment->arenas_read &= ~segment->arenas_written;
+  segment->arenas_begun = segment->arenas_written;
+  for (const Segment& before : segments_) segment->arenas_begun &= ~before.arenas_written;
 }
 
 const char* Plan::segment_name(const Segment& segment) const {

@@ -2,6 +2,8 @@
 // What becomes of an exception: carried, passed on, rethrown once, named; and what it leaves alone.
 #include "fixture.h"
 
+#include <array>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -61,6 +63,42 @@ TEST_P(EngineFailure, DoesNotTravelAlongAVariableThatOnlyOrders) {
   EXPECT_TRUE(ran);
   EXPECT_NE(thrown_by([&] { engine->wait_for_var(a); }).find("broken"), std::string::npos);
   engine->delete_variable(order, Device::cpu());
+}
+
+TEST_P(EngineFailure, EndsAtWhatOverwritesItsVariableAsAWhole) {
+  Var *a = variable(), *b = variable(), *c = variable();
+  int runs = 0;
+  const auto count = [&runs](const RunContext&) { ++runs; };
+  const std::array<Var*, 2> writes{a, b};
+  const OpSpec fresh{.device = Device::cpu(), .reads = {}, .writes = writes, .fresh = 1};
+  const PreparedRef prepared = engine->prepare(count, fresh);
+  const auto push_async = [&] {
+    engine->push_async(
+        [&](const RunContext& context, OnComplete complete) {
+          count(context);
+          complete();
+        },
+        fresh);
+  };
+  for (const auto& push_fresh : std::initializer_list<std::function<void()>>{
+           [&] { engine->push(count, fresh); }, [&] { engine->push(prepared); }, push_async,
+           [&] {
+             engine->set_bulk_size(10);
+             engine->push(count, fresh);
+             engine->set_bulk_size(0);
+           }}) {
+    push_failing({}, {a});
+    push_fresh();
+    push(count, {a, b}, {c});
+    engine->wait_for_var(c);
+    engine->wait_for_var(a);
+    push_failing({}, {b});  // which it does not overwrite
+    push_fresh();
+    EXPECT_NE(thrown_by([&] { engine->wait_for_var(a); }), "");
+    EXPECT_NE(thrown_by([&] { engine->wait_for_var(b); }), "");
+    EXPECT_NE(thrown_by([&] { engine->wait_for_all(); }), "");  // the first one
+  }
+  EXPECT_EQ(runs, 4 * 2);
 }
 
 TEST_P(EngineFailure, AClearedVariableWorksAgain) {
