@@ -149,6 +149,7 @@ Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& 
   add_segments(0, num_forward_steps_, options_.forward_bulk);
   num_forward_segments_ = static_cast<int>(segments_.size());
   add_segments(num_forward_steps_, static_cast<int>(steps_.size()), options_.backward_bulk);
+  forget_unasked_kernels();
   if (config().memory_plan.verbose_logging) log(LogLevel::kInfo, memory_str());
 }
 

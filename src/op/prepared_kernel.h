@@ -81,6 +81,11 @@ using PrepareFn = PreparedKernelRef (*)(const OpDef& op, const void* params,
 using SampleInputs = int;
 inline constexpr SampleInputs kNoSamples = 0, kAllSamples = std::numeric_limits<int>::max();
 
+// A graph looks for each of its kernels several times while it is compiled, so this thread
+// remembers what it has found, and forgets here what it has not looked for since the last call.
+// When a plan is made; descriptions take 15 to 40 kB each.
+void forget_unasked_kernels();
+
 // Of an operator by its name. Call before main, as MX_OP is. Samples are a promise for arrays of as
 // many of them as the results have; where an input has another number the call is not by samples.
 bool add_prepared_kernel(const char* op, PrepareFn prepare, SampleInputs samples = kNoSamples);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/config.h"
+#include "op/prepared_kernel.h"
 
 namespace mxnet::onednn {
 
@@ -13,6 +14,7 @@ const LruEntries::Value* LruEntries::find(const Key& key) {
   for (auto at = first; at != last; ++at) {
     if (!std::ranges::equal(at->second->words, key.words())) continue;
     recent_.splice(recent_.begin(), recent_, at->second);
+    at->second->asked = true;
     return &at->second->value;
   }
   return nullptr;
@@ -26,21 +28,41 @@ const LruEntries::Value& LruEntries::add(const Key& key, Value value, int64_t mo
   return recent_.front().value;
 }
 
+void LruEntries::drop(Place place) {
+  const auto [first, end] = index_.equal_range(place->hash);
+  for (auto at = first; at != end; ++at) {
+    if (at->second != place) continue;
+    index_.erase(at);
+    break;
+  }
+  recent_.erase(place);
+}
+
+void LruEntries::forget_unasked() {
+  if (!of_plans_ || std::ranges::none_of(recent_, &Entry::asked)) return;
+  for (auto at = recent_.begin(); at != recent_.end();) {
+    const auto next = std::next(at);
+    if (!std::exchange(at->asked, false)) drop(at);
+    at = next;
+  }
+}
+
 // But never the one that is about to be used.
 void LruEntries::shrink(int64_t most) {
   int64_t limit = config().onednn.cache_num;
   if (most >= 0) limit = limit < 0 ? most : std::min(limit, most);
   if (limit < 0) return;
-  while (recent_.size() > static_cast<std::size_t>(std::max<int64_t>(limit, 1))) {
-    const Place last = std::prev(recent_.end());
-    const auto [first, end] = index_.equal_range(last->hash);
-    for (auto at = first; at != end; ++at) {
-      if (at->second != last) continue;
-      index_.erase(at);
-      break;
-    }
-    recent_.pop_back();
-  }
+  while (recent_.size() > static_cast<std::size_t>(std::max<int64_t>(limit, 1)))
+    drop(std::prev(recent_.end()));
 }
 
 }  // namespace mxnet::onednn
+
+namespace mxnet {
+
+void forget_unasked_kernels() {
+  for (const auto& cache : onednn::thread_caches())
+    if (cache != nullptr) cache->forget_unasked();
+}
+
+}  // namespace mxnet

@@ -21,8 +21,12 @@ namespace mxnet::onednn {
 class LruEntries {
  public:
   std::size_t size() const { return recent_.size(); }
+  // Of what plans are made of, what nobody has asked for since the last call; nothing, if nothing
+  // was asked for.
+  void forget_unasked();
 
  protected:
+  explicit LruEntries(bool of_plans) : of_plans_(of_plans) {}
   using Value = std::unique_ptr<void, void (*)(void*)>;
 
   // Null where there is none yet. A hit allocates nothing.
@@ -35,10 +39,13 @@ class LruEntries {
     std::vector<int64_t> words;
     std::size_t hash;
     Value value;
+    bool asked = true;  // since the last forget_unasked()
   };
   using Place = std::list<Entry>::iterator;
+  void drop(Place place);
   void shrink(int64_t most);
 
+  const bool of_plans_;
   std::list<Entry> recent_;
   std::unordered_multimap<std::size_t, Place> index_;
 };
@@ -49,8 +56,9 @@ class LruEntries {
 template <class T>
 class LruCache : public LruEntries {
  public:
+  LruCache() : LruEntries(most() >= 0) {}
   // The value of `key`; make() gives a unique_ptr<T> where there is none yet. What is returned
-  // stays until the next get(). A T with a bound of its own says so by T::kMost.
+  // stays until the next get(). A T that plans are made of has a bound of its own, T::kMost.
   template <class Make>
   T* get(const Key& key, const Make& make) {
     if (const Value* found = find(key)) return static_cast<T*>(found->get());
@@ -74,7 +82,7 @@ class LruCache : public LruEntries {
 template <class T>
 LruCache<T>& thread_cache() {
   static const std::size_t slot = new_cache_slot();
-  std::shared_ptr<void>& cache = cache_in_slot(slot);
+  std::shared_ptr<LruEntries>& cache = cache_in_slot(slot);
   if (!cache) cache = std::make_shared<LruCache<T>>();
   return *static_cast<LruCache<T>*>(cache.get());
 }

@@ -14,8 +14,16 @@ std::size_t new_cache_slot() {
   return slots.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::shared_ptr<void>& cache_in_slot(std::size_t slot) {
-  auto& caches = of_thread<std::vector<std::shared_ptr<void>>>();
+namespace {
+std::vector<std::shared_ptr<LruEntries>>& caches_of_thread() {
+  return of_thread<std::vector<std::shared_ptr<LruEntries>>>();
+}
+}  // namespace
+
+std::span<const std::shared_ptr<LruEntries>> thread_caches() { return caches_of_thread(); }
+
+std::shared_ptr<LruEntries>& cache_in_slot(std::size_t slot) {
+  auto& caches = caches_of_thread();
   if (slot >= caches.size()) caches.resize(slot + 1);
   return caches[slot];
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/config_table.h"
+#include "op/prepared_kernel.h"
 
 namespace mxnet::onednn {
 namespace {
@@ -93,6 +94,31 @@ TEST(OnednnCache, AKindMayHaveABoundOfItsOwn) {
   EXPECT_EQ(size_of("100"), 4u);
   EXPECT_EQ(size_of("2"), 2u);
   set_limit(std::nullopt);
+}
+
+TEST(OnednnCache, WhatNoPlanAskedForIsForgotten) {
+  Numbers numbers;
+  auto& lasting = thread_cache<int>();
+  auto& of_plans = thread_cache<Rare>();
+  const auto ask = []<class T>(LruCache<T>& cache, int64_t n) {
+    Key key;
+    key.add(n);
+    bool made = false;
+    cache.get(key, [&] {
+      made = true;
+      return std::make_unique<T>();
+    });
+    return made;
+  };
+  EXPECT_TRUE(ask(lasting, 1) && ask(of_plans, 1) && ask(of_plans, 2));
+  forget_unasked_kernels();
+  EXPECT_TRUE(ask(of_plans, 3));
+  EXPECT_FALSE(ask(of_plans, 2));
+  forget_unasked_kernels();  // 1 goes
+  forget_unasked_kernels();  // nobody has asked for anything
+  EXPECT_EQ(of_plans.size(), 2u);
+  EXPECT_FALSE(ask(lasting, 1) || ask(of_plans, 2) || ask(of_plans, 3));
+  EXPECT_TRUE(ask(of_plans, 1));
 }
 
 TEST(OnednnCache, TheLeastRecentlyUsedGoesFirst) {
