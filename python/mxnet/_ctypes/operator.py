@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import lru_cache
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from .lib import _LIB, OpHandle, c_str, c_str_array, check_call
@@ -36,12 +37,14 @@ def op_names() -> List[str]:
     return [names[i].decode() for i in range(count.value)]
 
 
+@lru_cache(maxsize=None)  # a graph asks for each of its nodes; operators stay
 def _handle(name: str) -> OpHandle:
     handle = OpHandle()
     check_call(_LIB.NNGetOpHandle(c_str(name), ctypes.byref(handle)))
     return handle
 
 
+@lru_cache(maxsize=None)
 def op_info(name: str) -> Tuple[str, str, List[Tuple[str, str, str]], str]:
     """Real name, description, (name, type, description) of arguments, counted."""
     real, text, counted, returned = (ctypes.c_char_p() for _ in range(4))
