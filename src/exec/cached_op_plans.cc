@@ -203,8 +203,9 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   sources.reserve(typed.graph.variables().size());
   for (int n : typed.graph.variables()) sources.push_back(source_of.at(&typed.graph.node(n)));
   auto result = std::make_shared<CachedOpPlan>(
-      std::move(key), std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types),
-                                                   options, std::move(typed.kernels)));
+      std::move(key),
+      std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
+                                   std::move(typed.kernels), std::move(typed.memory)));
   result->sources = std::move(sources);
   result->num_outputs = static_cast<int>(graph_.outputs().size());
   result->tail = std::move(tail);

@@ -206,7 +206,7 @@ std::unique_ptr<BoundPlan> Executor::compile(ir::Graph graph, PlanOptions option
   options.replay = true;
   TypedGraph typed = typed_graph(std::move(graph), known, options);
   auto plan = std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
-                                           std::move(typed.kernels));
+                                           std::move(typed.kernels), std::move(typed.memory));
   std::vector<NDArray> arrays = externals(*plan, heads);
   return std::make_unique<BoundPlan>(std::move(plan), std::move(arrays), pool_);
 }

@@ -129,7 +129,7 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
 }
 
 Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options,
-           PreparedKernels kernels)
+           PreparedKernels kernels, std::optional<GraphMemory> memory)
     : graph_(std::move(graph)),
       types_(std::move(types)),
       options_(options),
@@ -140,7 +140,9 @@ Plan::Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& 
             static_cast<int>(options_.requests.size()) == num_outputs());
   const Schedule schedule = plan_schedule(graph_, options_);
   turns_ = choose_turns(graph_, types_, schedule, options_, &kernels_);
-  memory_ = plan_graph_memory(graph_, types_, schedule, options_, kernels_, turns_);
+  memory_ = memory && turns_.empty()
+                ? *std::move(memory)
+                : plan_graph_memory(graph_, types_, schedule, options_, kernels_, turns_);
   variable_index_.resize(static_cast<std::size_t>(graph_.num_nodes()), -1);
   for (std::size_t v = 0; v < graph_.variables().size(); ++v)
     variable_index_[static_cast<std::size_t>(graph_.variables()[v])] = static_cast<int>(v);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,9 +70,10 @@ GraphMemory plan_graph_memory(const IndexedGraph& graph, const std::vector<Array
 class Plan {
  public:
   // REQUIRES: `types` (one per entry) complete and no operator with shape_from_values. Throws
-  // Error(kType) naming the node for which there is no kernel.
+  // Error(kType) naming the node for which there is no kernel. `memory`: what plan_graph_memory()
+  // says of these, if that is known.
   Plan(IndexedGraph graph, std::vector<ArrayType> types, const PlanOptions& options,
-       PreparedKernels kernels = {});
+       PreparedKernels kernels = {}, std::optional<GraphMemory> memory = {});
 
   // One kernel call. Its tensors are inputs, then outputs, from `first_tensor` on.
   struct Step {

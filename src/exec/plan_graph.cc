@@ -239,6 +239,7 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
   const bool pure = is_pure(folded.graph);
   TypedGraph in_turn{IndexedGraph(with_draws_in_turn(folded.graph, options.training)),
                      std::move(folded.types),
+                     {},
                      {}};
   if (!pure) return in_turn;
   TypedGraph typed = transformed(std::move(in_turn), known, options, passes);

@@ -13,16 +13,15 @@
 namespace mxnet {
 namespace {
 
-std::size_t planned_bytes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
-                          const PlanOptions& options, const PreparedKernels& kernels = {}) {
-  return plan_graph_memory(graph, types, plan_schedule(graph, options), options, kernels)
-      .arena_bytes;
+GraphMemory planned(const IndexedGraph& graph, const std::vector<ArrayType>& types,
+                    const PlanOptions& options, const PreparedKernels& kernels) {
+  return plan_graph_memory(graph, types, plan_schedule(graph, options), options, kernels);
 }
 
 // Types and kernels of what a fusion has left, and the types of what it has made.
 TypedGraph typed_fusion(PointwiseFusion fusion, const IndexedGraph& graph,
                         const std::vector<ArrayType>& types, const PreparedKernels& kernels) {
-  TypedGraph fused{IndexedGraph(std::move(fusion.graph)), {}, {}};
+  TypedGraph fused{IndexedGraph(std::move(fusion.graph)), {}, {}, {}};
   for (int n = 0; n < fused.graph.num_nodes(); ++n) {
     const ir::Node& node = fused.graph.node(n);
     const auto at = fusion.kept.find(&node);
@@ -71,18 +70,19 @@ std::optional<TypedGraph> neighbours_fused(const IndexedGraph& graph,
 
 std::optional<TypedGraph> pointwise_fused(const TypedGraph& typed, const PlanOptions& options) {
   auto fused = neighbours_fused(typed.graph, typed.types, options, typed.kernels);
-  if (fused && planned_bytes(fused->graph, fused->types, options, fused->kernels) >
-                   planned_bytes(typed.graph, typed.types, options, typed.kernels))
-    fused.reset();
+  if (!fused) return fused;
+  fused->memory = planned(fused->graph, fused->types, options, fused->kernels);
+  const GraphMemory apart = planned(typed.graph, typed.types, options, typed.kernels);
+  if (fused->memory->arena_bytes > apart.arena_bytes) fused.reset();
   return fused;
 }
 
 std::size_t fused_bytes(const IndexedGraph& graph, const std::vector<ArrayType>& types,
                         const PlanOptions& options, const PreparedKernels& kernels) {
-  const std::size_t apart = planned_bytes(graph, types, options, kernels);
+  const std::size_t apart = planned(graph, types, options, kernels).arena_bytes;
   const auto fused = neighbours_fused(graph, types, options, kernels);
-  return fused ? std::min(apart, planned_bytes(fused->graph, fused->types, options, fused->kernels))
-               : apart;
+  if (!fused) return apart;
+  return std::min(apart, planned(fused->graph, fused->types, options, fused->kernels).arena_bytes);
 }
 
 }  // namespace mxnet

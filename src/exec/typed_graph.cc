@@ -29,7 +29,7 @@ void check_dtypes(const IndexedGraph& graph, std::span<const ArrayType> types) {
 }
 
 TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
-  TypedGraph typed{IndexedGraph(std::move(graph)), {}, {}};
+  TypedGraph typed{IndexedGraph(std::move(graph)), {}, {}, {}};
   typed.types.resize(static_cast<std::size_t>(typed.graph.num_entries()));
   for (int n : typed.graph.variables())
     typed.types[static_cast<std::size_t>(typed.graph.first_entry(n))] =

@@ -3,6 +3,7 @@
 // steps from a network to a plan hand to each other.
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct TypedGraph {
   IndexedGraph graph;
   std::vector<ArrayType> types;
   PreparedKernels kernels;
+  std::optional<GraphMemory> memory;  // of a plan of it, where that was asked for
 };
 
 // Throws Error(kType) that names the node where an operator does not compute the type of an input:

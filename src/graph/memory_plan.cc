@@ -4,7 +4,9 @@
 #include "graph/memory_plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -17,23 +19,25 @@ constexpr std::size_t kFewTensors = 6000;
 
 using Intervals = std::span<const MemoryInterval>;
 
-bool overlap_in_time(const MemoryInterval& a, const MemoryInterval& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
-
 bool sizes_match(std::size_t a, std::size_t b, std::size_t range) {
   return std::max(a, b) <= std::min(a, b) * range;
 }
 
-// Places intervals one after the other, each into the smallest gap that holds it.
+// Places intervals one after the other, each into the smallest gap that holds it. What compiling a
+// training graph waits for: the loops over those that are placed go through words of one kind each,
+// and conflicts, which follow no pattern, are found before anybody branches on them.
 class BestFit {
  public:
   BestFit(Intervals intervals, std::size_t range) : intervals_(intervals), range_(range) {
-    placed_.reserve(intervals.size());
+    for (const MemoryInterval& interval : intervals) sizes_.push_back(arena_bytes(interval.bytes));
+    std::ranges::sort(sizes_);
+    const auto repeated = std::ranges::unique(sizes_);
+    sizes_.erase(repeated.begin(), repeated.end());
   }
 
   // None as soon as it is clear that it takes `limit` bytes or more.
   std::optional<Packing> run(std::span<const int> order, std::size_t limit) {
+    placed_ = {};
     Packing packing{std::vector<std::size_t>(intervals_.size()), 0};
     for (int i : order) {
       const MemoryInterval& interval = intervals_[static_cast<std::size_t>(i)];
@@ -46,35 +50,69 @@ class BestFit {
   }
 
  private:
-  // Side by side in memory: the loop over them is what compiling a training graph waits for.
   struct Placed {
-    MemoryInterval interval;
-    std::size_t begin, size;
+    std::vector<std::size_t> begin, end;     // in order of begin
+    std::vector<int> first, last, size;      // when; how large, as position in sizes_
+    std::vector<unsigned char> conflicting;  // with the one that is to be placed: 1
   };
+  static constexpr std::size_t kBytes = sizeof(uint64_t);
+
+  // Position of the first size that is not less.
+  int position_of(std::size_t bytes) const {
+    return static_cast<int>(std::ranges::lower_bound(sizes_, bytes) - sizes_.begin());
+  }
+
+  void find_conflicts(const MemoryInterval& interval, std::size_t wanted) {
+    // The sizes with which sizes_match().
+    const int smallest = position_of((wanted + range_ - 1) / range_);
+    const int behind = position_of(wanted * range_ + 1);
+    const std::size_t count = placed_.begin.size();
+    placed_.conflicting.resize(count + kBytes);
+    const int *const first = placed_.first.data(), *const last = placed_.last.data(),
+                     *const size = placed_.size.data();
+    unsigned char* const conflicting = placed_.conflicting.data();
+    for (std::size_t p = 0; p < count; ++p) {
+      const int meets =
+          static_cast<int>(first[p] <= interval.last) & static_cast<int>(interval.first <= last[p]);
+      const int differs =
+          static_cast<int>(size[p] < smallest) | static_cast<int>(size[p] >= behind);
+      conflicting[p] = static_cast<unsigned char>(meets | differs);
+    }
+    std::fill_n(conflicting + count, kBytes, 0);
+  }
 
   std::size_t place(const MemoryInterval& interval, std::size_t wanted) {
+    find_conflicts(interval, wanted);
     std::size_t end = 0;  // of the conflicting ones so far
     std::size_t best = 0, best_gap = SIZE_MAX;
-    for (const Placed& other : placed_) {
-      if (!overlap_in_time(interval, other.interval) && sizes_match(wanted, other.size, range_))
-        continue;
-      if (other.begin >= end + wanted && other.begin - end < best_gap) {
-        best = end;
-        best_gap = other.begin - end;
+    for (std::size_t p = 0; p < placed_.begin.size() && best_gap > wanted; p += kBytes) {
+      uint64_t some;
+      std::memcpy(&some, placed_.conflicting.data() + p, kBytes);
+      for (; some != 0; some &= some - 1) {
+        const std::size_t at = p + static_cast<std::size_t>(std::countr_zero(some)) / 8;
+        const std::size_t begin = placed_.begin[at];
+        if (begin >= end + wanted && begin - end < best_gap) {
+          best = end;
+          best_gap = begin - end;
+        }
+        end = std::max(end, placed_.end[at]);
       }
-      end = std::max(end, other.begin + other.size);
     }
     if (best_gap == SIZE_MAX) best = end;
-    const auto at = std::upper_bound(
-        placed_.begin(), placed_.end(), best,
-        [](std::size_t begin, const Placed& other) { return begin < other.begin; });
-    placed_.insert(at, {interval, best, wanted});
+    const auto at = std::ranges::upper_bound(placed_.begin, best) - placed_.begin.begin();
+    const auto insert = [at](auto& list, auto value) { list.insert(list.begin() + at, value); };
+    insert(placed_.begin, best);
+    insert(placed_.end, best + wanted);
+    insert(placed_.first, interval.first);
+    insert(placed_.last, interval.last);
+    insert(placed_.size, position_of(wanted));
     return best;
   }
 
   const Intervals intervals_;
   const std::size_t range_;
-  std::vector<Placed> placed_;  // by begin
+  std::vector<std::size_t> sizes_;  // of all, each once
+  Placed placed_;
 };
 
 // Slots of memory that tensors take over whole, growing them if need be; the sum of the slots is
@@ -187,10 +225,11 @@ Packing pack_intervals(Intervals intervals, const PackingOptions& options) {
     if (best.bytes > least)
       if (Packing slots = SlotMatching(intervals, range).run(by_first); slots.bytes < best.bytes)
         best = std::move(slots);
+    if (best.bytes == least || orders.empty()) return;
+    BestFit best_fit(intervals, range);
     for (const std::vector<int>& order : orders)
       if (best.bytes > least)
-        if (auto packing = BestFit(intervals, range).run(order, best.bytes))
-          best = *std::move(packing);
+        if (auto packing = best_fit.run(order, best.bytes)) best = *std::move(packing);
   };
   const auto range = static_cast<std::size_t>(options.match_range);
   try_range(range);
