@@ -105,6 +105,28 @@ def test_a_rank_that_ends_early_is_an_error_for_those_that_wait():
 
 
 @needs_mpi
+def test_a_stopped_worker_is_lost_for_all_others_and_ended_behind_them():
+    lines, done = run(
+        2,
+        """
+        store.init(1, mx.nd.zeros((4,)))
+        store._barrier()
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        try:
+            while True:
+                store._barrier()
+        except mx.MXNetError as error:
+            say("rank 1 of 2 is lost" in str(error))
+        """,
+        servers=1,
+        PS_HEARTBEAT_TIMEOUT=SHORT,
+    )
+    assert lines == {0: ["True"]}, done.stderr
+    assert done.returncode != 0 and "rank 1 ended with status" in done.stderr
+
+
+@needs_mpi
 def test_a_rank_that_comes_late_or_is_slow_is_not_lost():
     lines, done = run(
         2,
