@@ -68,6 +68,7 @@ class Calls {
     int64_t slices_left = 0;
     std::function<void()> done;
   };
+  using Ended = std::function<void(const MPI_Status&)>;
   struct Waiting {
     kvstore::ServerCall call;
     bool answered = false;           // its body may still be on its way
@@ -92,7 +93,7 @@ class Calls {
   kvstore::ArrivedBytes body_of(int64_t bytes);
   void receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
                std::function<void()> done);
-  void post(MPI_Request request, std::function<void()> done);
+  void post(MPI_Request request, Ended ended);
   void deliver(kvstore::ServedCall call);
 
   const std::function<void()> wake_;
@@ -113,7 +114,7 @@ class Calls {
   std::multiset<std::shared_ptr<Parcel>, MoreUrgent> outbox_;
   int64_t bytes_sending_ = 0;
   std::vector<MPI_Request> requests_;  // of each, what is to be done when it has ended:
-  std::vector<std::function<void()>> ends_;
+  std::vector<Ended> ends_;
   std::map<uint64_t, Waiting> waiting_;  // for answers
 };
 
