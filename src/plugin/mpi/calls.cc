@@ -120,13 +120,19 @@ void Calls::worker_left(int worker) {
 
 void Calls::close(const std::exception_ptr& error) {
   std::deque<ServerCall> late;
+  std::deque<Answering> unsent;
   {
     const MutexLock lock(mutex_);
     if (closed_) return;
     closed_ = true;
     error_ = error;
     late.swap(submitted_);
+    unsent.swap(answers_);
   }
+  // Operations on a server end when what they answer with has left, which it never will: the end of
+  // the process would wait for them.
+  unsent.clear();
+  std::exchange(kept_, {}).clear();
   served_changed_.notify_all();
   const std::exception_ptr why = error ? error : left_already();
   for (ServerCall& call : late) call.done(why);
@@ -178,7 +184,7 @@ void Calls::take_submitted() {
     parcel->head = bytes_of(AnswerHead{0, answering.id, bytes, parcel->slice, 0, failed ? 1 : 0,
                                        static_cast<int32_t>(answer.code)},
                             answer.error, answer.data);
-    if (parcel->bytes > 0) parcel->keep = std::move(answer.keep);
+    if (parcel->bytes > 0) kept_.emplace(parcel.get(), std::move(answer.keep));
     send(parcel);
   }
 }
@@ -199,7 +205,11 @@ void Calls::send_some() {
                 parcel->body_tag, comm_, &request);
       parcel->sent += part;
       bytes_sending_ += part;
-      post(request, [this, part, parcel](const MPI_Status&) { bytes_sending_ -= part; });
+      post(request, [this, part, parcel](const MPI_Status&) {
+        bytes_sending_ -= part;
+        parcel->gone_bytes += part;
+        if (parcel->gone_bytes == parcel->bytes) kept_.erase(parcel.get());
+      });
     }
     while (!outbox_.empty() && (*outbox_.begin())->gone()) outbox_.erase(outbox_.begin());
   }

@@ -191,6 +191,36 @@ TEST_F(CallsOverMpi, AnAnswerThatNobodyHasRoomForIsAnErrorAndTakenAll) {
   }
 }
 
+// The operation that gave it ends then, however far MPI has come.
+TEST_F(CallsOverMpi, WhatAnAnswerKeepsIsFreeWhenAllIsClosed) {
+  constexpr int kAnswerTag = 2, kAnswersBodyTag = 17;  // of the first call
+  const std::vector<char> body = pattern(300001);
+  std::weak_ptr<const void> kept[2];
+  std::vector<Reply> replies(2);
+  for (Reply& reply : replies) call("call", body, reply);
+  std::vector<ServedCall> all = served(2);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto keep = std::make_shared<const int>(0);
+    kept[i] = keep;
+    Answer answer;
+    answer.data = body.data();
+    answer.bytes = static_cast<int64_t>(body.size());
+    answer.keep = keep;
+    all[i].answer(std::move(answer));
+    if (i == 0) calls_.turn();  // its body is on its way, and cannot arrive yet
+  }
+  EXPECT_FALSE(kept[0].expired());
+  EXPECT_FALSE(kept[1].expired());
+  calls_.close(std::make_exception_ptr(Error(ErrorCode::kGeneric, "test", "somebody is lost")));
+  EXPECT_TRUE(kept[0].expired());
+  EXPECT_TRUE(kept[1].expired());
+  EXPECT_EQ(replies[0].error, "somebody is lost");
+  std::vector<char> arrived(body.size());  // for the tests behind this one
+  for (const int tag : {kAnswerTag, kAnswersBodyTag})
+    MPI_Recv(arrived.data(), static_cast<int>(arrived.size()), MPI_BYTE, 0, tag, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
 // As if by another process: each names who sent it, and nothing is made of it.
 TEST_F(CallsOverMpi, WhatNoProcessSendsIsRefused) {
   constexpr int kCallTag = 1, kAnswerTag = 2;
