@@ -78,8 +78,8 @@ def variables(options):
 
 # Runs on every rank: with the variables of its role, the command of workers or, by the rank, of servers.
 #
-# mpirun --enable-recovery forgets how processes end: each leaves its status behind, if it is not 0, where this program
-# finds it, whole or not at all: mpirun may end before them. On other hosts there is nobody to tell.
+# mpirun --enable-recovery forgets how processes end: each leaves its number, and its status in the end, where this
+# program finds it, whole or not at all: mpirun may end before them. On other hosts there is nobody to tell.
 START = """
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${SLURM_PROCID:-0}}}
 if [ "$rank" -ge "$DMLC_NUM_WORKER" ]; then
@@ -88,11 +88,12 @@ else
   worker=$1; shift 2; eval "$worker"; exec_this() { exec "$@"; }
 fi
 exec_this "$@" & child=$!
+{ echo $child > "$LAUNCH_STATUS_FOLDER/$rank.process"; } 2>/dev/null
 trap 'kill -TERM $child' TERM INT
 wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
 said=$LAUNCH_STATUS_FOLDER/$rank
-[ $status = 0 ] || { echo $status > "$said.new" && mv "$said.new" "$said"; } 2>/dev/null
+{ echo $status > "$said.new" && mv "$said.new" "$said"; } 2>/dev/null
 exit $status
 """
 
@@ -170,6 +171,21 @@ def command_line(options, extra):
     return [*command, *start_words(options)]
 
 
+def is_stopped(process):
+    """Whether a process is there but stands still, by SIGSTOP for example."""
+    try:
+        with open(process) as file, open(f"/proc/{int(file.read())}/stat") as state:
+            return state.read().rpartition(")")[2].split()[0] == "T"
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def waits_forever(folder, count):
+    """Of a job on this machine: whether some have ended, and all others stand still, so that they never will."""
+    rest = [rank for rank in range(count) if not os.path.exists(os.path.join(folder, str(rank)))]
+    return 0 < len(rest) < count and all(is_stopped(os.path.join(folder, f"{rank}.process")) for rank in rest)
+
+
 def main(arguments=None):
     options = parse(arguments)
     extra = variables(options)
@@ -185,10 +201,18 @@ def main(arguments=None):
         job = subprocess.Popen(command, env={**os.environ, **extra, "LAUNCH_STATUS_FOLDER": folder})
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda which, _: job.send_signal(which))
-        status = job.wait()
+        status = None
+        while status is None:
+            try:
+                status = job.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                if options.launcher == "local" and waits_forever(folder, options.num_workers + options.num_servers):
+                    job.terminate()
         for rank in sorted(int(name) for name in os.listdir(folder) if name.isdigit()):
             with open(os.path.join(folder, str(rank))) as file:
                 code = int(file.read())
+            if code == 0:
+                continue
             who = f"rank {rank}" if rank < options.num_workers else f"server {rank - options.num_workers}"
             print(f"launch.py: {who} ended with status {code}", file=sys.stderr)
             status = status or code

@@ -70,13 +70,18 @@ def class_stub(name, klass):
     return f"class {name}({base}):\n" + ("".join(lines) or "    ...\n")
 
 
+def _is_function(found):
+    """Whether it is one of Python's, or one that the native module has put in front of such a one."""
+    return inspect.isfunction(found) or isinstance(found, mx._core.PlainFunction)
+
+
 def members(package, module):
     """What a module defines itself, as stubs; classes first, bases before what derives from them."""
     functions, classes = {}, {}
     for name, found in vars(importlib.import_module(f"mxnet.{package}.{module}")).items():
         if name.startswith("_") or getattr(found, "__module__", None) is None:
             continue
-        if inspect.isfunction(found) and found.__module__.startswith(f"mxnet.{package}"):
+        if _is_function(found) and found.__module__.startswith(f"mxnet.{package}"):
             functions[name] = f"def {name}{shown_signature(found)}: ...\n"
         elif inspect.isclass(found) and found.__module__ == f"mxnet.{package}.{module}":
             classes[name] = class_stub(name, found)

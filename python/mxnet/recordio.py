@@ -73,10 +73,10 @@ class MXRecordIO:
         """Closes the file; a writer writes what it still holds. Closing twice does nothing."""
         if not self.is_open:
             return
-        self.handle.close()
-        self.handle = None
-        self.is_open = False
+        handle, self.handle = self.handle, None
+        self.is_open = False  # also where the disk is full: there is no second try
         self.pid = None
+        handle.close()
 
     def __del__(self) -> None:
         # A failed constructor leaves nothing to close.
@@ -176,10 +176,12 @@ class MXIndexedRecordIO(MXRecordIO):
         """Closes both files. Closing twice does nothing."""
         if not self.is_open:
             return
-        super().close()
-        if self.fidx is not None:
-            self.fidx.close()
-            self.fidx = None
+        try:
+            super().close()
+        finally:
+            if self.fidx is not None:
+                self.fidx.close()
+                self.fidx = None
 
     def __getstate__(self) -> Dict[str, Any]:
         state = super().__getstate__()

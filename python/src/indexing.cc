@@ -5,6 +5,7 @@
 // to Python, which knows what errors should say.
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -173,21 +174,26 @@ void call_slice(NDArrayHandle array, const Selection& s, NDArrayHandle* out) {
   *out = results[0];
 }
 
-// Writes a number to what is selected, wherever it lies.
-void fill_slice(NDArrayHandle array, const Selection& s, PyObject* number) {
-  static const OpHandle op = op_named("_slice_assign_scalar");
+// Calls what writes to what is selected, wherever it lies: the first of `inputs` is the array.
+void assign_slice(OpHandle op, std::span<NDArrayHandle> inputs, const Selection& s,
+                  const char* scalar) {
   const std::string begin = text_of(s.begin, s.ndim), step = text_of(s.step, s.ndim),
-                    end = text_of(s.end, s.ndim, s.ends_before_first),
-                    scalar = py::cast<std::string>(py::str(py::handle(number)));
+                    end = text_of(s.end, s.ndim, s.ends_before_first);
   const char* keys[] = {"begin", "end", "step", "scalar"};
-  const char* values[] = {begin.c_str(), end.c_str(), step.c_str(), scalar.c_str()};
+  const char* values[] = {begin.c_str(), end.c_str(), step.c_str(), scalar};
   int count = 1;
-  NDArrayHandle* results = &array;
+  NDArrayHandle* results = inputs.data();
   const int* storage_types = nullptr;
   check_blocking([&] {
-    return MXImperativeInvokeEx(const_cast<void*>(op), 1, &array, &count, &results, 4, keys, values,
-                                &storage_types);
+    return MXImperativeInvokeEx(const_cast<void*>(op), static_cast<int>(inputs.size()),
+                                inputs.data(), &count, &results, scalar != nullptr ? 4 : 3, keys,
+                                values, &storage_types);
   });
+}
+
+void fill_slice(NDArrayHandle array, const Selection& s, PyObject* number) {
+  static const OpHandle op = op_named("_slice_assign_scalar");
+  assign_slice(op, {&array, 1}, s, py::cast<std::string>(py::str(py::handle(number))).c_str());
 }
 
 // What a key selects of an array. False: not for us.
@@ -274,6 +280,25 @@ bool copy_to_rows(const ArrayObject* array, PyObject* key, NDArrayHandle value) 
   return true;
 }
 
+// Copies an array of the array's type and on its device to what a key of several parts selects, if
+// it has just that shape. False: not for us.
+bool copy_to_slice(const ArrayObject* array, PyObject* key, NDArrayHandle value) {
+  Dims dims{};
+  Selection s;
+  if (!PyTuple_CheckExact(key) || !select_of(array, key, &dims, &s)) return false;
+  const ArrayFacts facts(array->handle), given(value);
+  if (!facts.plain() || !given.plain() || given.dtype != facts.dtype ||
+      given.device_number != facts.device_number || s.rank == 0 || given.ndim != s.rank ||
+      !std::equal(given.dims.begin(), given.end(), s.shape.begin()))
+    return false;
+  static const OpHandle op = op_named("_slice_assign");
+  Handle fitting;
+  reshape(value, s.ndim, s.kept.data(), fitting.out());
+  NDArrayHandle inputs[] = {array->handle, fitting.get()};
+  assign_slice(op, inputs, s, nullptr);
+  return true;
+}
+
 // One of NumPy's real numbers as Python's; null for anything else.
 py::object plain_number(PyObject* number) {
   const std::string_view type = Py_TYPE(number)->tp_name;
@@ -289,8 +314,9 @@ py::object plain_number(PyObject* number) {
 // assignment is more than a view that is written to, and Python does it.
 bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   if (!is_array(object)) return false;
-  const bool whole_lines = PyLong_CheckExact(key) || PySlice_Check(key) || PyList_CheckExact(key);
-  const bool beside = whole_lines && is_numpy_array(value), copies = is_array(value) || beside;
+  const bool usual = PyLong_CheckExact(key) || PySlice_Check(key) || PyList_CheckExact(key) ||
+                     PyTuple_CheckExact(key);
+  const bool beside = usual && is_numpy_array(value), copies = is_array(value) || beside;
   py::object plain;
   if (!copies && !PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) {
     plain = plain_number(value);
@@ -310,6 +336,7 @@ bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   }
   if (copies)
     return copy_to_rows(array, key, as_array(value)->handle) ||
+           copy_to_slice(array, key, as_array(value)->handle) ||
            copy_to_selected(object, key, value);
   Dims dims{};
   Selection s;

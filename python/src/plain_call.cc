@@ -25,14 +25,17 @@ enum class Kind {
   kInts,     // an integer or a tuple of them; None too where it has a default
   kGiven,    // None, an integer or a tuple of them; None is not passed on
   kRest,     // the same, or all further arguments by position; nothing is not passed on
+  kCounts,   // all arguments by position, integers each, as a tuple
   kFlag,     // True or False
   kNumber,   // an integer or a float; None too where that is its default
   kDefault,  // the default alone, for which the operator gets `passed`
   kContext,  // None, for which the operator gets what `passed` returns
   kOut,      // None or an array, of mx.np where the operator is
 };
-constexpr std::array<const char*, 8> kKinds{"ints",   "given",   "rest",    "flag",
+constexpr std::array<const char*, 9> kKinds{"ints",   "given",   "rest",    "counts", "flag",
                                             "number", "default", "context", "out"};
+// Kinds of a first parameter that takes what is given by position, and has no name.
+bool by_position(Kind kind) { return kind == Kind::kRest || kind == Kind::kCounts; }
 
 struct Parameter {
   py::str name;  // interned
@@ -69,7 +72,7 @@ struct Call {
   std::size_t count = 0;
   std::vector<ParamValue> params;
   PyObject* out = nullptr;
-  py::object made;
+  py::object made, rest;
   KeptItems arrays;  // those of a list
   bool numpy;        // so is the result
 };
@@ -96,13 +99,13 @@ bool add_sequence(const Plain& plain, PyObject* values, Call* call) {
                     call);
 }
 
-bool are_ints(PyObject* value) {
-  if (PyLong_CheckExact(value)) return true;
+bool is_tuple_of_ints(PyObject* value) {
   if (!PyTuple_CheckExact(value)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)
     if (!PyLong_CheckExact(PyTuple_GET_ITEM(value, i))) return false;
   return true;
 }
+bool are_ints(PyObject* value) { return PyLong_CheckExact(value) || is_tuple_of_ints(value); }
 
 bool same(PyObject* a, PyObject* b) {
   return a == b || (PyUnicode_Check(a) && PyUnicode_Check(b) && PyUnicode_Compare(a, b) == 0);
@@ -119,6 +122,9 @@ bool add(const Plain& plain, const Parameter& parameter, PyObject* value, Call* 
     case Kind::kRest:
       if (value == Py_None) return bool(parameter.otherwise);
       if (!are_ints(value)) return false;
+      break;
+    case Kind::kCounts:
+      if (!is_tuple_of_ints(value)) return false;
       break;
     case Kind::kFlag:
       if (!PyBool_Check(value)) return false;
@@ -153,12 +159,13 @@ bool place(const Plain& plain, PyObject* const* args, Py_ssize_t count, PyObject
            Values* values, Call* call) {
   const auto most = static_cast<Py_ssize_t>(plain.parameters.size());
   const Py_ssize_t first = plain.arrays == kSequence ? 1 : plain.arrays, more = count - first;
-  if (more > 1 && most > 0 && plain.parameters[0].kind == Kind::kRest) {
-    call->made = py::reinterpret_steal<py::object>(PyTuple_New(more));
-    if (!call->made) throw py::error_already_set();
+  if (most > 0 && by_position(plain.parameters[0].kind) &&
+      (more > 1 || plain.parameters[0].kind == Kind::kCounts)) {
+    call->rest = py::reinterpret_steal<py::object>(PyTuple_New(more));
+    if (!call->rest) throw py::error_already_set();
     for (Py_ssize_t i = 0; i < more; ++i)
-      PyTuple_SET_ITEM(call->made.ptr(), i, new_reference(args[first + i]));
-    (*values)[0] = call->made.ptr();
+      PyTuple_SET_ITEM(call->rest.ptr(), i, new_reference(args[first + i]));
+    (*values)[0] = call->rest.ptr();
   } else {
     if (more > most) return false;
     for (Py_ssize_t i = 0; i < more; ++i) (*values)[static_cast<std::size_t>(i)] = args[first + i];
@@ -166,7 +173,7 @@ bool place(const Plain& plain, PyObject* const* args, Py_ssize_t count, PyObject
   for (Py_ssize_t k = 0; names != nullptr && k < PyTuple_GET_SIZE(names); ++k) {
     std::size_t i = 0;
     while (i < plain.parameters.size() &&
-           (plain.parameters[i].kind == Kind::kRest ||
+           (by_position(plain.parameters[i].kind) ||
             !same(plain.parameters[i].name.ptr(), PyTuple_GET_ITEM(names, k))))
       ++i;
     if (i == plain.parameters.size() || (*values)[i] != nullptr) return false;

@@ -78,7 +78,8 @@ PyObject* multiplied(PyObject*, PyObject* const* args, Py_ssize_t count) {
 // largest count there is then.
 PyObject* counted(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return returning([&]() -> py::object {
-    if (count != 4) throw py::type_error("counted: expected 4 arguments");
+    if (count != 4 || !PyDict_Check(args[0]))
+      throw py::type_error("counted: expected a dictionary and 3 more arguments");
     const py::object indices = checked(PySequence_Tuple(args[1])), one = py::int_(1);
     py::object most = py::reinterpret_borrow<py::object>(args[3]);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(indices.ptr()); ++i) {

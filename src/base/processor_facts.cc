@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements behind the rows are in docs/kernels.md.
+// The measurements behind the rows are in docs/memory_kernels.md.
 #include "base/processor_facts.h"
 
 #include "base/simd.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line is written in as few stores as the processor is fast with (docs/kernels.md, "Zen 4").
+// A line is written in as few stores as the processor is fast with (docs/memory_kernels.md,
+// "Zen 4").
 #include "base/repeat_bytes.h"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Non-temporal stores, a line at a time and in as few of them as the processor can: while it reads
 // other memory it writes out lines that are not full yet, each at the price of a whole line
-// (docs/kernels.md, "Zen 4").
+// (docs/memory_kernels.md, "Zen 4").
 #include "base/stream_copy.h"
 
 #include <algorithm>

@@ -14,6 +14,7 @@
 #include "graph/symbol_node.h"
 #include "graph/upgrade.h"
 #include "ir/saved_graph.h"
+#include "ndarray/byte_sink.h"
 #include "op/named_errors.h"
 #include "op/op_def.h"
 
@@ -140,7 +141,7 @@ Symbol symbol_of_saved(ir::SavedGraph saved) {
 }
 
 Symbol load_symbol_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(local_path(path, "symbol"), std::ios::binary);
   std::stringstream text;
   if (file) text << file.rdbuf();
   if (!file) {

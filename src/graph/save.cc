@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes to saved graphs.
-#include <fmt/format.h>
-
-#include <fstream>
 #include <string_view>
 #include <unordered_map>
 
-#include "base/error.h"
 #include "base/numpy_shape.h"
 #include "graph/load.h"
 #include "ir/saved_graph.h"
+#include "ndarray/byte_sink.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -93,13 +90,9 @@ std::string save_symbol(const Symbol& symbol) {
 
 void save_symbol_file(const Symbol& symbol, const std::string& path) {
   const std::string text = save_symbol(symbol);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) {
-    throw Error(ErrorCode::kGeneric, "symbol",
-                fmt::format("given {}, expected a file that can be written", path));
-  }
+  AtomicFileSink file(path, "symbol");
+  file.write(text.data(), text.size());
+  file.commit();
 }
 
 }  // namespace mxnet

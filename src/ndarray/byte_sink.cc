@@ -4,13 +4,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
@@ -19,11 +17,6 @@ namespace mxnet {
 namespace {
 
 constexpr std::size_t kBufferBytes = 64 * 1024;
-
-std::string resolve_links(const std::string& path) {
-  char resolved[PATH_MAX];
-  return ::realpath(path.c_str(), resolved) != nullptr ? std::string(resolved) : path;
-}
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -35,41 +28,49 @@ std::string folder_of(const std::string& path) {
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count{0};
   // Relaxed: only the number's uniqueness matters.
-  return fmt::format("{}.tmp-{}-{}", path, ::getpid(),
-                     count.fetch_add(1, std::memory_order_relaxed));
+  const unsigned number = count.fetch_add(1, std::memory_order_relaxed);
+  return name_beside(path, fmt::format(".tmp-{}-{}", ::getpid(), number));
 }
 
 }  // namespace
 
-std::string local_path(const std::string& uri) {
+std::string local_path(const std::string& uri, const char* tag) {
   const std::size_t scheme = uri.find("://");
   if (scheme == std::string::npos) return uri;
   if (uri.compare(0, scheme, "file") == 0) return uri.substr(scheme + 3);
-  throw Error(ErrorCode::kNotImplemented, "NDArray file",
+  throw Error(ErrorCode::kNotImplemented, tag,
               fmt::format("given '{}', expected a local path or file://", uri));
 }
 
-AtomicFileSink::AtomicFileSink(const std::string& path)
-    : shown_path_(path), target_(resolve_links(local_path(path))) {
+AtomicFileSink::AtomicFileSink(const std::string& path, const char* tag)
+    : tag_(tag), shown_path_(path), target_(destination_of(local_path(path, tag))) {
   buffer_.reserve(kBufferBytes);
-  struct stat existing {};
-  const bool exists = ::stat(target_.c_str(), &existing) == 0;
-  if (exists && !S_ISREG(existing.st_mode)) {
-    fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd_ < 0) fail("open", errno);
-    return;
-  }
+  if (!target_.replaceable || !open_beside()) open_in_place();
+}
+
+// False: the folder takes no new files, but may hold one that can be written.
+bool AtomicFileSink::open_beside() {
   do {
-    temporary_ = temporary_name(target_);
+    temporary_ = temporary_name(target_.path);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) {
     const int error = errno;
     temporary_.clear();
-    fail("create a file beside", error);
+    const bool refused = error == EACCES || error == EPERM || error == EROFS;
+    if (!target_.exists || !refused) fail("create a file beside", error);
+    return false;
   }
-  // The new file keeps the old one's permissions; where that is refused the default ones will do.
-  if (exists && ::fchmod(fd_, existing.st_mode & 07777) != 0) errno = 0;
+  if (target_.exists) take_over_rights(target_.path, fd_);
+  return true;
+}
+
+void AtomicFileSink::open_in_place() {
+  // A pipe waits for its reader.
+  while ((fd_ = ::open(target_.path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC)) < 0) {
+    if (errno != EINTR) fail("open", errno);
+    transfer_.cut_short();
+  }
 }
 
 AtomicFileSink::~AtomicFileSink() {
@@ -91,11 +92,12 @@ void AtomicFileSink::flush() {
 
 void AtomicFileSink::write_through(const char* data, std::size_t bytes) {
   while (bytes > 0) {
-    const ssize_t done = ::write(fd_, data, bytes);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail("write", errno);
-    data += done;
-    bytes -= static_cast<std::size_t>(done);
+    const std::size_t piece = std::min(bytes, Transfer::kPieceBytes);
+    const ssize_t done = ::write(fd_, data, piece);
+    if (done < 0 && errno != EINTR) fail("write", errno);
+    transfer_.moved(piece, done);
+    data += std::max<ssize_t>(done, 0);
+    bytes -= static_cast<std::size_t>(std::max<ssize_t>(done, 0));
   }
 }
 
@@ -107,11 +109,11 @@ void AtomicFileSink::commit() {
   }
   if (::fsync(fd_) != 0) fail("sync", errno);
   if (::close(std::exchange(fd_, -1)) != 0) fail("close", errno);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename onto", errno);
+  if (::rename(temporary_.c_str(), target_.path.c_str()) != 0) fail("rename onto", errno);
   temporary_.clear();
   // The name itself becomes durable with its folder; some file systems cannot, and then have done
   // what they can.
-  const int folder = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = ::open(folder_of(target_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     ::fsync(folder);
     ::close(folder);
@@ -119,7 +121,7 @@ void AtomicFileSink::commit() {
 }
 
 void AtomicFileSink::fail(const char* what, int error) const {
-  throw Error(ErrorCode::kGeneric, "NDArray file",
+  throw Error(ErrorCode::kGeneric, tag_,
               fmt::format("cannot {} '{}': {}", what, shown_path_, std::strerror(error)));
 }
 

@@ -7,7 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/destination.h"
+#include "ndarray/transfer.h"
+
 namespace mxnet {
+
+inline constexpr const char* kArrayFileTag = "NDArray file";
 
 class ByteSink {
  public:
@@ -31,12 +36,14 @@ class StringSink final : public ByteSink {
 };
 
 // Writes a temporary file beside `path`; commit() makes it durable and moves it into place. Without
-// commit, an error or a killed process, whatever stood at `path` stays as it was. What is not a
-// regular file (a pipe, /dev/null) is written directly. Every call may throw Error naming the path
-// and the system's reason.
+// commit, an error, an interrupt or a killed process, whatever stood at `path` stays as it was.
+// What cannot be replaced (a pipe, /dev/stdout, a file whose folder takes no other) is written
+// directly. Every call may throw Error naming the path and the system's reason, and ends by an
+// interrupt.
 class AtomicFileSink final : public ByteSink {
  public:
-  explicit AtomicFileSink(const std::string& path);
+  // `tag` names the subsystem that complains; a literal.
+  explicit AtomicFileSink(const std::string& path, const char* tag = kArrayFileTag);
   ~AtomicFileSink() override;
   AtomicFileSink(const AtomicFileSink&) = delete;
   AtomicFileSink& operator=(const AtomicFileSink&) = delete;
@@ -45,18 +52,22 @@ class AtomicFileSink final : public ByteSink {
   void commit();
 
  private:
+  bool open_beside();
+  void open_in_place();
   void flush();
   void write_through(const char* data, std::size_t bytes);
   [[noreturn]] void fail(const char* what, int error) const;
 
+  const char* tag_;
   std::string shown_path_;  // as the caller gave it
-  std::string target_;      // behind symbolic links
-  std::string temporary_;   // empty when written directly
+  Destination target_;
+  std::string temporary_;  // empty when written directly
   int fd_ = -1;
+  Transfer transfer_;
   std::vector<char> buffer_;  // small fields are gathered
 };
 
 // Plain paths and file:// ones; throws Error(kNotImplemented) for another scheme (s3://, hdfs://).
-std::string local_path(const std::string& uri);
+std::string local_path(const std::string& uri, const char* tag = kArrayFileTag);
 
 }  // namespace mxnet

@@ -20,39 +20,33 @@ namespace {
 constexpr uint64_t kBufferBytes = 64 * 1024;
 
 [[noreturn]] void system_error(const std::string& path, const char* what, int error) {
-  throw Error(ErrorCode::kGeneric, "NDArray file",
+  throw Error(ErrorCode::kGeneric, kArrayFileTag,
               fmt::format("cannot {} '{}': {}", what, path, std::strerror(error)));
-}
-
-// As many of `bytes` as there are before the end.
-uint64_t read_some(int fd, char* to, uint64_t offset, uint64_t bytes, const std::string& path) {
-  uint64_t done = 0;
-  while (done < bytes) {
-    // A single call moves at most 2^31 - 4096 bytes.
-    const ssize_t n = ::pread(fd, to + done, std::min<uint64_t>(bytes - done, 1u << 30),
-                              static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) system_error(path, "read", errno);
-    if (n == 0) break;
-    done += static_cast<uint64_t>(n);
-  }
-  return done;
 }
 
 std::vector<char> read_to_end(int fd, const std::string& path) {
   std::vector<char> content;
+  Transfer transfer;
   while (true) {
     const std::size_t before = content.size();
     content.resize(before + kBufferBytes);
     const ssize_t n = ::read(fd, content.data() + before, kBufferBytes);
     content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
     if (n == 0) return content;
-    if (n < 0 && errno != EINTR) {
-      const int error = errno;
-      ::close(fd);
-      system_error(path, "read", error);
-    }
+    if (n < 0 && errno != EINTR) system_error(path, "read", errno);
+    transfer.moved(kBufferBytes, n);
   }
+}
+
+int open_to_read(const std::string& path) {
+  const std::string name = local_path(path);
+  Transfer transfer;  // a pipe waits for its writer
+  int fd;
+  while ((fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
+    if (errno != EINTR) system_error(path, "open", errno);
+    transfer.cut_short();
+  }
+  return fd;
 }
 
 }  // namespace
@@ -68,7 +62,7 @@ void ByteSource::read(void* to, uint64_t bytes, const char* what) {
 }
 
 void ByteSource::fail(uint64_t offset, const std::string& message) const {
-  throw Error(ErrorCode::kValue, "NDArray file",
+  throw Error(ErrorCode::kValue, kArrayFileTag,
               fmt::format("given '{}', invalid NDArray file format at byte {}: {}", name_, offset,
                           message));
 }
@@ -91,18 +85,33 @@ FileSource::FileSource(const std::string& path, Opened opened)
 FileSource::~FileSource() { ::close(fd_); }
 
 FileSource::Opened FileSource::open(const std::string& path) {
-  const int fd = ::open(local_path(path).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) system_error(path, "open", errno);
-  struct stat info {};
-  if (::fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-    const int error = S_ISDIR(info.st_mode) ? EISDIR : errno;
+  const int fd = open_to_read(path);
+  try {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) system_error(path, "read", errno);
+    if (S_ISDIR(info.st_mode)) system_error(path, "read", EISDIR);
+    if (S_ISREG(info.st_mode)) return {fd, static_cast<uint64_t>(info.st_size), {}, false};
+    std::vector<char> content = read_to_end(fd, path);
+    const uint64_t size = content.size();
+    return {fd, size, std::move(content), true};
+  } catch (...) {
     ::close(fd);
-    system_error(path, "read", error);
+    throw;
   }
-  if (S_ISREG(info.st_mode)) return {fd, static_cast<uint64_t>(info.st_size), {}, false};
-  std::vector<char> content = read_to_end(fd, path);
-  const uint64_t size = content.size();
-  return {fd, size, std::move(content), true};
+}
+
+// As many of `bytes` as there are before the end.
+uint64_t FileSource::read_some(char* to, uint64_t offset, uint64_t bytes) {
+  uint64_t done = 0;
+  while (done < bytes) {
+    const std::size_t piece = std::min<uint64_t>(bytes - done, Transfer::kPieceBytes);
+    const ssize_t n = ::pread(fd_, to + done, piece, static_cast<off_t>(offset + done));
+    if (n == 0) break;
+    if (n < 0 && errno != EINTR) system_error(name(), "read", errno);
+    transfer_.moved(piece, n);
+    done += static_cast<uint64_t>(std::max<ssize_t>(n, 0));
+  }
+  return done;
 }
 
 void FileSource::fetch(void* to, uint64_t offset, uint64_t bytes) {
@@ -116,10 +125,10 @@ void FileSource::fetch(void* to, uint64_t offset, uint64_t bytes) {
   if (bytes < kBufferBytes) {  // a field: read ahead
     buffer_.resize(kBufferBytes);
     buffer_start_ = offset;
-    buffer_.resize(read_some(fd_, buffer_.data(), offset, kBufferBytes, name()));
+    buffer_.resize(read_some(buffer_.data(), offset, kBufferBytes));
     if (buffer_.size() < bytes) fail("the file has shrunk while it was read");
     std::memcpy(target, buffer_.data(), bytes);
-  } else if (read_some(fd_, target, offset, bytes, name()) < bytes) {
+  } else if (read_some(target, offset, bytes) < bytes) {
     fail("the file has shrunk while it was read");
   }
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ndarray/transfer.h"
+
 namespace mxnet {
 
 // A position in `size()` bytes. Errors are Error(kValue) that name source and offset.
@@ -52,7 +54,7 @@ class BufferSource final : public ByteSource {
 };
 
 // Reads with pread, never by mapping: a file that shrinks meanwhile is an error, not a signal. What
-// has no size (a pipe) is read to its end first.
+// has no size (a pipe) is read to its end first. An interrupt ends any of it.
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::string& path);
@@ -69,9 +71,11 @@ class FileSource final : public ByteSource {
   };
   FileSource(const std::string& path, Opened opened);
   static Opened open(const std::string& path);
+  uint64_t read_some(char* to, uint64_t offset, uint64_t bytes);
   void fetch(void* to, uint64_t offset, uint64_t bytes) override;
 
   int fd_;
+  Transfer transfer_;
   std::vector<char> buffer_;  // the bytes from buffer_start_ on
   uint64_t buffer_start_ = 0;
   bool whole_;  // buffer_ is everything

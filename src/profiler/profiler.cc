@@ -79,7 +79,11 @@ void Profiler::configure(const Settings& settings) {
   const bool other_file = settings.file_name != settings_.file_name;
   settings_ = settings;
   if (other_file && session_ != nullptr) {
-    write(false);
+    try {
+      write(false);
+    } catch (const Error& error) {  // that of before; the new one is to be tried all the same
+      log(LogLevel::kWarning, fmt::format("profiler: {}", error.what()));
+    }
     session_ = running_ ? std::make_unique<Session>(settings_.file_name) : nullptr;
   }
   old = apply();

@@ -15,13 +15,15 @@
 
 #include <fmt/format.h>
 
+#include "base/destination.h"
 #include "base/error.h"
 
 namespace mxnet::profiler {
 
 TraceFile::TraceFile(std::string path, std::string head)
     : path_(std::move(path)),
-      hidden_path_(fmt::format("{}.{}.part", path_, ::getpid())),
+      shown_path_(destination_of(path_).path),
+      hidden_path_(name_beside(shown_path_, fmt::format(".{}.part", ::getpid()))),
       head_(std::move(head)) {}
 
 TraceFile::~TraceFile() {
@@ -46,9 +48,8 @@ void TraceFile::fail(const char* what, const std::string& path) const {
 }
 
 bool TraceFile::pass_on(std::string_view text, std::string_view tail) {
-  struct stat there;
-  if (::stat(path_.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return false;
-  const int out = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (destination_of(path_).replaceable) return false;
+  const int out = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (out < 0) fail("open", path_);
   int error = 0;
   for (std::string_view part : {std::string_view(head_), text, tail}) {
@@ -83,6 +84,7 @@ void TraceFile::append(std::string_view text, std::string_view tail) {
 void TraceFile::open_hidden() {
   hidden_.descriptor = ::open(hidden_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (hidden_.descriptor < 0) fail("create", hidden_path_);
+  take_over_rights(shown_path_, hidden_.descriptor);
   hidden_.body = 0;
   write(hidden_, head_, 0);
   hidden_.body = head_.size();
@@ -117,12 +119,12 @@ void TraceFile::swap_names() {
   // Only what we wrote ourselves is exchanged; something else of that name is replaced.
   struct stat mine, there;
   const bool ours = shown_.descriptor >= 0 && ::fstat(shown_.descriptor, &mine) == 0 &&
-                    ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
+                    ::stat(shown_path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
                     mine.st_dev == there.st_dev;
-  if (ours &&
-      ::renameat2(AT_FDCWD, hidden_path_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0)
+  if (ours && ::renameat2(AT_FDCWD, hidden_path_.c_str(), AT_FDCWD, shown_path_.c_str(),
+                          RENAME_EXCHANGE) == 0)
     return std::swap(shown_, hidden_);
-  if (::rename(hidden_path_.c_str(), path_.c_str()) != 0) fail("write", path_);
+  if (::rename(hidden_path_.c_str(), shown_path_.c_str()) != 0) fail("write", path_);
   close(shown_);
   shown_ = std::exchange(hidden_, File{});
 }

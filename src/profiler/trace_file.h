@@ -12,7 +12,8 @@ namespace mxnet::profiler {
 // "<path>.<pid>.part". What is new goes into the hidden one, after what it missed while the other
 // was hidden; then the kernel exchanges their names in one step. So a trace of n bytes costs 2 n
 // bytes of writing, however often it is dumped. Where the file system cannot exchange, the hidden
-// one replaces the other, and the next one is copied whole.
+// one replaces the other, and the next one is copied whole. A link at that name stays and leads to
+// the first.
 //
 // Used under the profiler's mutex. Failures of the system are Error(kGeneric) with the path.
 class TraceFile {
@@ -45,7 +46,7 @@ class TraceFile {
   void swap_names();
   static void close(File& file) noexcept;
 
-  const std::string path_, hidden_path_, head_;
+  const std::string path_, shown_path_, hidden_path_, head_;  // shown: behind links
   File shown_, hidden_;
 };
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Array files against those that the reference wrote: the values that are in them, and the same
 // bytes when they are written again.
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "arrays.h"
+#include "engine/interrupt.h"
 #include "files.h"
 #include "ndarray/sparse_convert.h"
 
@@ -227,6 +232,75 @@ TEST(AtomicFile, KeepsPermissionsAndLinks) {
   ASSERT_EQ(::stat(folder.file("real").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777u, 0640u);
   EXPECT_EQ(load_text(content_of(folder.file("real"))).arrays.size(), 1u);
+}
+
+TEST(AtomicFile, FollowsALinkToAFileThatIsNotThereYet) {
+  const Folder folder;
+  std::filesystem::create_symlink("later", folder.file("link"));
+  save_file(folder.file("link"), std::vector{counting(Shape{2})}, {}, false);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link")));
+  EXPECT_EQ(load_text(content_of(folder.file("later"))).arrays.size(), 1u);
+  EXPECT_EQ(folder.entries(), 2u);
+}
+
+TEST(AtomicFile, TakesANameAsLongAsTheFolderDoes) {
+  const Folder folder;
+  const std::string path = folder.file(std::string(255, 'n').c_str());
+  save_file(path, std::vector{counting(Shape{2})}, {}, false);
+  EXPECT_EQ(load_text(content_of(path)).arrays.size(), 1u);
+}
+
+// As of a shell's `> file`: who has it open goes on to read and write the same file.
+TEST(AtomicFile, AFileThatIsHeldOpenIsWrittenItself) {
+  const Folder folder;
+  write_file(folder.file("real"), std::string(1000, 'x'));
+  const int held = ::open(folder.file("real").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(held, 0);
+  const std::string name = "/proc/self/fd/" + std::to_string(held);
+  std::filesystem::create_symlink(name, folder.file("link"));
+  save_file(folder.file("link"), std::vector{counting(Shape{2})}, {}, false);
+  struct stat mine {
+  }, there{};
+  ASSERT_EQ(::fstat(held, &mine), 0);
+  ASSERT_EQ(::stat(folder.file("real").c_str(), &there), 0);
+  ::close(held);
+  EXPECT_EQ(mine.st_ino, there.st_ino);
+  EXPECT_EQ(load_text(content_of(folder.file("real"))).arrays.size(), 1u);
+  EXPECT_EQ(folder.entries(), 2u);
+}
+
+int leave_now() { return 1; }
+
+TEST(AtomicFile, AnInterruptEndsLoadsAndSavesAndLeavesTheFileOfBefore) {
+  const Folder folder;
+  const std::string path = folder.file("old");
+  const std::vector<NDArray> saved{counting(Shape{2})};
+  save_file(path, saved, {}, false);
+  const std::string before = content_of(path);
+  // No reader and no writer will come: only a signal ends what waits for one.
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  struct sigaction act {
+  }, old{};
+  act.sa_handler = [](int) {};  // without SA_RESTART, as Python sets them
+  ASSERT_EQ(::sigaction(SIGUSR1, &act, &old), 0);
+  engine::set_interrupt_check(leave_now);
+  std::atomic<bool> done{false};
+  std::thread signals([&, waiting = ::pthread_self()] {
+    while (!done) {
+      ::pthread_kill(waiting, SIGUSR1);
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_NE(error_of([&] { FileSource source(pipe); }).find("interrupt"), std::string::npos);
+  EXPECT_NE(error_of([&] { save_file(pipe, saved, {}, false); }).find("interrupt"),
+            std::string::npos);
+  done = true;
+  signals.join();
+  engine::set_interrupt_check(nullptr);
+  ::sigaction(SIGUSR1, &old, nullptr);
+  EXPECT_EQ(content_of(path), before);
+  EXPECT_EQ(folder.entries(), 2u);
 }
 
 TEST(AtomicFile, DevicesAndPipesAreWrittenDirectly) {

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks and states of optimizers are saved whole: a program that is killed meanwhile leaves the file of before."""
+"""What is saved appears whole: a program that is killed meanwhile, or a full disk, leaves the file of before."""
 
+import ctypes
 import os
+import resource
 import stat
+import tempfile
 import threading
 
 import pytest
 
 import mxnet as mx
+from mxnet.base import _LIB, check_call
 
 
 def symbol_of(number):
@@ -43,7 +47,23 @@ def module_of(number):
     return module
 
 
+def save_in_c(number, path):
+    handle = ctypes.c_void_p()
+    check_call(_LIB.MXSymbolCreateFromJSON(symbol_of(number).tojson().encode(), ctypes.byref(handle)))
+    check_call(_LIB.MXSymbolSaveToFile(handle, os.fsencode(path)))
+    check_call(_LIB.MXSymbolFree(handle))
+
+
+def profile(number, path):
+    mx.profiler.set_config(profile_all=True, filename=path)
+    mx.profiler.set_state("run")
+    mx.nd.full(3, number).wait_to_read()
+    mx.profiler.dump()
+
+
 WRITERS = {
+    "arrays": lambda number, path: mx.nd.save(path, mx.nd.full(3, number)),
+    "symbol in C": save_in_c,
     "symbol": lambda number, path: symbol_of(number).save(path),
     "trainer": lambda number, path: trainer_of(number, False).save_states(path),
     "trainer on a store": lambda number, path: trainer_of(number, True).save_states(path),
@@ -52,17 +72,24 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+REPLACES = {**WRITERS, "profile": profile}  # where it is on after an error, the next one would hear of it
+
+
+@pytest.mark.parametrize("kind", REPLACES)
 def test_the_file_of_before_is_not_written_to_but_replaced(tmp_path, kind):
     path, link, before = tmp_path / "saved", tmp_path / "link", tmp_path / "before"
-    WRITERS[kind](1, str(path))
+    REPLACES[kind](1, str(path))
     path.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(path, 1234, 1235)
     content = path.read_bytes()
     link.symlink_to(path)
     os.link(path, before)
-    WRITERS[kind](2, str(link))
+    REPLACES[kind](2, str(link))
     assert before.read_bytes() == content != path.read_bytes()
     assert link.is_symlink() and stat.S_IMODE(path.stat().st_mode) == 0o640
+    if os.geteuid() == 0:
+        assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1235)
     assert sorted(os.listdir(tmp_path)) == ["before", "link", "saved"]
 
 
@@ -76,6 +103,142 @@ def test_after_an_error_the_file_of_before_is_there(tmp_path, monkeypatch):
         trainer.save_states(path)
     assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["states"]
+
+
+@pytest.mark.parametrize("kind", REPLACES)
+def test_names_of_all_kinds(tmp_path, kind, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.symlink("later", "link")
+    os.mkdir("folder")
+    for name in "a b", "ü文", "n" * 255, "link", "folder/../relative", "./x":
+        REPLACES[kind](1, name)
+        assert os.path.getsize(name) > 0
+    assert os.path.islink("link")
+    assert sorted(os.listdir()) == sorted(["a b", "ü文", "n" * 255, "link", "later", "folder", "relative", "x"])
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_url_of_a_file_is_its_path(tmp_path, kind):
+    WRITERS[kind](1, f"file://{tmp_path}/saved")
+    assert os.listdir(tmp_path) == ["saved"]
+
+
+def test_a_network_is_loaded_from_the_url_of_a_file(tmp_path):
+    symbol_of(1).save(tmp_path / "saved")
+    assert mx.sym.load(f"file://{tmp_path}/saved").list_arguments() == ["x1"]
+    handle = ctypes.c_void_p()
+    check_call(_LIB.MXSymbolCreateFromFile(f"file://{tmp_path}/saved".encode(), ctypes.byref(handle)))
+    check_call(_LIB.MXSymbolFree(handle))
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_full_disk_is_an_error_that_leaves_the_file_of_before(tmp_path, kind):
+    path = tmp_path / "saved"
+    WRITERS[kind](1, str(path))
+    content = path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, limits[1]))  # as if there were no room for more
+    try:
+        with pytest.raises((mx.MXNetError, OSError), match="File too large"):
+            WRITERS[kind](2, str(path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["saved"]
+    with pytest.raises((mx.MXNetError, OSError), match="No space left on device"):
+        WRITERS[kind](2, "/dev/full")
+
+
+def test_records_on_a_full_disk_are_an_error_once(tmp_path, capfd):
+    for make in lambda: mx.recordio.MXRecordIO("/dev/full", "w"), lambda: mx.recordio.MXIndexedRecordIO(tmp_path / "i", "/dev/full", "w"):
+        records = make()
+        records.write(b"abc")
+        with pytest.raises(mx.MXNetError, match="No space left on device"):
+            records.close()
+        records.close()
+        del records
+    assert "Exception ignored" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_an_error_names_the_path_that_was_given(kind):
+    with pytest.raises((mx.MXNetError, OSError), match="'/nonexistent/x'"):
+        WRITERS[kind](1, "/nonexistent/x")
+    with pytest.raises((mx.MXNetError, OSError), match="No such file"):
+        WRITERS[kind](1, "")
+
+
+def test_a_file_that_cannot_be_profiled_to_is_left_for_another(tmp_path):
+    with pytest.raises(mx.MXNetError, match="/nonexistent/x"):
+        profile(1, "/nonexistent/x")
+    profile(1, str(tmp_path / "trace"))
+    assert os.listdir(tmp_path) == ["trace"]
+
+
+# A user without rights of the superuser, who would be let into any folder.
+AS_NOBODY = """
+import os, sys
+sys.path[:0] = [{tests!r}]
+import mxnet as mx
+from test_files_replaced import WRITERS
+path, kind = sys.argv[1:]
+WRITERS[kind](1, os.devnull)  # imports what nobody may not
+if os.geteuid() == 0:
+    os.seteuid(65534)
+WRITERS[kind](2, path)
+"""
+
+
+@pytest.mark.parametrize("kind", ["arrays", "symbol"])
+def test_a_file_in_a_folder_that_takes_no_other_is_written_itself(run_python, kind):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "saved")
+        WRITERS[kind](1, path)
+        with open(path, "rb") as file:
+            content = file.read()
+        os.chmod(path, 0o666)
+        os.chmod(folder, 0o555)
+        done = run_python(AS_NOBODY.format(tests=os.path.dirname(__file__)), path, kind)
+        os.chmod(folder, 0o755)
+        assert done.returncode == 0, done.stderr
+        assert os.listdir(folder) == ["saved"]
+        with open(path, "rb") as file:
+            assert content != file.read() != b""
+
+
+def test_standard_output_is_written_itself(tmp_path, run_python):
+    path = tmp_path / "out"
+    code = "import mxnet as mx, os, sys\nos.dup2(os.open(sys.argv[1], os.O_CREAT | os.O_RDWR | os.O_APPEND), 1)\n"
+    code += "mx.sym.var('x').save('/dev/stdout')\nos.write(1, b'behind it')"
+    done = run_python(code, str(path))
+    assert done.returncode == 0, done.stderr
+    assert path.read_text() == mx.sym.var("x").tojson() + "behind it"
+
+
+@pytest.mark.parametrize("native", ["1", "0"])
+def test_ctrl_c_ends_a_load_that_waits(tmp_path, run_python, native):
+    code = """
+import os, signal, sys, threading, time
+import mxnet as mx
+mx.nd.save(os.devnull, mx.nd.ones(2))  # imports all
+os.mkfifo(sys.argv[1])
+writer = os.open(sys.argv[1], os.O_RDWR)  # which says nothing
+over = threading.Event()
+def interrupt():
+    while not over.wait(0.05):
+        if began:
+            os.kill(os.getpid(), signal.SIGINT)
+began = []
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    began.append(True)
+    mx.nd.load(sys.argv[1])
+except KeyboardInterrupt:
+    over.set()
+    print(mx.nd.ones(2).asnumpy().sum())
+"""
+    done = run_python(code, str(tmp_path / "pipe"), env={"MXNET_ENABLE_CYTHON": native})
+    assert done.stdout == "2.0\n", done.stderr
 
 
 def test_a_pipe_is_written_to(tmp_path):

@@ -461,3 +461,42 @@ def test_values_of_any_type_in_rows(make, dtype, key):
                 array[key] = assigned_value
                 expected[key] = value
                 assert np.array_equal(array.astype("float32").asnumpy(), expected)
+
+
+@pytest.mark.parametrize("kind", [mx.nd.array, np.asarray])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int32", "int64"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        np.s_[1:4, 2:5], np.s_[:, 3], np.s_[2, :], np.s_[..., 1], np.s_[::2, ::-1], np.s_[::-2, 4], np.s_[1:2, 1:3, 0:2], np.s_[None, 1:3, 2],
+        np.s_[:, 1, ::2], np.s_[-1, -2, :], np.s_[1:1, :], np.s_[...], (slice(None),),
+    ],
+)
+def test_blocks_of_just_their_shape_are_written(kind, dtype, key):
+    values = numbered((5, 6, 3)).astype(dtype)
+    array = mx.nd.array(values, dtype=dtype)
+    given = (numbered(values[key].shape) + 100).astype(dtype)
+    if given.size == 0 and kind is mx.nd.array:
+        return  # mx.nd has no such arrays
+    array[key] = given if kind is np.asarray else mx.nd.array(given, dtype=dtype)
+    values[key] = given
+    same(array, values)
+
+
+def test_a_block_is_written_from_the_same_memory():
+    values = numbered((6, 8))
+    array, half = mx.nd.array(values), mx.nd.array(values)[1:4]
+    array[2:5, :] = array[1:4]
+    values[2:5, :] = values[1:4].copy()
+    same(array, values)
+    half[:, 2] = half[:, 5]
+    assert half.asnumpy()[:, 2].tolist() == numbered((6, 8))[1:4, 5].tolist()
+
+
+def test_a_block_in_a_recorded_array_is_refused():
+    array = mx.nd.zeros((4, 5))
+    array.attach_grad()
+    with mx.autograd.record():
+        held = array * 2
+        with pytest.raises(ValueError, match="recorded graph"):
+            held[1:3, 1:3] = mx.nd.ones((2, 2))

@@ -59,6 +59,9 @@ _FUNCTIONS: Dict[str, Row] = {
     ),
 }  # fmt: skip
 _FUNCTIONS["random.uniform"] = Row("_npi_uniform", 0, (_number("low", 0.0), _number("high", 1.0), _SIZE, _FLOAT32, CONTEXT, _OUT))
+_COUNTS: Parameter = ("size", "counts", ((),), "size", None)
+_FUNCTIONS["random.rand"] = Row("_npi_uniform", 0, (_COUNTS, _FLOAT32, CONTEXT, _OUT), (("low", 0.0), ("high", 1.0)))
+_FUNCTIONS["random.randn"] = Row("_npi_normal", 0, (_COUNTS, _FLOAT32, CONTEXT, _OUT), (("loc", 0.0), ("scale", 1.0)))
 _FUNCTIONS["random.normal"] = Row("_npi_normal", 0, (_number("loc", 0.0), _number("scale", 1.0), _SIZE, _FLOAT32, CONTEXT, _OUT))
 _FUNCTIONS["random.exponential"] = Row("_npi_exponential", 0, (_number("scale", 1.0), _SIZE, CONTEXT, _OUT))
 _FUNCTIONS["random.gamma"] = Row("_npi_gamma", 0, (("shape", "number", (), "shape", None), _number("scale", 1.0), _SIZE, _FLOAT32, CONTEXT, _OUT))

@@ -9,7 +9,7 @@ import sys
 from typing import Any, NoReturn
 
 from .. import profiler
-from ..base import MXNetValueError
+from ..base import MXNetError, MXNetValueError
 from .base import KVStoreBase
 
 __all__ = ["KVStoreServer"]
@@ -28,6 +28,16 @@ class KVStoreServer:
         self._updaters: Any = {}
 
     def _control(self, head: int, body: bytes) -> bytes:
+        try:
+            return self._obey(head, body)
+        except MXNetError:
+            raise
+        except Exception as error:  # of whatever kind: a server outlives what it cannot read, and the worker hears of it
+            raise MXNetValueError(
+                f"a server was sent command {head} ({len(body)} bytes), which it cannot follow: {type(error).__name__}: {error}"
+            ) from error
+
+    def _obey(self, head: int, body: bytes) -> bytes:
         from . import _remote
 
         store, _, text = body.partition(b":")

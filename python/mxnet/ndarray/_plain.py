@@ -58,6 +58,21 @@ _ARANGE = Row(
         only("dtype", np.float32, "dtype", "float32"),
     ),
 )
+# Draws by numbers, of a shape that is given: their parameters and what those are by default.
+_DRAWS: Dict[str, Dict[str, float]] = {
+    "uniform": {"low": 0, "high": 1},
+    "normal": {"loc": 0, "scale": 1},
+    "poisson": {"lam": 1},
+    "gamma": {"alpha": 1, "beta": 1},
+    "negative_binomial": {"k": 1, "p": 1},
+    "generalized_negative_binomial": {"mu": 1, "alpha": 1},
+}
+_SAMPLE: Tuple[Parameter, ...] = (
+    ("shape", "ints", (), "shape", None),
+    only("dtype", _generate._Null, "dtype", "None"),
+    CONTEXT,
+    ("out", "out", (None,), None, None),
+)
 
 
 def made(kind: Any, call: Any, row: Row, module: Optional[str] = None, name: Optional[str] = None) -> Any:
@@ -79,3 +94,9 @@ def set_methods(cls: Any) -> None:
 def arange(call: Any) -> Any:
     """mx.nd.arange."""
     return made(_core.PlainFunction, call, _ARANGE)
+
+
+def drawn(call: Any) -> Any:
+    """A function of mx.nd.random."""
+    numbers = tuple((name, "number", (value,), name, None) for name, value in _DRAWS[call.__name__].items())
+    return made(_core.PlainFunction, call, Row(f"_random_{call.__name__}", 0, numbers + _SAMPLE))

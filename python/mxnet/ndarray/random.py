@@ -11,6 +11,7 @@ from ..context import current_context
 from . import _generate
 from ._generate import _Null
 from ._dtypes import dtype_name
+from ._plain import drawn as _drawn
 
 __getattr__ = _generate.fill(__name__, "_random_")
 _op = _generate.operator
@@ -38,11 +39,13 @@ def _draw(name: str, params: dict, shape: Any, dtype: Any, ctx: Any, out: Any, k
     return _op(f"_random_{name}")(**params, **given, dtype=dtype, ctx=str(ctx), out=out, **kwargs)
 
 
+@_drawn
 def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """Evenly in [low, high)."""
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
+@_drawn
 def normal(loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The normal distribution."""
     if isinstance(loc, NDArrayBase):
@@ -55,6 +58,7 @@ def randn(*shape: int, loc: Any = 0, scale: Any = 1, dtype: Any = _Null, ctx: An
     return normal(loc, scale, shape or None, dtype, ctx, kwargs.pop("out", None), **kwargs)
 
 
+@_drawn
 def poisson(lam: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The Poisson distribution."""
     return _draw("poisson", {"lam": lam}, shape, dtype, ctx, out, kwargs)
@@ -65,16 +69,19 @@ def exponential(scale: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any 
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
 
 
+@_drawn
 def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The gamma distribution."""
     return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out, kwargs)
 
 
+@_drawn
 def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The number of failures before the k-th success."""
     return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, kwargs)
 
 
+@_drawn
 def generalized_negative_binomial(mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """The negative binomial distribution by mean and dispersion."""
     return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, ctx, out, kwargs)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import _core, attribute
 from .._core import SymbolBase
-from .._files import replacing
+from .._files import local_path, replacing
 from ..base import MXNetError, NotImplementedForSymbol, integer_types, numeric_types, show_ctypes_names, string_types
 from ..ndarray._dtypes import dtype_number
 from ..ndarray._methods import METHODS
@@ -320,7 +320,7 @@ fromjson = load_json
 def load(fname: Union[str, os.PathLike]) -> Symbol:
     """A network from a file."""
     try:
-        with open(_path(fname), encoding="utf-8") as file:
+        with open(local_path(_path(fname)), encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise MXNetError(f"cannot read a network: {error}") from error

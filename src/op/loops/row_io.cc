@@ -2,6 +2,7 @@
 // Conversion and gathering of rows.
 #include "op/loops/row_io.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "base/half_bulk.h"
@@ -71,11 +72,44 @@ void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, c
   });
 }
 
-#define MX_ROW_TYPE(C)                                                           \
-  template bool lies_ready<C>(const Tensor&, int64_t);                           \
-  template const C* read_elements(const Tensor&, int64_t, int64_t, int64_t, C*); \
-  template C* place_elements(const Tensor&, int64_t, int64_t, C*);               \
-  template void write_elements(const Tensor&, int64_t, int64_t, int64_t, const C*);
+template <class C>
+RowBlock<C>::RowBlock(const Tensor& tensor, const RowLayout& layout, int64_t last)
+    : tensor_(tensor), layout_(layout), last_(last), most_(last) {
+  constexpr int64_t kElements = 1024;
+  if (lies_ready<C>(tensor, layout.inner)) return;
+  const int64_t length = std::max(layout.length, int64_t{1});
+  most_ = layout.inner > 1 ? 1 : std::max(kElements / length, int64_t{1});
+  buffer_.resize(static_cast<std::size_t>(std::min(most_, last) * layout.length));
+}
+template <class C>
+void RowBlock<C>::begin_at(int64_t row) {
+  begin_ = row;
+  end_ = std::min(row + most_, last_);
+}
+template <class C>
+void RowReader<C>::read_from(int64_t row) {
+  this->begin_at(row);
+  values_ = read_elements(this->tensor_, this->first(), this->elements(), this->layout_.inner,
+                          this->buffer_.data());
+}
+template <class C>
+void RowWriter<C>::place_from(int64_t row) {
+  this->begin_at(row);
+  values_ = place_elements(this->tensor_, this->first(), this->layout_.inner, this->buffer_.data());
+}
+template <class C>
+void RowWriter<C>::write() const {
+  write_elements(this->tensor_, this->first(), this->elements(), this->layout_.inner, values_);
+}
+
+#define MX_ROW_TYPE(C)                                                              \
+  template bool lies_ready<C>(const Tensor&, int64_t);                              \
+  template const C* read_elements(const Tensor&, int64_t, int64_t, int64_t, C*);    \
+  template C* place_elements(const Tensor&, int64_t, int64_t, C*);                  \
+  template void write_elements(const Tensor&, int64_t, int64_t, int64_t, const C*); \
+  template class RowBlock<C>;                                                       \
+  template class RowReader<C>;                                                      \
+  template class RowWriter<C>;
 MX_ROW_TYPE(float)
 MX_ROW_TYPE(double)
 #undef MX_ROW_TYPE
@@ -91,7 +125,8 @@ void write_element(const Tensor& tensor, int64_t at, double value) {
     tensor.as<float>()[at] = static_cast<float>(value);
     return;
   }
-  write_elements(tensor, at, 1, 1, &value);
+  dispatch_dtype<kFloating>(tensor.dtype, "element",
+                            [&]<class T>(TypeTag<T>) { tensor.as<T>()[at] = convert<T>(value); });
 }
 
 }  // namespace mxnet

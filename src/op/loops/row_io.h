@@ -16,7 +16,10 @@ struct RowLayout {
   int64_t outer = 1, length = 1, inner = 1;
 
   int64_t rows() const { return outer * inner; }
-  int64_t first(int64_t row) const { return row / inner * length * inner + row % inner; }
+  int64_t first(int64_t row) const {
+    if (inner == 1) return row * length;  // a division takes longer than a short row
+    return row / inner * length * inner + row % inner;
+  }
 };
 RowLayout rows_along(const Shape& shape, int axis);
 // The first `axes` dimensions count rows, the rest is their length.
@@ -36,46 +39,59 @@ C* place_elements(const Tensor& tensor, int64_t at, int64_t step, C* buffer);
 template <class C>
 void write_elements(const Tensor& tensor, int64_t at, int64_t n, int64_t step, const C* from);
 
-// What rows need beside the tensor: nothing if they lie ready.
+// Rows that RowReader and RowWriter have at hand: those that lie ready all, short ones that lie one
+// after another several, because to convert one is little but a call.
 template <class C>
-std::size_t buffer_length(const Tensor& tensor, const RowLayout& layout) {
-  return lies_ready<C>(tensor, layout.inner) ? 0 : static_cast<std::size_t>(layout.length);
-}
-
-// One row after the other, through a buffer of its own. For one thread.
-template <class C>
-class RowReader {
+class RowBlock {
  public:
-  RowReader(const Tensor& tensor, const RowLayout& layout)
-      : tensor_(tensor), layout_(layout), buffer_(buffer_length<C>(tensor, layout)) {}
-  const C* operator()(int64_t row) {
-    return read_elements(tensor_, layout_.first(row), layout_.length, layout_.inner,
-                         buffer_.data());
-  }
+  // For one thread, which takes the rows up to `last` in order.
+  RowBlock(const Tensor& tensor, const RowLayout& layout, int64_t last);
 
- private:
+ protected:
+  bool has(int64_t row) const { return row >= begin_ && row < end_; }
+  void begin_at(int64_t row);
+  int64_t first() const { return layout_.first(begin_); }
+  int64_t elements() const { return (end_ - begin_) * layout_.length; }
+  int64_t offset(int64_t row) const { return (row - begin_) * layout_.length; }
+
   const Tensor& tensor_;
   const RowLayout& layout_;
+  const int64_t last_;
+  int64_t most_, begin_ = 0, end_ = 0;
   std::vector<C> buffer_;
 };
 
 template <class C>
-class RowWriter {
+class RowReader : RowBlock<C> {
  public:
-  RowWriter(const Tensor& tensor, const RowLayout& layout)
-      : tensor_(tensor), layout_(layout), buffer_(buffer_length<C>(tensor, layout)) {}
-  // Where to put `row`; finish() brings it to its place.
-  C* begin(int64_t row) {
-    return place_elements(tensor_, layout_.first(row), layout_.inner, buffer_.data());
-  }
-  void finish(int64_t row, const C* from) {
-    write_elements(tensor_, layout_.first(row), layout_.length, layout_.inner, from);
+  using RowBlock<C>::RowBlock;
+  const C* operator()(int64_t row) {
+    if (!this->has(row)) read_from(row);
+    return values_ + this->offset(row);
   }
 
  private:
-  const Tensor& tensor_;
-  const RowLayout& layout_;
-  std::vector<C> buffer_;
+  void read_from(int64_t row);
+  const C* values_ = nullptr;
+};
+
+template <class C>
+class RowWriter : RowBlock<C> {
+ public:
+  using RowBlock<C>::RowBlock;
+  // Where to put `row`; finish() brings it to its place, with the others of its block.
+  C* begin(int64_t row) {
+    if (!this->has(row)) place_from(row);
+    return values_ + this->offset(row);
+  }
+  void finish(int64_t row) {
+    if (row + 1 == this->end_) write();
+  }
+
+ private:
+  void place_from(int64_t row);
+  void write() const;
+  C* values_ = nullptr;
 };
 
 // fn(row, where it goes, a row of each input) for all rows, shared among threads; `cost` is that of
@@ -85,14 +101,14 @@ void map_rows(const RowLayout& rows, double cost, const Tensor& out, const F& fn
   parallel_for(
       rows.rows(), cost * static_cast<double>(rows.length),
       [&](int64_t first, int64_t last) {
-        RowWriter<C> write(out, rows);
+        RowWriter<C> write(out, rows, last);
         [&](auto... read) {
           for (int64_t row = first; row < last; ++row) {
             C* to = write.begin(row);
             fn(row, to, read(row)...);
-            write.finish(row, to);
+            write.finish(row);
           }
-        }(RowReader<C>(in, rows)...);
+        }(RowReader<C>(in, rows, last)...);
       },
       1);
 }

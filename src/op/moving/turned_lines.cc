@@ -43,7 +43,7 @@ struct SquareOrder {
   bool by_rows;
 };
 
-// What was best for elements of `width` bytes, out of rows of `row` bytes (docs/kernels.md).
+// What was best for elements of `width` bytes, out of rows of `row` bytes (docs/memory_kernels.md).
 SquareOrder square_order(int64_t width, int64_t row, bool past_caches) {
   constexpr int64_t kShortRow = 512;  // what is asked for would be another row
   const ProcessorFacts& facts = processor_facts();

@@ -51,6 +51,11 @@ constexpr bool is_composed(ActivationRow row, bool widest) {
          (row == ActivationRow::softrelu && (widest || std::is_same_v<T, double>));
 }
 
+// Rows whose slopes below zero are powers of e: those come from there, too.
+constexpr bool is_power_of_e(ActivationRow row) {
+  return row == ActivationRow::elu || row == ActivationRow::selu;
+}
+
 #define MX_SIMD_FILE "op/norm/activation_loops.inc"
 #include "base/simd_targets.h"
 

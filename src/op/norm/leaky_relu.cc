@@ -114,13 +114,13 @@ void prelu_forward(const Tensor& in, const Tensor& gamma, const Tensor& out) {
     parallel_for(
         slopes.rows.rows(), 4.0 * static_cast<double>(slopes.rows.length),
         [&](int64_t first, int64_t last) {
-          RowReader<C> read(in, slopes.rows);
-          RowWriter<C> write(out, slopes.rows);
+          RowReader<C> read(in, slopes.rows, last);
+          RowWriter<C> write(out, slopes.rows, last);
           for (int64_t r = first; r < last; ++r) {
             C* y = write.begin(r);
             loop(read(r), y, slopes.rows.length,
                  static_cast<C>(read_element(gamma, r % slopes.channels)));
-            write.finish(r, y);
+            write.finish(r);
           }
         },
         1);
@@ -139,8 +139,8 @@ void prelu_backward(const Tensor& dy, const Tensor& in, const Tensor& gamma, con
     parallel_for(
         count, 8.0 * static_cast<double>(length),
         [&](int64_t first, int64_t last) {
-          RowReader<C> read_dy(dy, slopes.rows), read_x(in, slopes.rows);
-          RowWriter<C> write(dx, slopes.rows);
+          RowReader<C> read_dy(dy, slopes.rows, last), read_x(in, slopes.rows, last);
+          RowWriter<C> write(dx, slopes.rows, last);
           for (int64_t r = first; r < last; ++r) {
             const C* g = read_dy(r);
             const C* x = read_x(r);
@@ -149,7 +149,7 @@ void prelu_backward(const Tensor& dy, const Tensor& in, const Tensor& gamma, con
               return negative_dot(g + begin, x + begin, n);
             });
             loop(g, x, to, length, static_cast<C>(read_element(gamma, r % slopes.channels)));
-            write.finish(r, to);
+            write.finish(r);
           }
         },
         1);

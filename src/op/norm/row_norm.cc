@@ -115,9 +115,10 @@ void backward_each(const RowNorm& norm, const Tensor& dy, const Tensor& in, cons
   parallel_for(
       portions, kBackwardCost * static_cast<double>(portion * length),
       [&](int64_t first, int64_t last) {
-        RowReader<C> read_dy(dy, norm.rows), read_x(in, norm.rows);
-        RowWriter<C> write(dx, norm.rows);
-        for (int64_t row = first * portion; row < std::min(rows, last * portion); ++row) {
+        const int64_t end = std::min(rows, last * portion);
+        RowReader<C> read_dy(dy, norm.rows, end), read_x(in, norm.rows, end);
+        RowWriter<C> write(dx, norm.rows, end);
+        for (int64_t row = first * portion; row < end; ++row) {
           const C* d = read_dy(row);
           const C* x = read_x(row);
           const RowMoments moments = moments_again(norm, mean, std, row, x);
@@ -127,7 +128,7 @@ void backward_each(const RowNorm& norm, const Tensor& dy, const Tensor& in, cons
           C* to = write.begin(row);
           double row_sums[2];
           row_gradient(loops, d, x, to, length, moments, g.data(), 1.0, row_sums);
-          write.finish(row, to);
+          write.finish(row);
         }
       },
       1);
@@ -151,8 +152,8 @@ void backward_groups(const RowNorm& norm, const Tensor& dy, const Tensor& in, co
   parallel_for(
       rows, kBackwardCost * static_cast<double>(length),
       [&](int64_t first, int64_t last) {
-        RowReader<C> read_dy(dy, norm.rows), read_x(in, norm.rows);
-        RowWriter<C> write(dx, norm.rows);
+        RowReader<C> read_dy(dy, norm.rows, last), read_x(in, norm.rows, last);
+        RowWriter<C> write(dx, norm.rows, last);
         for (int64_t row = first; row < last; ++row) {
           const C* d = read_dy(row);
           const C* x = read_x(row);
@@ -161,7 +162,7 @@ void backward_groups(const RowNorm& norm, const Tensor& dy, const Tensor& in, co
           row_gradient<C>(loops, d, x, to, length, moments, nullptr,
                           read_element(gamma, row % norm.groups), sums + 2 * row);
           sums[2 * row + 1] *= moments.inverse_std;
-          write.finish(row, to);
+          write.finish(row);
         }
       },
       1);

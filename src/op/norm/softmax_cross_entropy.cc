@@ -52,7 +52,7 @@ void entropy_forward(const NoParams&, KernelContext& context) {
     parallel_for(
         rows.outer, 8.0 * static_cast<double>(rows.length),
         [&](int64_t first, int64_t last) {
-          RowReader<C> read(data, rows);
+          RowReader<C> read(data, rows, last);
           for (int64_t r = first; r < last; ++r) {
             const C* x = read(r);
             const C shift = loops.max(x, rows.length);

@@ -77,6 +77,10 @@ void weigh(const AverageParams& params, const Shape& a, const Tensor& w, const d
   const int axis = normalize_axis((*params.axis)[0], a.ndim(), kTag);
   const int64_t inner = a.size(axis + 1, a.ndim());
   for (int64_t at = 0; at < size;) {
+    if (inner == 1) {  // the list itself is a row
+      for (int64_t j = 0; j < a[axis]; ++j, ++at) products[at] = values[at] * weights[j];
+      continue;
+    }
     for (int64_t j = 0; j < a[axis]; ++j, at += inner)
       for (int64_t i = at; i < at + inner; ++i) products[i] = values[i] * weights[j];
   }

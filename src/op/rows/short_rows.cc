@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "op/loops/blockwise.h"
@@ -19,14 +20,18 @@ constexpr int64_t kMostBytes = 8;  // of an element
 // Bytes of a block that is laid out: a quarter of a near cache, beside what goes along.
 constexpr int64_t kLaidOut = int64_t{1} << 13;
 
+// Rows along one dimension from which on their places are computed by a step for all of them.
+constexpr int64_t kEven = 8;
 // What is written behind the end of rows that are laid out, where the next row will be.
 constexpr int64_t kBehind = 16;
 
 // A row of one value, or of n, by stores of sixteen bytes.
 template <class U>
 void lay_out_value(U value, int64_t n, char* to) {
-  std::array<U, kBehind / sizeof(U)> values;
-  values.fill(value);
+  // Not an array of U: bytes that are put together in memory would be waited for.
+  constexpr uint64_t kEach = ~uint64_t{0} / std::numeric_limits<U>::max();
+  const std::array<uint64_t, 2> values{value * kEach, value * kEach};
+  static_assert(sizeof(values) == kBehind);
   const int64_t bytes = n * int64_t{sizeof(U)};
   for (int64_t i = 0; i < bytes; i += kBehind) std::memcpy(to + i, values.data(), kBehind);
 }
@@ -47,26 +52,25 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
   using Inner = BroadcastPlan::Inner;
   const auto at = of_a ? &BroadcastPlan::Walk::a : &BroadcastPlan::Walk::b;
   const bool single = plan.inner() == (of_a ? Inner::kLeftScalar : Inner::kRightScalar);
-  const bool even = plan.uniform();
-  const int64_t step = BroadcastPlan::Walk(plan, 1).*at;
-  BroadcastPlan::Walk walk(plan, first);
-  const auto* from = static_cast<const char*>(array) + walk.*at * int64_t{sizeof(U)};
-  auto* to = static_cast<char*>(result);
-  const auto load = [](const char* place, int64_t i) {
+  const BroadcastPlan::Dim& along = plan.along_rows();
+  const bool even = along.size >= kEven || plan.uniform();  // for as many rows as lie along it
+  const int64_t step = of_a ? along.step_a : along.step_b;
+  const auto load = [](const char* at_first, int64_t i) {
     U value;
-    std::memcpy(&value, place + i * int64_t{sizeof(U)}, sizeof(U));
+    std::memcpy(&value, at_first + i * int64_t{sizeof(U)}, sizeof(U));
     return value;
   };
-  const auto store = [](char* place, int64_t i, U value) {
-    std::memcpy(place + i * int64_t{sizeof(U)}, &value, sizeof(U));
+  const auto store = [](char* at_first, int64_t i, U value) {
+    std::memcpy(at_first + i * int64_t{sizeof(U)}, &value, sizeof(U));
   };
-  const auto fill = [&](auto size) {
+  const auto fill = [&](auto size, BroadcastPlan::Walk& walk, int64_t count, char* to) {
+    const auto* from = static_cast<const char*>(array) + walk.*at * int64_t{sizeof(U)};
     constexpr bool kKnown = !std::is_same_v<decltype(size), int64_t>;
     if (even && single) {
       if (size * int64_t{sizeof(U)} >= kBehind)
         return spread_short_rows<U>(from, step * int64_t{sizeof(U)}, to, size * int64_t{sizeof(U)},
-                                    size, rows);
-      for (int64_t k = 0; k < rows; ++k) {
+                                    size, count);
+      for (int64_t k = 0; k < count; ++k) {
         const U value = load(from, k * step);
         if constexpr (kKnown) {
           for (int64_t i = 0; i < size; ++i) store(to, k * size + i, value);
@@ -76,7 +80,7 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
       }
       return;
     }
-    for (int64_t k = 0; k < rows; ++k) {
+    for (int64_t k = 0; k < count; ++k) {
       if constexpr (kKnown) {
         for (int64_t i = 0; i < size; ++i) store(to, i, load(from, single ? 0 : i));
       } else if (single) {
@@ -93,15 +97,27 @@ void lay_out(const BroadcastPlan& plan, bool of_a, const void* array, int64_t fi
       }
     }
   };
-  switch (const int64_t n = plan.row_length(); n) {
-    case 2:
-      return fill(std::integral_constant<int64_t, 2>());
-    case 3:
-      return fill(std::integral_constant<int64_t, 3>());
-    case 4:
-      return fill(std::integral_constant<int64_t, 4>());
-    default:
-      return fill(n);
+  const int64_t n = plan.row_length();
+  auto* place = static_cast<char*>(result);
+  for (int64_t row = first; row < first + rows;) {
+    const int64_t left = first + rows - row,
+                  count = even ? std::min(left, along.size - row % along.size) : left;
+    BroadcastPlan::Walk walk(plan, row);
+    n == 2   ? fill(std::integral_constant<int64_t, 2>(), walk, count, place)
+    : n == 3 ? fill(std::integral_constant<int64_t, 3>(), walk, count, place)
+    : n == 4 ? fill(std::integral_constant<int64_t, 4>(), walk, count, place)
+             : fill(n, walk, count, place);
+    row += count;
+    place += count * n * int64_t{sizeof(U)};
+  }
+}
+
+// The first bytes of an array again and again, up to `all` of them.
+void repeat(int64_t bytes, int64_t all, char* array) {
+  for (int64_t done = bytes; done < all;) {
+    const int64_t more = std::min(done, all - done);
+    std::copy_n(array, more, array + done);
+    done += more;
   }
 }
 
@@ -113,37 +129,36 @@ void run_short_rows(const ShortRows& call, int64_t first, int64_t last) {
   int64_t block = kLaidOut / row_bytes;
   alignas(64) std::array<char, kLaidOut + kBehind> a, b;
   // Rows that come again in the next block, as a whole number of times they do, are written out
-  // once.
+  // once. After how many rows they do; 0: not there.
   const auto kept = [&](bool of_a) {
     const int64_t period = plan.period(of_a);
-    if (period == 0 || period > block) return false;
+    if ((of_a ? call.a_full : call.b_full) || period == 0 || period > block) return int64_t{0};
     block -= block % period;
-    return true;
+    return period;
   };
-  const bool a_fixed = !call.a_full && kept(true), b_fixed = !call.b_full && kept(false);
+  const int64_t a_period = kept(true), b_period = kept(false);
   const auto written = [&](bool of_a, int64_t r, int64_t count, char* to) {
     const void* from = of_a ? call.a : call.b;
     dispatch_bytes(static_cast<std::size_t>(call.arrays.element),
                    [&]<class U>(U /*bits*/) { lay_out<U>(plan, of_a, from, r, count, to); });
   };
+  const auto written_once = [&](bool of_a, int64_t period, int64_t count, char* to) {
+    const int64_t once = std::min(period, count);
+    written(of_a, first, once, to);
+    repeat(once * row_bytes, count * row_bytes, to);
+  };
+  const int64_t most = std::min(block, last - first);
+  if (a_period > 0) written_once(true, a_period, most, a.data());
+  if (b_period > 0) written_once(false, b_period, most, b.data());
   for (int64_t r = first; r < last; r += block) {
     const int64_t count = std::min(block, last - r);
-    if (!call.a_full && !(a_fixed && r != first)) written(true, r, count, a.data());
-    if (!call.b_full && !(b_fixed && r != first)) written(false, r, count, b.data());
+    if (!call.a_full && a_period == 0) written(true, r, count, a.data());
+    if (!call.b_full && b_period == 0) written(false, r, count, b.data());
     call.run(r, call.a_full ? call.a + r * row_bytes : a.data(),
              call.b_full ? call.b + r * row_bytes : b.data(), count * n);
   }
 }
 
-// `rows` copies of a row of so many bytes.
-void repeat_row(const char* row, int64_t bytes, int64_t rows, char* to) {
-  std::copy_n(row, bytes, to);
-  for (int64_t done = 1; done < rows;) {
-    const int64_t more = std::min(done, rows - done);
-    std::copy_n(to, more * bytes, to + done * bytes);
-    done += more;
-  }
-}
 void run_repeated_rows(const ShortRows& call, int64_t first, int64_t last) {
   const BroadcastPlan& plan = call.plan;
   const int64_t n = plan.row_length(), row_bytes = n * call.arrays.element;
@@ -156,7 +171,8 @@ void run_repeated_rows(const ShortRows& call, int64_t first, int64_t last) {
                *row_b = call.b + walk.b * call.arrays.element;
     const int64_t end = std::min(last, r - r % together + together);
     const int64_t block = std::min(kBlock / n, end - r);
-    repeat_row(of_a ? row_a : row_b, row_bytes, block, repeated.data());
+    std::copy_n(of_a ? row_a : row_b, row_bytes, repeated.data());
+    repeat(row_bytes, block * row_bytes, repeated.data());
     const char* other = of_a ? row_b : row_a;
     for (int64_t count; r < end; r += count, other += count * row_bytes) {
       count = std::min(block, end - r);

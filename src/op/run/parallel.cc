@@ -17,7 +17,7 @@ namespace mxnet {
 int threads_worth(int64_t count, double cost, int64_t parallel_size, int threads) {
   // One elementary operation is one vectorised load-compute-store of an element, about 0.25 ns, and
   // a parallel region costs about 5 us: with the default size a second thread pays as soon as it is
-  // used ("When a second thread comes in" in docs/kernels.md).
+  // used ("When a second thread comes in" in docs/memory_kernels.md).
   const double work = static_cast<double>(count) * cost;
   if (work < static_cast<double>(parallel_size)) return 1;
   // Each further thread has at least half of that size to do.

@@ -120,13 +120,19 @@ void Calls::worker_left(int worker) {
 
 void Calls::close(const std::exception_ptr& error) {
   std::deque<ServerCall> late;
+  std::deque<Answering> unsent;
   {
     const MutexLock lock(mutex_);
     if (closed_) return;
     closed_ = true;
     error_ = error;
     late.swap(submitted_);
+    unsent.swap(answers_);
   }
+  // Operations on a server end when what they answer with has left, which it never will: the end of
+  // the process would wait for them.
+  unsent.clear();
+  std::exchange(kept_, {}).clear();
   served_changed_.notify_all();
   const std::exception_ptr why = error ? error : left_already();
   for (ServerCall& call : late) call.done(why);
@@ -178,7 +184,7 @@ void Calls::take_submitted() {
     parcel->head = bytes_of(AnswerHead{0, answering.id, bytes, parcel->slice, 0, failed ? 1 : 0,
                                        static_cast<int32_t>(answer.code)},
                             answer.error, answer.data);
-    if (parcel->bytes > 0) parcel->keep = std::move(answer.keep);
+    if (parcel->bytes > 0) kept_.emplace(parcel.get(), std::move(answer.keep));
     send(parcel);
   }
 }
@@ -199,7 +205,11 @@ void Calls::send_some() {
                 parcel->body_tag, comm_, &request);
       parcel->sent += part;
       bytes_sending_ += part;
-      post(request, [this, part, parcel] { bytes_sending_ -= part; });
+      post(request, [this, part, parcel](const MPI_Status&) {
+        bytes_sending_ -= part;
+        parcel->gone_bytes += part;
+        if (parcel->gone_bytes == parcel->bytes) kept_.erase(parcel.get());
+      });
     }
     while (!outbox_.empty() && (*outbox_.begin())->gone()) outbox_.erase(outbox_.begin());
   }
@@ -222,26 +232,28 @@ void Calls::send_heads() {
   MPI_Isend(bundle->data(), static_cast<int>(bytes), MPI_BYTE, first.to, first.tag, comm_,
             &request);
   bytes_sending_ += bytes;
-  post(request, [this, bytes, bundle] { bytes_sending_ -= bytes; });
+  post(request, [this, bytes, bundle](const MPI_Status&) { bytes_sending_ -= bytes; });
 }
 
-void Calls::post(MPI_Request request, std::function<void()> done) {
+void Calls::post(MPI_Request request, Ended ended) {
   requests_.push_back(request);
-  ends_.push_back(std::move(done));
+  ends_.push_back(std::move(ended));
 }
 
 bool Calls::complete_some() {
   if (requests_.empty()) return false;
   int count = 0;
   std::vector<int> indices(requests_.size());
+  std::vector<MPI_Status> statuses(requests_.size());
   MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices.data(),
-               MPI_STATUSES_IGNORE);
+               statuses.data());
   if (count == MPI_UNDEFINED || count == 0) return false;
   indices.resize(static_cast<std::size_t>(count));
-  std::sort(indices.begin(), indices.end());
-  std::vector<std::function<void()>> ended;
+  std::vector<std::pair<Ended, MPI_Status>> ended;
   ended.reserve(indices.size());
-  for (const int i : indices) ended.push_back(std::move(ends_[static_cast<std::size_t>(i)]));
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    ended.emplace_back(std::move(ends_[static_cast<std::size_t>(indices[i])]), statuses[i]);
+  std::sort(indices.begin(), indices.end());
   for (auto i = indices.rbegin(); i != indices.rend(); ++i) {
     const auto at = static_cast<std::size_t>(*i);
     requests_[at] = requests_.back();
@@ -249,7 +261,7 @@ bool Calls::complete_some() {
     requests_.pop_back();
     ends_.pop_back();
   }
-  for (const auto& end : ended) end();
+  for (const auto& [end, status] : ended) end(status);
   return true;
 }
 
@@ -288,9 +300,15 @@ void Calls::receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
   arriving->done = std::move(done);
   for (int64_t at = 0; at < bytes; at += slice) {
     MPI_Request request;
-    MPI_Irecv(to + at, static_cast<int>(std::min(slice, bytes - at)), MPI_BYTE, from, tag, comm_,
-              &request);
-    post(request, [arriving] {
+    const int expected = static_cast<int>(std::min(slice, bytes - at));
+    MPI_Irecv(to + at, expected, MPI_BYTE, from, tag, comm_, &request);
+    post(request, [arriving, expected, from](const MPI_Status& status) {
+      // Of more MPI writes no more than there is room for, of fewer the rest is what was there.
+      int given = 0;
+      MPI_Get_count(&status, MPI_BYTE, &given);
+      if (given != expected)
+        throw BadMessage(fmt::format("given {} bytes of a body, expected {}", given, expected),
+                         from);
       if (--arriving->slices_left == 0) arriving->done();
     });
   }

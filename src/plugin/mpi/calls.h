@@ -43,7 +43,8 @@ class Calls {
   // Nothing is under way, and nobody waits for an answer.
   bool idle() const;
   void worker_left(int worker);
-  // All that waits fails with the error (null: there is nothing left that does), now and later.
+  // All that waits fails with the error (null: there is nothing left that does), now and later. On
+  // the thread that turns.
   void close(const std::exception_ptr& error);
 
  private:
@@ -54,8 +55,7 @@ class Calls {
     std::vector<char> head;  // with the body behind it where that is small
     bool head_sent = false;
     const char* body = nullptr;  // of what is not in the head
-    int64_t bytes = 0, sent = 0, slice = 0;
-    std::shared_ptr<const void> keep;
+    int64_t bytes = 0, sent = 0, gone_bytes = 0, slice = 0;
     bool gone() const { return head_sent && sent == bytes; }
   };
   struct MoreUrgent {
@@ -68,6 +68,7 @@ class Calls {
     int64_t slices_left = 0;
     std::function<void()> done;
   };
+  using Ended = std::function<void(const MPI_Status&)>;
   struct Waiting {
     kvstore::ServerCall call;
     bool answered = false;           // its body may still be on its way
@@ -92,7 +93,7 @@ class Calls {
   kvstore::ArrivedBytes body_of(int64_t bytes);
   void receive(int from, int tag, char* to, int64_t bytes, int64_t slice,
                std::function<void()> done);
-  void post(MPI_Request request, std::function<void()> done);
+  void post(MPI_Request request, Ended ended);
   void deliver(kvstore::ServedCall call);
 
   const std::function<void()> wake_;
@@ -112,8 +113,10 @@ class Calls {
   uint64_t calls_ = 0, parcels_ = 0;
   std::multiset<std::shared_ptr<Parcel>, MoreUrgent> outbox_;
   int64_t bytes_sending_ = 0;
+  // What an answer's body lies in, until all of it has left.
+  std::map<const Parcel*, std::shared_ptr<const void>> kept_;
   std::vector<MPI_Request> requests_;  // of each, what is to be done when it has ended:
-  std::vector<std::function<void()>> ends_;
+  std::vector<Ended> ends_;
   std::map<uint64_t, Waiting> waiting_;  // for answers
 };
 

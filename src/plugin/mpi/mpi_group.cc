@@ -181,6 +181,7 @@ bool MpiGroup::turn(bool leaving) {
     if (lost_rank_ >= 0 || ended_) return true;
     called = servers() > 0 && calls_.turn();
   } catch (const BadMessage& bad) {
+    tell_unreadable(bad.from(), bad.what());
     lose(bad.from(), bad.what());
     return true;
   }
@@ -273,6 +274,8 @@ void MpiGroup::hear(int from, int tag, const std::vector<char>& bytes) {
   } else if (tag == kGoodbye) {
     peers_[static_cast<std::size_t>(from)].leaving = true;
     if (is_server() && from < size_) calls_.worker_left(from);
+  } else if (tag == kUnreadable) {
+    hear_unreadable(bytes);
   } else {
     throw BadMessage(fmt::format("given {} bytes with tag {}, expected none", bytes.size(), tag));
   }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -48,7 +49,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye };
+  enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye, kUnreadable };
   struct Outgoing {
     std::vector<char> bytes;
     MPI_Request request;
@@ -82,6 +83,8 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void hear_heartbeats();
   void watch();
   void lose(int rank, const std::string& why = {});
+  void tell_unreadable(int rank, std::string_view why);
+  void hear_unreadable(const std::vector<char>& bytes);
   void send(int to, int tag, std::vector<char> bytes);
   void reap_sends();
   std::exception_ptr loss() const;

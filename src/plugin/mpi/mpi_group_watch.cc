@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who of a group is still there: signs of life, goodbyes, and what happens when somebody is lost.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "plugin/mpi/frames.h"
 #include "plugin/mpi/mpi_group.h"
 
 namespace mxnet::mpi {
@@ -13,6 +15,8 @@ namespace {
 
 // Between looks at who is still there.
 constexpr std::chrono::milliseconds kCheck{100};
+// So much of a message leaves at once, whoever waits for it: nothing is sent after a loss.
+constexpr std::size_t kLongestReason = 1000;
 // A look that comes so much later says that this thread did not run.
 constexpr std::chrono::seconds kStall{1};
 
@@ -56,6 +60,25 @@ void MpiGroup::watch() {
     if (now - peers_[static_cast<std::size_t>(other)].heard > seconds(options_.timeout_seconds))
       return lose(other);
   }
+}
+
+// The others would hear no more of this process than that it has ended.
+void MpiGroup::tell_unreadable(int rank, std::string_view why) {
+  const int32_t who = rank;
+  std::vector<char> bytes(sizeof who);
+  std::memcpy(bytes.data(), &who, sizeof who);
+  why = why.substr(0, kLongestReason);
+  bytes.insert(bytes.end(), why.begin(), why.end());
+  for (int other = 0; other < all_; ++other)
+    if (other != rank_) send(other, kUnreadable, bytes);
+}
+
+void MpiGroup::hear_unreadable(const std::vector<char>& bytes) {
+  int32_t who = -1;
+  if (bytes.size() >= sizeof who) std::memcpy(&who, bytes.data(), sizeof who);
+  if (who < 0 || who >= all_ || bytes.size() > sizeof who + kLongestReason)
+    throw BadMessage(fmt::format("given {} bytes, expected who is lost and why", bytes.size()));
+  lose(who, std::string(bytes.begin() + sizeof who, bytes.end()));
 }
 
 // `why`: empty where it is silent.

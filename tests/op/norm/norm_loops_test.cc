@@ -80,6 +80,42 @@ TYPED_TEST(NormLoopsTest, ExponentialsDownToNothing) {
   EXPECT_EQ(y.back(), C(0));
 }
 
+// What is left over behind whole vectors is computed with some elements once more: also where the
+// result takes the argument's place, and with nothing written beyond the end.
+TYPED_TEST(NormLoopsTest, ExponentialsOfAnyLengthInPlaceOrBeside) {
+  using C = TypeParam;
+  const NormLoops<C>& loops = norm_loops<C>();
+  for (std::size_t n = 0; n < 150; ++n) {
+    std::vector<C> x = this->numbers(n + 1), y(n + 1, C(-7));
+    for (C& value : x) value = -std::abs(value);
+    x[n] = C(-7);
+    const auto length = static_cast<int64_t>(n);
+    const C sum = loops.exp_sum(x.data(), y.data(), length, C(0.25), C(2));
+    SCOPED_TRACE(testing::Message() << "seed " << kSeed << ", length " << n);
+    EXPECT_EQ(loops.exp_sum(x.data(), nullptr, length, C(0.25), C(2)), sum);
+    double expected = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_NEAR(y[i], std::exp(2 * (static_cast<double>(x[i]) - 0.25)), this->kLimit);
+      expected += y[i];
+    }
+    EXPECT_NEAR(sum, expected, this->kLimit);
+    EXPECT_EQ(loops.exp_sum(x.data(), x.data(), length, C(0.25), C(2)), sum);
+    EXPECT_EQ(x, y);
+  }
+}
+
+TYPED_TEST(NormLoopsTest, TheLargestElementIsNoNanUnlessAllAre) {
+  using C = TypeParam;
+  constexpr C kNan = std::numeric_limits<C>::quiet_NaN();
+  for (std::size_t n = 1; n < 100; ++n) {
+    for (std::size_t at = 0; at < n; ++at) {
+      std::vector<C> x(n, kNan);
+      x[at] = C(-3);
+      EXPECT_EQ(norm_loops<C>().max(x.data(), static_cast<int64_t>(n)), C(-3)) << n << ", " << at;
+    }
+  }
+}
+
 TYPED_TEST(NormLoopsTest, MomentsKeepTheVarianceBesideALargeMean) {
   using C = TypeParam;
   std::vector<C> x = this->numbers(10000);
@@ -115,6 +151,44 @@ TEST(ActivationLoops, GeluAndItsSlopeOverTheWholeRange) {
     EXPECT_NEAR(y[i], v * below, 6e-7 + 2e-7 * std::abs(v * below)) << v;
     EXPECT_NEAR(slope[i], below + v * kNormal * std::exp(-0.5 * v * v), 3e-7) << v;
   }
+}
+
+template <class C>
+void expect_slopes_of_powers(ActivationRow row, double s, double above, double below) {
+  std::vector<C> x;
+  for (double v = -800; v < 3; v += 0.37) x.push_back(static_cast<C>(v));
+  for (double v = -20; v < 1; v += 1e-2) x.push_back(static_cast<C>(v));
+  for (std::size_t n = 0; n <= x.size(); n += n < 300 ? 1 : 977) {
+    const std::vector<C> dy(n, C(-2));
+    std::vector<C> dx(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));  // in x's place
+    activation_loop<C>(row).slope(dy.data(), dx.data(), dx.data(), static_cast<int64_t>(n),
+                                  static_cast<C>(s));
+    for (std::size_t i = 0; i < n; ++i) {
+      const double v = x[i], want = v > 0 ? above : below * std::exp(v);
+      EXPECT_NEAR(
+          dx[i], -2 * want,
+          4 * std::numeric_limits<C>::epsilon() * want + 4 * std::numeric_limits<C>::denorm_min())
+          << v << " of " << n;
+    }
+  }
+}
+
+TEST(ActivationLoops, SlopesThatArePowersOfEDownToNothing) {
+  const double selu = kSeluScale * kSeluAlpha;
+  expect_slopes_of_powers<float>(ActivationRow::elu, 0.25, 1, 0.25);
+  expect_slopes_of_powers<double>(ActivationRow::elu, 0.25, 1, 0.25);
+  expect_slopes_of_powers<float>(ActivationRow::selu, 0, kSeluScale, selu);
+  expect_slopes_of_powers<double>(ActivationRow::selu, 0, kSeluScale, selu);
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const float x[] = {-kInf, kInf, 0.0f, -0.0f, std::numeric_limits<float>::quiet_NaN()};
+  const float dy[] = {1, 1, 1, 1, 1};
+  float dx[5];
+  activation_loop<float>(ActivationRow::elu).slope(dy, x, dx, 5, 0.5f);
+  EXPECT_EQ(dx[0], 0.0f);
+  EXPECT_EQ(dx[1], 1.0f);
+  EXPECT_EQ(dx[2], 0.5f);
+  EXPECT_EQ(dx[3], 0.5f);
+  EXPECT_TRUE(std::isnan(dx[4]));
 }
 
 }  // namespace

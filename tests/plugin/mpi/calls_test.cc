@@ -22,7 +22,10 @@ using kvstore::ServedCall;
 using kvstore::ServerCall;
 
 struct MpiJob : public testing::Environment {
-  void SetUp() override { MPI_Init(nullptr, nullptr); }
+  void SetUp() override {
+    MPI_Init(nullptr, nullptr);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // as that of a group
+  }
   void TearDown() override { MPI_Finalize(); }
 };
 [[maybe_unused]] const auto* const g_job = testing::AddGlobalTestEnvironment(new MpiJob);
@@ -188,26 +191,73 @@ TEST_F(CallsOverMpi, AnAnswerThatNobodyHasRoomForIsAnErrorAndTakenAll) {
   }
 }
 
+// The operation that gave it ends then, however far MPI has come.
+TEST_F(CallsOverMpi, WhatAnAnswerKeepsIsFreeWhenAllIsClosed) {
+  constexpr int kAnswerTag = 2, kAnswersBodyTag = 17;  // of the first call
+  const std::vector<char> body = pattern(300001);
+  std::weak_ptr<const void> kept[2];
+  std::vector<Reply> replies(2);
+  for (Reply& reply : replies) call("call", body, reply);
+  std::vector<ServedCall> all = served(2);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto keep = std::make_shared<const int>(0);
+    kept[i] = keep;
+    Answer answer;
+    answer.data = body.data();
+    answer.bytes = static_cast<int64_t>(body.size());
+    answer.keep = keep;
+    all[i].answer(std::move(answer));
+    if (i == 0) calls_.turn();  // its body is on its way, and cannot arrive yet
+  }
+  EXPECT_FALSE(kept[0].expired());
+  EXPECT_FALSE(kept[1].expired());
+  calls_.close(std::make_exception_ptr(Error(ErrorCode::kGeneric, "test", "somebody is lost")));
+  EXPECT_TRUE(kept[0].expired());
+  EXPECT_TRUE(kept[1].expired());
+  EXPECT_EQ(replies[0].error, "somebody is lost");
+  std::vector<char> arrived(body.size());  // for the tests behind this one
+  for (const int tag : {kAnswerTag, kAnswersBodyTag})
+    MPI_Recv(arrived.data(), static_cast<int>(arrived.size()), MPI_BYTE, 0, tag, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
 // As if by another process: each names who sent it, and nothing is made of it.
 TEST_F(CallsOverMpi, WhatNoProcessSendsIsRefused) {
   constexpr int kCallTag = 1, kAnswerTag = 2;
-  const auto complaint = [this](int tag, const std::vector<char>& bytes) -> std::string {
+  const auto send = [](int tag, const std::vector<char>& bytes) {
     MPI_Request request;
     MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, tag, MPI_COMM_WORLD,
               &request);
+    return request;
+  };
+  const auto complaint = [&](int tag, const std::vector<char>& bytes) -> std::string {
+    MPI_Request request = send(tag, bytes);
+    std::string said;
     try {
       for (int turns = 0; turns < 1000; ++turns) calls_.turn();
     } catch (const BadMessage& bad) {
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-      return std::to_string(bad.from()) + ": " + bad.what();
+      said = std::to_string(bad.from()) + ": " + bad.what();
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    return "";
+    return said;
   };
   EXPECT_EQ(complaint(kCallTag, std::vector<char>(5)),
             "0: given 5 bytes, expected calls or answers as this version sends them");
   EXPECT_EQ(complaint(kAnswerTag, bytes_of(AnswerHead{0, 99, 0, 1, 0, 0, 0}, "", nullptr)),
             "0: given an answer, expected none: this process did not ask");
+  // Another body than its head has promised.
+  constexpr int64_t kBody = 20000;
+  constexpr int kFirstBodyTag = 16, kTagsOfACall = 2;
+  uint64_t id = 1;
+  for (const std::size_t size : {19999u, 0u, 20001u}) {
+    const std::vector<char> body(size);
+    MPI_Request request = send(kFirstBodyTag + kTagsOfACall * static_cast<int>(id), body);
+    const std::string said = complaint(
+        kCallTag, bytes_of(CallHead{0, id++, kBody, slice_of(0, kBody), 0, 0, 0}, "head", nullptr));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(said.find("0: given "), 0u) << size;
+    EXPECT_NE(said.find(" bytes of a body, expected 20000"), std::string::npos) << said;
+  }
   // More than there is memory for.
   constexpr int64_t kHuge = int64_t{1} << 45;
   const std::string huge = complaint(

@@ -2,6 +2,7 @@
 """Jobs that lose a process: the others are told which one, and end. benchmarks/kvstore/faults.py prints all cases."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -102,6 +103,64 @@ def test_a_rank_that_ends_early_is_an_error_for_those_that_wait():
         """,
     )
     assert lines == {0: ["True"]}, done.stderr
+
+
+@needs_mpi
+def test_a_stopped_worker_is_lost_for_all_others_and_ended_behind_them():
+    lines, done = run(
+        2,
+        """
+        store.init(1, mx.nd.zeros((4,)))
+        store._barrier()
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        try:
+            while True:
+                store._barrier()
+        except mx.MXNetError as error:
+            say("rank 1 of 2 is lost" in str(error))
+        """,
+        servers=1,
+        PS_HEARTBEAT_TIMEOUT=SHORT,
+    )
+    assert lines == {0: ["True"]}, done.stderr
+    assert done.returncode != 0 and "rank 1 ended with status" in done.stderr
+
+
+# Cuts what rank 1 sends first with tag 1, its wish to rank 0, to 5 bytes.
+SPOILER = r"""
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  static int spoiled = 0;
+  const char* rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (tag == 1 && count > 5 && rank && strcmp(rank, "1") == 0 && !spoiled++) count = 5;
+  return PMPI_Isend(bytes, count, type, to, tag, comm, request);
+}
+"""
+
+
+@needs_mpi
+@pytest.mark.skipif(shutil.which("mpicc") is None, reason="needs MPI's compiler")
+def test_who_sends_nonsense_is_named_by_all_with_what_came(tmp_path):
+    (tmp_path / "spoiler.c").write_text(SPOILER)
+    spoiler = str(tmp_path / "spoiler.so")
+    subprocess.run(["mpicc", "-shared", "-fPIC", "-o", spoiler, str(tmp_path / "spoiler.c")], check=True)
+    lines, done = run(
+        3,
+        """
+        try:
+            store.init(1, mx.nd.zeros((4,)))
+            while True:
+                store.push(1, mx.nd.ones((4,)))
+                pulled(1, (4,))
+        except mx.MXNetError as error:
+            say("rank 1 of 3 is lost: what it sent cannot be read: given 5 bytes" in str(error), error)
+        """,
+        launch=["--env", f"LD_PRELOAD:{spoiler}"],
+    )
+    assert [[line.split()[0] for line in said] for _, said in sorted(lines.items())] == [["True"]] * 3, (lines, done.stderr)
 
 
 @needs_mpi

@@ -110,6 +110,48 @@ def test_a_pickle_that_arrives_is_not_opened():
 
 
 @needs_mpi
+def test_a_server_says_what_it_cannot_follow_and_goes_on():
+    lines, done = run(
+        2,
+        """
+        import json, struct
+        from mxnet.kvstore import _remote
+        store.init("w", mx.nd.zeros((2,)))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1, momentum=0.5))
+        store.push("w", mx.nd.ones((2,)))
+        store._barrier()
+        good = _remote.optimizer_to_json(mx.optimizer.SGD()).encode()
+        states = _remote.states_to_bytes({"w": mx.nd.ones(2)}, None)
+        def states_of(given):
+            text = json.dumps(given).encode()
+            return struct.pack("<q", len(text)) + text
+        broken = [(_remote.SET_OPTIMIZER, body) for body in (
+            b"", b"null", b"[]", b"{}", b"\\xff", good[:-1], good.replace(b"held", b"help"), b"[" * 10**5,
+            b'{"name": "sgd", "held": [[{}, 1]]}', b'{"name": "sgd", "held": [["x", {"scheduler": ["os", {}]}]]}')]
+        broken += [(_remote.SET_STATES, body) for body in (
+            b"", b"1", struct.pack("<q", -1) + states[8:], struct.pack("<q", 2**62) + states[8:], states[:-3],
+            states_of({"trees": [["w", {"array": 7}]], "optimizer": None}), states_of([]))]
+        broken += [(_remote.PROFILE, body) for body in (b"", b"{}", b'["__init__", {}]', b'["dump", {"x": 1}]')]
+        broken += [(77, b"?"), (2**31 - 1, b"")]
+        if rank == 1:
+            for command, body in broken:
+                try:
+                    _remote.ask(store, command, body)
+                    say("taken", command, body)
+                except mx.MXNetError as error:
+                    if f"was sent command {command}" not in str(error) and "given" not in str(error):
+                        say(error)
+        store._barrier()
+        store.push("w", mx.nd.ones((2,)))
+        say(pulled("w", (2,)).tolist())
+        """,
+        servers=2,
+        STORE="dist_sync",
+    )
+    assert lines == {rank: ["[-5.0, -5.0]"] for rank in range(2)}, (lines, done.stderr)
+
+
+@needs_mpi
 def test_a_custom_optimizer_runs_on_servers_that_imported_it(tmp_path):
     # What its consent is for: the class that the server makes is the one of the module that it was started with.
     (tmp_path / "mine.py").write_text(

@@ -136,3 +136,36 @@ def test_a_class_of_operators_made_in_python_is_called_as_an_operator():
     assert add(a, rhs=a).asnumpy().tolist() == [2, 2]
     holder = type("Holder", (mx.nd.NDArray,), {"plus": add, "__slots__": ()})
     assert holder(a).plus(mx.nd.ones((2,))).asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("call", [
+    "N.uniform(shape=3)", "N.uniform(1, 2, (2, 3))", "N.uniform(low=1, high=2.5, shape=())", "N.normal(shape=(4,))", "N.normal(3, 0.5, 4)",
+    "N.uniform(shape=(2,), out=mx.nd.zeros(2, dtype='float64'))", "N.poisson(4, shape=5)", "N.gamma(2, 3, shape=5)",
+    "N.negative_binomial(3, 0.4, shape=5)", "N.generalized_negative_binomial(2, 0.4, (5,))", "N.uniform(2, 2, 3, ctx=mx.cpu(0))",
+    "N.uniform()", "N.uniform(out=mx.nd.zeros(2))", "N.uniform(shape=[2, 3])", "N.uniform(shape=2, dtype='float64')", "N.normal(mx.nd.zeros(2), mx.nd.ones(2), 3)",
+    "R.rand()", "R.rand(3)", "R.rand(2, 3)", "R.rand(0)", "R.rand(3, dtype='float64')", "R.rand(3, low=2, high=3)", "R.rand(2, out=mx.np.zeros(2))",
+    "R.randn()", "R.randn(2, 3)", "R.randn(3, loc=4)",
+])  # fmt: skip
+def test_draws_are_those_of_the_functions_behind_them(call):
+    class Behind:
+        def __init__(self, module):
+            self._module = module
+
+        def __getattr__(self, name):
+            call = getattr(self._module, name)
+            return getattr(call, "__wrapped__", call)  # without the native module it is the call itself
+
+    drawn = []
+    for of in (lambda module: module, Behind):
+        mx.random.seed(5)
+        drawn.append(eval(call, {"N": of(mx.nd.random), "R": of(mx.np.random), "mx": mx}))  # noqa: S307
+    usual, other = drawn
+    assert type(usual) is type(other)
+    assert usual.shape == other.shape and usual.dtype == other.dtype and usual.context == other.context
+    onp.testing.assert_array_equal(usual.asnumpy(), other.asnumpy())
+
+
+@pytest.mark.parametrize("call", ["N.uniform(2, 1, shape=3)", "N.uniform('a', shape=3)", "N.uniform(shape=3.5)", "N.gamma(-1, shape=5)", "R.rand((2, 3))", "R.rand(-1)", "R.rand(2.5)", "R.rand(3, size=4)", "R.rand(3, bad=1)"])
+def test_draws_of_what_is_not_right_are_errors(call):
+    with pytest.raises((TypeError, ValueError)):
+        eval(call, {"N": mx.nd.random, "R": mx.np.random})  # noqa: S307

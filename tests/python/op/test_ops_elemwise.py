@@ -278,7 +278,9 @@ def test_many_bytes_get_what_few_get(mx, rng, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "uint8", "bool", "float16"])
-@pytest.mark.parametrize("a, b", [((700, 3, 3), (3, 1)), ((700, 3, 3), (700, 1, 3)), ((50, 7, 2, 5), (7, 1, 5)), ((40, 1, 3, 4), (1, 9, 1, 4)), ((3, 300, 4), (300, 1)), ((5, 6, 7, 40), (6, 1, 40))])
+@pytest.mark.parametrize("a, b", [((700, 3, 3), (3, 1)), ((700, 3, 3), (700, 1, 3)), ((50, 7, 2, 5), (7, 1, 5)), ((40, 1, 3, 4), (1, 9, 1, 4)), ((3, 300, 4), (300, 1)), ((5, 6, 7, 40), (6, 1, 40)),
+                                  ((30, 40, 10), (40, 1)), ((8, 900, 10), (900, 1)), ((8, 20, 9, 10), (8, 1, 9, 1)), ((8, 30, 3, 10), (8, 1, 3, 1)),
+                                  ((100, 3, 5, 6), (3, 1, 6)), ((100, 3, 5, 6), (100, 1, 5, 1)), ((4, 30, 30, 17), (4, 1, 30, 1)), ((1, 40, 10), (30, 1, 10))])
 def test_short_rows_are_spread_as_numpy_spreads_them(mx, rng, a, b, dtype):
     x, y = (rng.integers(0, 2 if dtype == "bool" else 50, shape).astype(dtype) for shape in (a, b))
     np.testing.assert_array_equal(mx.run("_npi_add", x, y)[0], x + y)

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a file belongs that appears whole: what writes one beside and renames it asks here.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace mxnet {
+
+struct Destination {
+  std::string path;  // behind links; the last of them may lead to a file that is not there yet
+  bool exists;
+  // False: no name at all, a pipe, a device, or a file that a process holds open (/dev/stdout), to
+  // be written as it is. Who has it open would not see what took its place.
+  bool replaceable;
+};
+Destination destination_of(std::string path);
+
+// A name in the same folder, short enough for it whatever the name of the file is.
+std::string name_beside(const std::string& path, std::string_view ending);
+
+// Gives the file `fd` owner and permissions of the one at `path`. Where that is refused those of a
+// new file will do.
+void take_over_rights(const std::string& path, int fd) noexcept;
+
+}  // namespace mxnet
