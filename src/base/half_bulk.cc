@@ -33,9 +33,9 @@ constexpr BulkPath kPlain{"plain", plain<float16, float>, plain<float, float16>,
 #define MX_AVX512 __attribute__((target("avx512f,avx512bw")))
 
 // Upper halves of registers that stay in use make every SSE instruction that the thread comes to
-// wait for the one before that wrote its register: plain loops after it took six times as long (Zen
-// 5). GCC gives them back where it optimises and sees a wide register, which GCC 12 does not where
-// conversions read memory.
+// wait for the one before that wrote its register, in any code that follows ("A trap" in
+// docs/kernels.md). GCC gives them back where it optimises and sees a wide register, which GCC 12
+// does not where conversions read memory.
 MX_AVX2 inline void give_back_upper_halves() noexcept { _mm256_zeroupper(); }
 
 // The hardware turns a signalling NaN into a quiet one when it widens; half.h keeps the bits, which

@@ -7,21 +7,21 @@
 
 namespace mxnet {
 
-// Bytes of a result from which on it pays, if only because something else has pushed it out of the
-// third-level cache. Of one in the caches it takes nothing away; of 1 MiB a copy takes a third
-// more.
+// Bytes of a result from which on it pays: what is smaller lies in the second-level cache, where it
+// costs time. In the third-level cache it makes no difference, and something else may have pushed
+// the result out of there.
 inline constexpr int64_t kOwnedFrom = int64_t{3} << 19;
-// The same where several threads write it, each a part that lies in a cache of its own: 4 MB take
-// two threads a twentieth longer.
+// The same where several threads write it: each has a part that lies in a cache of its own, so that
+// more stays there.
 inline constexpr int64_t kOwnedByManyFrom = int64_t{4} << 20;
-// How far ahead they are asked for, and how many of them at a time: on a Cascade Lake 512 bytes to
-// 4 KiB ahead are alike, and blocks of 4 KiB gain a fifth of what those of 1 KiB do.
+// How far ahead they are asked for, and bytes of a block, whose lines are asked for at once. The
+// distance hardly matters; larger blocks gain less.
 inline constexpr int64_t kOwnedAhead = 2048, kOwnedBlock = 1024;
 
-// Whether a loop should ask for what it writes of a result of so many bytes. So it was measured on
-// Intel's Cascade Lake (family 6, model 55h; 64 MiB written with nothing read take 5.5 ms so, 9.4
-// by memset or past the caches, 9.9 by stores of 512 bits and 7.2 by those of 256). A Zen 5 gains
-// nothing by it.
+// Whether a loop should ask for what it writes of a result of so many bytes (the processor:
+// reads_what_it_writes in base/processor_facts.h). The numbers above were measured on Intel's
+// Cascade Lake ("Lines asked for before they are written" in docs/memory_kernels.md has the
+// figures).
 bool owns_lines(int64_t bytes) noexcept;
 
 // Asks for the lines of [at, at + bytes) behind the next kOwnedAhead bytes.

@@ -15,8 +15,8 @@ inline constexpr int64_t kPastCaches = int64_t{16} << 20;
 
 // The same of a copy by so many threads: bytes read and written together. Two read and write the
 // third-level cache at twice the rate of one, memory at the same, so that what does not quite fit
-// is still faster in it. (Zen 5, rows of 7 KiB, 13 MiB read and written: one thread takes 383 us in
-// the caches and 327 past them, two take 121 and 166.)
+// is still faster in it: several threads go past it only with twice as many bytes as one ("Copies
+// on a Zen 5" in docs/memory_kernels.md).
 constexpr int64_t bytes_past_caches(int threads) {
   return (threads == 1 ? 3 * kPastCaches : 6 * kPastCaches) / 2;
 }

@@ -70,7 +70,7 @@ bool leaves_blocks(const ConvGeometry& g) {
 
 // Whether one thread reads fast what is laid out for those of the process. Small parts of plans run
 // on one, where oneDNN wants other weights of channels that lie behind, in some sizes, and has its
-// reference kernel alone for these: it took 10 ms instead of 20 us. Larger ones run on all threads.
+// reference kernel alone for these, hundreds of times as slow. Larger ones run on all threads.
 bool fast_on_one_thread(const Desc& desc, const FusedConvParams& params, const ConvGeometry& g) {
   constexpr std::size_t kLarge = std::size_t{1} << 18;  // bytes
   const Descs descs{desc.src_desc(), desc.weights_desc(), desc.dst_desc()};
@@ -170,8 +170,8 @@ ConvGeometry with_zeros_in_place(ConvGeometry g) {
 }
 
 // oneDNN's kernels for AVX2 take no zeros around an image where a kernel of more than 7 places is
-// moved by more than one: the first layer of AlexNet, 11x11 by 4, which is 2.3 times as fast (77
-// instead of 33 GFLOP/s a core) with the copy of the image that has them. Null for others.
+// moved by more than one: the first layer of AlexNet, 11x11 by 4, which is far faster with
+// the copy of the image that has them ("Figures" in docs/onednn.md). Null for others.
 std::unique_ptr<Desc> direct_on_copy(const Desc& desc, const FusedConvParams& params,
                                      const ConvGeometry& g, const Signature& signature,
                                      const LayoutRef& source) {

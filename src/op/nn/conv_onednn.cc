@@ -191,7 +191,7 @@ struct BackwardProducts {
 };
 
 // Whether bringing the weight to its layout takes long beside the product: an image's last layers
-// have large weights and few pixels (512 channels to 512, 3x3 of 7x7 pixels: 1.5 of 3.5 ms).
+// have large weights and few pixels ("Figures" in docs/onednn.md).
 bool keeps_weight(const ConvGeometry& g) {
   constexpr int64_t kFewPixels = 1024, kSmallWeight = 1 << 14;
   return g.batch * g.map_size() <= kFewPixels &&

@@ -17,9 +17,9 @@ struct View {
 };
 
 // Whether tiles of float32 are as high as registers allow, so that weights are better read by few
-// threads for many rows than by all: a core of a Cascade Lake takes four instructions a cycle and
-// 24 GB/s from the third-level cache, where tiles of eight rows wait for both. Later processors of
-// Intel were not measured.
+// threads for many rows than by all: on a Cascade Lake, where tiles of eight rows wait for the
+// third-level cache and for the processor to take their instructions (docs/recurrent_layers.md).
+// Later processors of Intel were not measured.
 bool has_tall_tiles();
 
 // Columns of a panel, the unit in which packed columns can be addressed; a power of two.
