@@ -17,6 +17,7 @@ import numpy as np
 
 import calls
 import chains
+import layers  # noqa: F401  its makers
 from programs import functions, indexing, loops, quantized, sparse, training, types
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"

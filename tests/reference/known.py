@@ -42,6 +42,8 @@ KNOWN = [
     ("tile", MORE_REPS, "shape"),
     ("Reshape", "expected as many elements", "shape"),
     ("reverse|_npi_flip|_np_roll", r"\sinplace \{", "calls"),
+    ("_npi_rot90", "gradients", "shape"),
+    ("InstanceNorm|LRN", r"theirs MXNetError.* float(16|64)\[", "norm"),
     ("reverse|_npi_flip", r"'axis': '\((.*, )?(\d)(, .*)?, \2[,)]", "shape"),
     ("_npi_pad", "reflect_type|-", "shape"),
     ("Crop|_contrib_boolean_mask", ADD, "index"),

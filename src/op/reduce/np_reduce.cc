@@ -54,7 +54,7 @@ void infer_row(const NumpyParams& params, Infer& infer) {
   const Shape& shape = infer.in(0).shape();
   infer.out(0).set_shape(params.choice().shape(shape, kFacts<row>.name));
   if ((row == Row::kMax || row == Row::kMin) && !params.initial && shape.known() &&
-      reduces_nothing(shape, params.choice().axes(shape.ndim(), kFacts<row>.name))) {
+      reduced_count(shape, params.choice().axes(shape.ndim(), kFacts<row>.name)) == 0) {
     infer.in(0).fail("at least one element to choose from, or `initial`");
   }
 }

@@ -32,8 +32,8 @@ AxisSet AxisChoice::axes(int ndim, const char* tag) const {
   if (!axis || (style == AxisStyle::kArray && axis->empty())) return all_axes(ndim);
   AxisSet set = 0;
   for (const int64_t given : axis->dims()) {
-    // A scalar may be given the first or last of the axes that it does not have, as in NumPy.
-    if (ndim == 0 && (given == 0 || given == -1)) continue;
+    // A scalar may be given the first or last of the axes that it does not have, as NumPy has it.
+    if (ndim == 0 && axis->ndim() == 1 && (given == 0 || given == -1)) continue;
     const AxisSet bit = AxisSet{1} << normalize_axis(given, ndim, tag);
     if ((set & bit) != 0) {
       throw Error(ErrorCode::kValue, tag,

@@ -486,3 +486,25 @@ def all_finite(mx, values, dtype):
     if dtype == "bfloat16":
         return mx.run_in_bfloat16("all_finite", values)[0].item()
     return mx.run("all_finite", values.astype(dtype))[0].item()
+
+
+@pytest.mark.parametrize("op", ["_np_sum", "_npi_mean", "_np_prod", "_np_max", "_np_min", "_np_any", "_np_all", "_npi_var", "_npi_average"])
+def test_a_scalar_has_one_axis_at_most(mx, op):
+    a = np.array(2.0, "float32")
+    arrays = [a, a] if op == "_npi_average" else [a]
+    for axis in ("0", "-1", "(0,)"):
+        assert mx.run(op, *arrays, axis=axis)[0].shape == ()
+    for axis in ("(0,0)", "(0,-1)", "(1,)"):
+        with pytest.raises(Failure, match="axis"):
+            mx.run(op, *arrays, axis=axis)
+
+
+@pytest.mark.parametrize("op", ["_np_max", "_np_min"])
+def test_extremes_along_an_axis_of_no_length_are_refused_though_there_would_be_no_results(mx, op):
+    a = np.zeros((0, 2, 0), "float32")
+    for axis in ("0", "-1", "(0,1)"):
+        with pytest.raises(Failure, match="at least one element"):
+            mx.run(op, a, axis=axis)
+        assert mx.run(op, a, axis=axis, initial=1.0)[0].size == 0
+    assert mx.run(op, a, axis="1")[0].shape == (0, 0)
+    assert mx.run(op, np.zeros((3, 0), "float32"), axis="0")[0].shape == (0,)
