@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, List
 
-from . import base, context, util
+from . import _lazy, base, context, util
 from .base import MXNetError
 from .context import (
     Context,
@@ -132,4 +132,4 @@ def __dir__() -> List[str]:
     # The installed package holds the libraries too, which look like modules to pkgutil.
     names = (module.name for module in pkgutil.iter_modules(__path__))
     modules = (name for name in names if not name.startswith("libmxnet"))
-    return sorted({*globals(), *modules, *_ALIASES, *_FROM_MODULES})
+    return _lazy.listed(globals(), modules, _ALIASES, _FROM_MODULES)

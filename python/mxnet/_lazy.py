@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that are loaded when they are first asked for."""
+"""Modules that are loaded when they are first asked for, and what modules with such names list."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+import typing
+from typing import Any, Dict, Iterable, List
 
 
 def missing(owner: str, name: str, text: str = "") -> AttributeError:
@@ -24,3 +25,10 @@ def module(package: str, name: str) -> Any:
         if error.name != full:
             raise
         raise missing(package, name) from None
+
+
+def listed(names: Dict[str, Any], *more: Iterable[str]) -> List[str]:
+    """What dir() of a module shows: its names, less those that only its annotations need, and what it loads when asked for."""
+    hidden = {"annotations": annotations, **{name: value for name, value in vars(typing).items() if name in typing.__all__}}
+    own = (name for name, value in names.items() if name not in hidden or value is not hidden[name])
+    return sorted({*own, *(name for group in more for name in group)})

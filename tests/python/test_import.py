@@ -32,6 +32,13 @@ def test_modules_are_loaded_when_used(run_python):
     assert done.stdout == "" and done.stderr == ""
 
 
+@pytest.mark.parametrize("module", ["", "gluon", "nd", "npx", "sym"])
+def test_modules_list_nothing_that_only_annotations_need(module):
+    listed = dir(getattr(mx, module) if module else mx)
+    assert not {"Any", "List", "annotations"} & set(listed)
+    assert {"": "nd", "gluon": "Trainer", "nd": "Convolution", "npx": "relu", "sym": "Convolution"}[module] in listed
+
+
 def test_an_unknown_attribute_is_named():
     with pytest.raises(AttributeError, match="no_such_thing"):
         mx.no_such_thing  # pylint: disable=pointless-statement,no-member

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, List
 
+from .. import _lazy
 from . import block, loss, nn, parameter, trainer, utils
 from .block import Block, HybridBlock, SymbolBlock
 from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict, tensor_types
@@ -29,4 +30,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *_LAZY})
+    return _lazy.listed(globals(), _LAZY)

@@ -26,4 +26,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list:
-    return sorted({*globals(), *_generate.names_in(""), *_MODULES})
+    return _lazy.listed(globals(), _generate.names_in(""), _MODULES)

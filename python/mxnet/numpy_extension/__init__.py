@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from .. import base
+from .. import _lazy, base
 from .. import numpy as _numpy  # noqa: F401  (results are its arrays)
 from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus
 from ..ndarray import _generate
@@ -37,4 +37,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list:
-    return sorted({*globals(), *(name for name in _generate.names_in("_npx_") if name[0] != "_")})
+    return _lazy.listed(globals(), (name for name in _generate.names_in("_npx_") if name[0] != "_"))
