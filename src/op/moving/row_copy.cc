@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/narrow_join.h"
 #include "base/simd.h"
 #include "op/inline_vector.h"
-#include "op/moving/narrow_join.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"

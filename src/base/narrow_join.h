@@ -4,9 +4,14 @@
 #include <cstdint>
 #include <span>
 
-#include "op/moving/row_copy.h"
-
 namespace mxnet {
+
+// Pieces that stand side by side in each row of a whole: `width` bytes at `at` for the first row,
+// those of the next row behind them. 0 < width.
+struct PieceOfRows {
+  char* at;
+  int64_t width;
+};
 
 // Joins the first rows of `rows` and returns how many: none where the processor does not permute
 // bytes of 512 bits, or pieces are too many or too wide; all but a few otherwise.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 16 bytes of each piece, which are several rows of it, side by side in two vectors; a table that
 // is made for the call says which of their 128 bytes each byte of the result is.
-#include "op/moving/narrow_join.h"
+#include "base/narrow_join.h"
 
 #include <algorithm>
 #include <array>
