@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/narrow_join.h"
 #include "base/simd.h"
+#include "op/inline_vector.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -56,7 +58,14 @@ void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int
 }
 
 void join_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
-  move_rows_of_pieces<true>(pieces, whole, rows);
+  const int64_t done = join_narrow_rows(pieces, whole, rows);
+  if (done == 0) return move_rows_of_pieces<true>(pieces, whole, rows);
+  InlineVector<PieceOfRows, 8> rest;
+  for (const PieceOfRows& piece : pieces) {
+    rest.push_back({piece.at + done * piece.width, piece.width});
+    whole += done * piece.width;
+  }
+  move_rows_of_pieces<true>(rest.span(), whole, rows - done);
 }
 void split_rows(std::span<const PieceOfRows> pieces, const char* whole, int64_t rows) {
   move_rows_of_pieces<false>(pieces, const_cast<char*>(whole), rows);  // which is only read

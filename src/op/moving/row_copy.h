@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/narrow_join.h"
+
 namespace mxnet {
 
 // `rows` rows of `width` bytes, each the given steps behind the one before. width >= 16. The C
@@ -17,12 +19,7 @@ void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int
 void pack_pieces(const char* in, int64_t step, char* out, int64_t width, int64_t blocks,
                  int64_t parts);
 
-// Pieces that stand side by side in each row of a whole: `width` bytes at `at` for the first row,
-// those of the next row behind them. 0 < width <= kWidestPiece.
-struct PieceOfRows {
-  char* at;
-  int64_t width;
-};
+// The widest piece of a row (base/narrow_join.h).
 inline constexpr int64_t kWidestPiece = 64;
 // Joins `rows` rows of the whole out of pieces, or splits them.
 void join_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows);

@@ -101,5 +101,21 @@ TEST(PiecesOfRows, AreJoinedAndSplitAndNothingElseIsWritten) {
   }
 }
 
+// As many as two vectors hold, of one width and of several, and one more; rows around a step and
+// around the last store that fits.
+TEST(PiecesOfRows, OfAFewBytesAreJoinedByWholeVectors) {
+  for (std::size_t count = 1; count <= 9; ++count) {
+    for (int64_t width = 1; width <= 9; ++width) {
+      std::vector<int64_t> widths(count, width);
+      for (int64_t rows = 1; rows <= 40; ++rows) check_pieces(widths, rows);
+      check_pieces(widths, 301);
+      for (std::size_t i = 0; i < count; ++i)
+        widths[i] = 1 + (width * static_cast<int64_t>(i + 1)) % 8;
+      for (int64_t rows = 1; rows <= 40; ++rows) check_pieces(widths, rows);
+      check_pieces(widths, 301);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mxnet
