@@ -1,308 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions of extreme elements. The first of equal elements wins; a NaN wins over all numbers.
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
-#include <limits>
-#include <utility>
-#include <vector>
+// argmax, argmin and NumPy's; what they are called with, in arg_positions the loops.
+#include <optional>
 
-#include "base/simd.h"
-#include "base/simd_intrinsics.h"
-#include "op/loops/convert.h"
-#include "op/moving/row_copy.h"
-#include "op/moving/strided_kernels.h"
 #include "op/op_builder.h"
+#include "op/reduce/arg_positions.h"
 #include "op/reducing/axes.h"
-#include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
-#include "op/run/parallel.h"
-
-// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace mxnet {
 namespace {
-
-constexpr int64_t kTile = 256;
-
-template <bool largest, class T>
-bool beats(T a, T b) {
-  return (largest ? a > b : a < b) | ((a != a) & (b == b));
-}
-
-// Elements whose positions fit lanes as narrow as the elements.
-constexpr int64_t kRowBlock = int64_t{1} << 30;
-
-// Numbers of rows, in lanes as wide as the elements of type C, and how many these count.
-template <class C>
-using RowNumber = std::conditional_t<sizeof(C) == 1, uint8_t,
-                                     std::conditional_t<sizeof(C) == 8, int64_t, int32_t>>;
-template <class C>
-inline constexpr RowNumber<C> kNoRow = std::numeric_limits<RowNumber<C>>::max();
-template <class C>
-inline constexpr int64_t kMostRows = sizeof(C) == 1 ? 255 : kRowBlock;
-
-// Elements of which a number has a bit each.
-constexpr int64_t kFew = 64;
-// Those that are met twice sooner than the number of each vector is kept.
-template <class T>
-inline constexpr int64_t kSome = 1024 / sizeof(T);
-
-#define MX_SIMD_FILE "op/reduce/arg_loops.inc"
-#include "base/simd_targets.h"
-
-// at[i]: the best of row i of `rows`, which follow each other. fn(x, rows, n, at) does so for rows
-// of at most `block` elements; of longer ones the best of a row's blocks is.
-template <bool largest, class T, class Fn>
-void best_by_blocks(const T* x, int64_t rows, int64_t n, int64_t* at, int64_t block, const Fn& fn) {
-  using C = ComputeType<T>;
-  if (n <= block) return fn(x, rows, n, at);
-  for (int64_t row = 0; row < rows; ++row, x += n) {
-    int64_t best = 0;
-    for (int64_t start = 0, here = 0; start < n; start += block) {
-      fn(x + start, 1, std::min(n - start, block), &here);
-      const int64_t other = start + here;
-      if (start == 0 || beats<largest>(static_cast<C>(x[other]), static_cast<C>(x[best])))
-        best = other;
-    }
-    at[row] = best;
-  }
-}
-
-// A template argument list with a comma cannot stand in a macro's argument.
-#define MX_FEW_BYTES best_of_rows_of_few<largest, T>
-#define MX_VALUE best_value<largest, T>
-#define MX_POSITIONS best_positions<largest, ComputeType<T>>
-template <bool largest, class T>
-void best_of_rows(const T* x, int64_t rows, int64_t n, int64_t* at) {
-  if constexpr (kIsHalf<T>) {
-    constexpr int64_t kBlock = 1024;
-    std::array<float, kBlock> numbers;
-    const auto best_of_converted = [&](const T* row, int64_t left, int64_t length, int64_t* to) {
-      for (int64_t count; left > 0; left -= count, row += count * length, to += count) {
-        count = std::min(left, kBlock / length);
-        convert_array(row, numbers.data(), count * length);
-        MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITIONS)(numbers.data(), count, length, to);
-      }
-    };
-    best_by_blocks<largest>(x, rows, n, at, kBlock, best_of_converted);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    MX_SIMD_CALL_FOR_TRAFFIC(first_truths<largest>)
-    (reinterpret_cast<const uint8_t*>(x), rows, n, at);
-  } else if constexpr (std::is_same_v<T, int64_t>) {
-    // AVX-512 alone compares these at once.
-    best_by_blocks<largest>(x, rows, n, at, kRowBlock, MX_SIMD_CALL(MX_POSITIONS));
-  } else if constexpr (sizeof(T) >= 4) {
-    best_by_blocks<largest>(x, rows, n, at, kRowBlock, MX_SIMD_CALL_FOR_TRAFFIC(MX_POSITIONS));
-  } else {
-    if (n >= 16 && n <= kSome<T> && MX_SIMD_CALL_FOR_TRAFFIC(MX_FEW_BYTES)(x, rows, n, at)) return;
-    // The value first, at the speed of memory; then where it is, out of the cache.
-    for (int64_t row = 0; row < rows; ++row, x += n) {
-      const T value = MX_SIMD_CALL_FOR_TRAFFIC(MX_VALUE)(x, n);
-      at[row] = MX_SIMD_CALL_FOR_TRAFFIC(first_of<T>)(x, n, value);
-    }
-  }
-}
-#undef MX_POSITIONS
-#undef MX_VALUE
-#undef MX_FEW_BYTES
-
-// A row longer than this is worth more than one thread.
-constexpr int64_t kStretch = int64_t{1} << 16;
-
-// Of one by stretches of it: the best of each, then the best of these. `best` is best_of_rows of
-// elements of `size` bytes, so that this is there once for all types.
-using BestOfRows = void (*)(const void* x, int64_t rows, int64_t n, int64_t* at);
-int64_t best_of_long_row(const void* x, int64_t n, std::size_t size, BestOfRows best) {
-  const auto* const bytes = static_cast<const std::byte*>(x);
-  const auto stretches = static_cast<std::size_t>((n + kStretch - 1) / kStretch);
-  std::vector<int64_t> found(stretches);
-  std::vector<std::byte> values(stretches * size);
-  parallel_for(
-      static_cast<int64_t>(stretches), static_cast<double>(kStretch),
-      [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) {
-          const auto stretch = static_cast<std::size_t>(i);
-          const int64_t start = i * kStretch, count = std::min(kStretch, n - start);
-          const std::byte* const from = bytes + static_cast<std::size_t>(start) * size;
-          int64_t at = 0;
-          best(from, 1, count, &at);
-          found[stretch] = start + at;
-          std::memcpy(values.data() + stretch * size, from + static_cast<std::size_t>(at) * size,
-                      size);
-        }
-      },
-      1);
-  int64_t stretch = 0;
-  best(values.data(), 1, static_cast<int64_t>(stretches), &stretch);
-  return found[static_cast<std::size_t>(stretch)];
-}
-
-// Numbers of half types are compared as float, to which `buffer` they are converted together, bool
-// as bytes.
-template <class T>
-using Compared = std::conditional_t<std::is_same_v<T, bool>, uint8_t, ComputeType<T>>;
-// What an element counts at most: bytes of bool are true alike.
-template <class T>
-inline constexpr Compared<T> kMost = std::numeric_limits<Compared<T>>::max();
-template <>
-inline constexpr uint8_t kMost<bool> = 1;
-template <class T>
-const Compared<T>* compared(const T* x, int64_t n, Compared<T>* buffer) {
-  if constexpr (kIsHalf<T>) {
-    convert_array(x, buffer, n);
-    return buffer;
-  } else {
-    return reinterpret_cast<const Compared<T>*>(x);
-  }
-}
-
-[[gnu::noinline]] void limit_bytes(uint8_t* x, int64_t n, uint8_t most) {
-  for (int64_t i = 0; i < n; ++i) x[i] = std::min(x[i], most);
-}
-
-// at[j]: of column j of `width` neighbouring ones, at most kTile, of n rows.
-#define MX_COLUMNS better_rows<largest, C>
-template <bool largest, class T>
-void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at,
-                     Compared<T> most = kMost<T>) {
-  using C = Compared<T>;
-  using Row = RowNumber<C>;
-  std::array<C, kTile> best;
-  std::array<Row, kTile> found;
-  std::array<C, kTile> buffer;
-  std::fill_n(at, width, 0);
-  std::copy_n(compared(x, width, buffer.data()), width, best.data());
-  if constexpr (std::is_same_v<C, uint8_t>) {
-    if (most < kMost<uint8_t>) limit_bytes(best.data(), width, most);
-  }
-  // Rows that are compared in one call: converted ones where they lie together, others all.
-  const int64_t batch = !kIsHalf<T> ? kMostRows<C> : stride == width ? kTile / width : 1;
-  for (int64_t block = 0; block < n; block += kMostRows<C>) {
-    found.fill(kNoRow<C>);
-    const int64_t rows = std::min(kMostRows<C>, n - block);
-    for (int64_t first = 0; first < rows; first += batch) {
-      const int64_t count = std::min(batch, rows - first);
-      const C* from =
-          compared(x + (block + first) * stride, count == 1 ? width : count * width, buffer.data());
-      MX_SIMD_CALL_FOR_TRAFFIC(MX_COLUMNS)
-      (from, count, kIsHalf<T> ? width : stride, width, static_cast<Row>(first), most, best.data(),
-       found.data());
-    }
-    for (std::size_t k = 0; k < static_cast<std::size_t>(width); ++k)
-      at[k] = found[k] != kNoRow<C> ? block + found[k] : at[k];  // which nobody could guess
-  }
-}
-#undef MX_COLUMNS
-
-// Of n rows of `inner` elements in each of `outer` blocks, where both are few: all columns of
-// several blocks together, which are at most kTile.
-constexpr int64_t kShortRow = 16, kNarrow = 32;
-template <bool largest, class T>
-void best_of_short_rows(const T* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
-  using C = Compared<T>;
-  constexpr int64_t kBytes = sizeof(C);
-  const int64_t columns = outer * inner;
-  std::array<C, kShortRow * kTile> buffer, turned;
-  const auto* from = reinterpret_cast<const char*>(compared(x, columns * n, buffer.data()));
-  auto* const to = reinterpret_cast<char*>(turned.data());
-  if (inner == 1) {
-    tile_kernel(kBytes)(from, to, {n, kBytes, columns * kBytes}, {columns, n * kBytes, kBytes},
-                        kBytes, false);
-  } else {
-    pack_pieces(from, n * inner * kBytes, to, inner * kBytes, outer, n);
-  }
-  best_of_columns<largest>(turned.data(), n, columns, columns, at, kMost<T>);
-}
-
-// The array as outer x n x inner.
-struct View {
-  int64_t outer = 1, n = 1, inner = 1;
-};
-
-// The loops for one type of elements, and the store for that of positions, so that what shares them
-// among threads is there once.
-struct Loops {
-  std::size_t size;  // of an element
-  bool ends_early;   // as a search for the first bool that is set
-  BestOfRows rows;
-  void (*columns)(const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at);
-  void (*short_rows)(const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at);
-  void (*store)(const int64_t* at, void* out, int64_t first, int64_t n);
-};
-template <bool largest, class T, class Out>
-Loops loops_of() {
-  return {sizeof(T),
-          std::is_same_v<T, bool>,
-          [](const void* x, int64_t rows, int64_t n, int64_t* at) {
-            best_of_rows<largest>(static_cast<const T*>(x), rows, n, at);
-          },
-          [](const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
-            best_of_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
-          },
-          [](const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
-            best_of_short_rows<largest>(static_cast<const T*>(x), outer, n, inner, at);
-          },
-          [](const int64_t* at, void* out, int64_t first, int64_t n) {
-            convert_array(at, static_cast<Out*>(out) + first, n);
-          }};
-}
-
-void run(const View& view, const Loops& loops, const void* array, void* out) {
-  const auto* const x = static_cast<const std::byte*>(array);
-  const auto size = static_cast<int64_t>(loops.size);
-  const double cost = static_cast<double>(view.n);
-  const bool searched = loops.ends_early && view.inner == 1;
-  if (!searched && view.n <= kShortRow && view.inner < kNarrow && view.outer >= kShortRow) {
-    return parallel_for(view.outer, cost * static_cast<double>(view.inner),
-                        [&](int64_t first, int64_t last) {
-                          std::array<int64_t, kTile> at;
-                          for (int64_t count; first < last; first += count) {
-                            count = std::min(kTile / view.inner, last - first);
-                            loops.short_rows(x + first * view.n * view.inner * size, count, view.n,
-                                             view.inner, at.data());
-                            loops.store(at.data(), out, first * view.inner, count * view.inner);
-                          }
-                        });
-  }
-  if (view.inner == 1) {
-    if (!searched && view.n > kStretch && view.outer < threads_for(view.outer * view.n)) {
-      for (int64_t o = 0; o < view.outer; ++o) {
-        const int64_t at = best_of_long_row(x + o * view.n * size, view.n, loops.size, loops.rows);
-        loops.store(&at, out, o, 1);
-      }
-      return;
-    }
-    return parallel_for(
-        view.outer, cost,
-        [&](int64_t first, int64_t last) {
-          std::array<int64_t, kTile> at;
-          for (int64_t count; first < last; first += count) {
-            count = std::min(kTile, last - first);
-            loops.rows(x + first * view.n * size, count, view.n, at.data());
-            loops.store(at.data(), out, first, count);
-          }
-        },
-        1);
-  }
-  const int64_t tiles = (view.inner + kTile - 1) / kTile;
-  parallel_for(
-      view.outer * tiles, cost * static_cast<double>(std::min(kTile, view.inner)),
-      [&](int64_t first, int64_t last) {
-        for (int64_t unit = first; unit < last; ++unit) {
-          const int64_t o = unit / tiles, column = unit % tiles * kTile;
-          const int64_t width = std::min(kTile, view.inner - column);
-          std::array<int64_t, kTile> at;
-          loops.columns(x + (o * view.n * view.inner + column) * size, view.n, view.inner, width,
-                        at.data());
-          loops.store(at.data(), out, o * view.inner + column, width);
-        }
-      },
-      1);
-}
 
 struct ArgParams {
   std::optional<int32_t> axis;
@@ -319,27 +26,21 @@ AxisChoice choice_of(const ArgParams& params, AxisStyle style) {
   return choice;
 }
 
-template <bool largest>
-void run_tensor(std::optional<int64_t> axis, KernelContext& context, const char* tag) {
+void run_tensor(bool largest, std::optional<int64_t> axis, KernelContext& context,
+                const char* tag) {
   const Tensor &in = context.in(0), &out = context.out(0);
-  View view{1, in.size(), 1};
-  if (axis && in.ndim() > 0) {  // of a scalar it says nothing
-    const int at = normalize_axis(*axis, in.ndim(), tag);
-    view = {in.shape().size(0, at), in.dim(at), in.shape().size(at + 1, in.ndim())};
-  }
+  RowLayout rows{1, in.size(), 1};
+  if (axis && in.ndim() > 0)  // of a scalar it says nothing
+    rows = rows_along(in.shape(), normalize_axis(*axis, in.ndim(), tag));
   if (out.size() == 0) return;
   if (const GpuTable* gpu = gpu_table(context))
-    return gpu->arg(context.stream()->native(), largest, in, view.n, view.inner, out);
-  dispatch_dtype(in.dtype, tag, [&]<class T>(TypeTag<T>) {
-    const Loops loops =
-        out.dtype == DType::kInt64 ? loops_of<largest, T, int64_t>() : loops_of<largest, T, T>();
-    run(view, loops, in.data, out.data);
-  });
+    return gpu->arg(context.stream()->native(), largest, in, rows.length, rows.inner, out);
+  find_positions(largest, rows, in, out, tag);
 }
 
 template <bool largest, AxisStyle style>
 void arg_cpu(const ArgParams& params, KernelContext& context) {
-  run_tensor<largest>(params.axis, context, kName<largest, style>);
+  run_tensor(largest, params.axis, context, kName<largest, style>);
 }
 
 void check_not_empty(Infer& infer, const AxisChoice& choice, const char* tag) {
@@ -393,7 +94,7 @@ MX_OP(argmax_channel, NoParams)
       check_not_empty(infer, choice, "argmax_channel");
     })
     .cpu([](const NoParams&, KernelContext& context) {
-      run_tensor<true>(1, context, "argmax_channel");
+      run_tensor(true, 1, context, "argmax_channel");
     });
 
 [[maybe_unused]] const bool portable =
