@@ -228,13 +228,16 @@ TypedGraph transformed(TypedGraph folded, const std::map<const ir::Node*, ArrayT
 
 }  // namespace
 
-TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
+TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& variables,
                        const PlanOptions& options) {
   const ProcessWidth width;  // of those who run what is prepared
   const PassOptions passes = configured_passes();
   if (options.forward_outputs < static_cast<int>(graph.outputs.size()))
     graph = run_joint_passes(graph, passes);
-  TypedGraph folded = fold(infer_all(std::move(graph), known), known, options, passes);
+  TypedGraph inferred = infer_all(std::move(graph), variables);
+  const ir::Graph alive = inferred.graph.graph();
+  const Known known = with_sources(inferred, variables);
+  TypedGraph folded = fold(std::move(inferred), known, options, passes);
   // What is fused or computed again would see values as they are later.
   const bool pure = is_pure(folded.graph);
   TypedGraph in_turn{IndexedGraph(with_draws_in_turn(folded.graph, options.training)),

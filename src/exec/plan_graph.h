@@ -35,7 +35,7 @@ TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<con
 // `known` holds the type of every variable, from which all others follow. A graph with a backward
 // part is mirrored as the configuration asks for; one for inference is fused and laid out, where
 // the options allow it.
-TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known,
+TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& variables,
                        const PlanOptions& options);
 
 }  // namespace mxnet

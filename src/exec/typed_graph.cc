@@ -11,6 +11,7 @@
 #include "graph/infer.h"
 #include "op/inline_vector.h"
 #include "op/named_errors.h"
+#include "op/op_def.h"
 
 namespace mxnet {
 
@@ -28,13 +29,39 @@ void check_dtypes(const IndexedGraph& graph, std::span<const ArrayType> types) {
   }
 }
 
+namespace {
+
+// Values of operators that read none.
+template <class Body>
+void for_each_source(const IndexedGraph& graph, const Body& body) {
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    const ir::Node& node = graph.node(n);
+    if (!node.is_variable() && node.inputs.empty() && node.op->num_outputs(node.params.get()) == 1)
+      body(node, graph.first_entry(n));
+  }
+}
+
+}  // namespace
+
 TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {
   TypedGraph typed{IndexedGraph(std::move(graph)), {}, {}, {}};
   typed.types.resize(static_cast<std::size_t>(typed.graph.num_entries()));
   for (int n : typed.graph.variables())
     typed.types[static_cast<std::size_t>(typed.graph.first_entry(n))] =
         known.at(&typed.graph.node(n));
+  for_each_source(typed.graph, [&](const ir::Node& node, int entry) {
+    const auto at = known.find(&node);
+    if (at != known.end()) typed.types[static_cast<std::size_t>(entry)] = at->second;
+  });
   return typed;
+}
+
+std::map<const ir::Node*, ArrayType> with_sources(const TypedGraph& typed,
+                                                  std::map<const ir::Node*, ArrayType> known) {
+  for_each_source(typed.graph, [&](const ir::Node& node, int entry) {
+    known.emplace(&node, typed.types[static_cast<std::size_t>(entry)]);
+  });
+  return known;
 }
 
 TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known) {

@@ -26,9 +26,14 @@ struct TypedGraph {
 // rules say which type follows from which, not of which there are kernels. REQUIRES complete types.
 void check_dtypes(const IndexedGraph& graph, std::span<const ArrayType> types);
 
-// What is known of the variables alone.
+// What is known of the variables, and of values that nothing is read for, alone.
 TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known);
-// All types, which follow from the variables'.
+// What is known and the types of values that nothing is read for: of zeros with an open shape only
+// the operator that reads them may say it, and not what a pass makes of that. REQUIRES the graph to
+// live as long as the result is used.
+std::map<const ir::Node*, ArrayType> with_sources(const TypedGraph& typed,
+                                                  std::map<const ir::Node*, ArrayType> known);
+// All types, which follow from those.
 TypedGraph infer_all(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known);
 // The same of a graph that is laid out.
 TypedGraph infer_laid_out(LaidOutGraph graph, const std::map<const ir::Node*, ArrayType>& known);
