@@ -82,14 +82,36 @@ struct RuleBase {
 };
 
 // As in 1.x the decay is a factor of the weight, not a part of the gradient, so that an infinite
-// weight (of a mask) stays what it is. Rules with momentum make NaN of it.
+// weight (of a mask) stays what it is. Rules with momentum make NaN of it. The factor 1 - lr wd is
+// two numbers: one alone is a multiple of 6e-8, which is all of what small rates take off.
 template <class T>
 struct Sgd : RuleBase<T> {
-  using RuleBase<T>::RuleBase;
+  explicit Sgd(const UpdateScalars& p) : RuleBase<T>(p) { split(); }
   static constexpr int kStates = 0;
-  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
-    return (T(1) - this->lr * this->wd) * w - this->lr * this->scaled(g);
+  MX_RULE_INLINE void take(T rate, T decay, T factor) {
+    RuleBase<T>::take(rate, decay, factor);
+    split();
   }
+  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
+    return kept * w + (rest * w - this->lr * this->scaled(g));
+  }
+
+ private:
+  // Of one sign, and neither is 0 where the other is not: times infinity they do not make NaN.
+  MX_RULE_INLINE void split() {
+    const T decay = this->lr * this->wd;
+    kept = T(1) - decay;
+    rest = (T(1) - kept) - decay;
+    if (rest * kept < T(0)) {
+      const T nearer = kKeepsLess * kept;
+      rest += kept - nearer;
+      kept = nearer;
+    }
+    if (rest == T(0)) rest = kept * T(0x1p-64);  // which moves no weight
+  }
+
+  static constexpr T kKeepsLess = T(1) - std::numeric_limits<T>::epsilon();
+  T kept, rest;
 };
 
 template <class T>

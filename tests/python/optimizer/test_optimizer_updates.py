@@ -403,3 +403,28 @@ def test_a_factor_that_cannot_be_had_is_its_own_error():
     made = mx.optimizer.SGD(learning_rate=0.5, param_dict={0: object()})
     with pytest.raises(AttributeError, match="lr_mult"):
         made._get_lrs([0])
+
+
+@pytest.mark.parametrize("name", ["sgd_update", "multi_sgd_update", "preloaded_multi_sgd_update"])
+@pytest.mark.parametrize("decay", [0.0, 1e-5, 1e-4, 1e-2, 500.0])
+def test_sgd_takes_off_what_a_small_decay_says(name, decay):
+    """1 - lr * wd next to 1 is a multiple of 6e-8, which is more than small decays take off; masks stay infinite."""
+    rate, steps = 1e-3, 50
+    draws = np.random.RandomState(3)
+    start = draws.uniform(1, 2, 5000).astype("float32")
+    weight, still, exact = mx.nd.array(start), mx.nd.array([np.inf, -np.inf]), start.astype("float64")
+    no_step = mx.nd.zeros(2)
+    for _ in range(steps):
+        grad = (draws.randn(5000) / 100).astype("float32")
+        exact -= rate * (grad + decay * exact)
+        for w, g in ((weight, mx.nd.array(grad)), (still, no_step)):
+            if name == "sgd_update":
+                mx.nd.sgd_update(w, g, lr=rate, wd=decay, out=w)
+            elif name == "multi_sgd_update":
+                mx.nd.multi_sgd_update(w, g, lrs=(rate,), wds=(decay,), num_weights=1, out=w)
+            else:
+                numbers = mx.nd.array([rate]), mx.nd.array([decay])
+                mx.nd.preloaded_multi_sgd_update(w, g, *numbers, num_weights=1, out=w)
+    error = (weight.asnumpy() - exact).mean()
+    assert abs(error) < 2e-8 + 1e-3 * steps * rate * decay * exact.mean()
+    np.testing.assert_array_equal(still.asnumpy(), [np.inf, -np.inf])
