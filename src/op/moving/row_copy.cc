@@ -47,6 +47,19 @@ void move_rows_of_pieces(std::span<const PieceOfRows> pieces, char* whole, int64
                 : move_pieces<kJoins, kWidestPiece>)(pieces, whole, rows);
 }
 
+// What is left behind the first `done` rows.
+template <bool kJoins>
+void move_rows_behind(int64_t done, std::span<const PieceOfRows> pieces, char* whole,
+                      int64_t rows) {
+  if (done == 0) return move_rows_of_pieces<kJoins>(pieces, whole, rows);
+  InlineVector<PieceOfRows, 8> rest;
+  for (const PieceOfRows& piece : pieces) {
+    rest.push_back({piece.at + done * piece.width, piece.width});
+    whole += done * piece.width;
+  }
+  move_rows_of_pieces<kJoins>(rest.span(), whole, rows - done);
+}
+
 #define MX_SIMD_FILE "op/moving/row_copy.inc"
 #include "base/simd_targets.h"
 
@@ -58,17 +71,11 @@ void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int
 }
 
 void join_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
-  const int64_t done = join_narrow_rows(pieces, whole, rows);
-  if (done == 0) return move_rows_of_pieces<true>(pieces, whole, rows);
-  InlineVector<PieceOfRows, 8> rest;
-  for (const PieceOfRows& piece : pieces) {
-    rest.push_back({piece.at + done * piece.width, piece.width});
-    whole += done * piece.width;
-  }
-  move_rows_of_pieces<true>(rest.span(), whole, rows - done);
+  move_rows_behind<true>(join_narrow_rows(pieces, whole, rows), pieces, whole, rows);
 }
 void split_rows(std::span<const PieceOfRows> pieces, const char* whole, int64_t rows) {
-  move_rows_of_pieces<false>(pieces, const_cast<char*>(whole), rows);  // which is only read
+  move_rows_behind<false>(split_narrow_rows(pieces, whole, rows), pieces, const_cast<char*>(whole),
+                          rows);  // which is only read
 }
 
 void pack_pieces(const char* in, int64_t step, char* out, int64_t width, int64_t blocks,

@@ -105,6 +105,20 @@ bool is_type_wide(int64_t width) {
   return width == 1 || width == 2 || width == 4 || width == 8 || width == 16;
 }
 
+int64_t widest_row(const Parted& p) {
+  int64_t widest = 0;
+  for (const Tensor& part : p.parts) widest = std::max(widest, p.row_bytes(part));
+  return widest;
+}
+
+// Whether parts are pieces for permutes of whole vectors (base/narrow_join.h), and enough of them
+// to pay for the table that each call makes.
+bool are_permuted(const Parted& p) {
+  constexpr int64_t kFewestBytes = 8 << 10;
+  return p.parts.size() > 1 && p.rows * p.row_bytes(p.whole) >= kFewestBytes &&
+         moves_narrow_rows(p.parts.size(), widest_row(p));
+}
+
 // Whether parts are columns that turning pays for: of elements, or, where they are joined, of as
 // few of them as a larger type has bytes.
 bool are_columns(const Parted& p) {
@@ -113,8 +127,11 @@ bool are_columns(const Parted& p) {
   const int64_t width = p.row_bytes(p.parts.front());
   const bool fits = p.joins() ? is_type_wide(width) && width < 16
                               : width == static_cast<int64_t>(dtype_size(p.whole.dtype));
-  return fits && p.parts.size() >= fewest && p.parts.size() <= kMostParts &&
-         p.each_part([&](const Tensor& part) { return p.row_bytes(part) == width; });
+  if (!fits || p.parts.size() < fewest || p.parts.size() > kMostParts ||
+      !p.each_part([&](const Tensor& part) { return p.row_bytes(part) == width; }))
+    return false;
+  constexpr std::size_t kMostLoops = 3;  // so few columns are joined as fast by loops
+  return (p.joins() && p.parts.size() <= kMostLoops) || !are_permuted(p);
 }
 
 // What a piece of a row takes where parts are moved one after the other, in tenths of a nanosecond
@@ -128,25 +145,25 @@ int64_t cost_alone(int64_t width, int64_t row) {
 // join_rows and split_rows move of the widest.
 int64_t cost_together(int64_t widest) { return widest <= 16 ? 7 : widest <= 32 ? 10 : 16; }
 
-// Whether parts are other pieces of a few bytes, which are moved sooner row by row. Types are split
-// one after the other anyway.
+// Whether parts are other pieces of a few bytes, which are moved sooner row by row. Types that are
+// not permuted are split one after the other anyway.
 bool are_pieces(const Parted& p) {
   if (p.parts.size() > kMostParts) return false;
   const auto pieces = static_cast<int64_t>(p.parts.size());
   const int64_t row = p.row_bytes(p.whole);
-  int64_t widest = 0, alone = 0;
+  int64_t alone = 0;
   bool types = true;
   for (const Tensor& part : p.parts) {
     const int64_t width = p.row_bytes(part);
     if (width == 0 || width > kWidestPiece) return false;
-    widest = std::max(widest, width);
     alone += cost_alone(width, row);
     types = types && is_type_wide(width);
   }
+  if (are_permuted(p)) return true;
   if (types && !p.joins()) return false;
   // Of what is as large as the caches, parts and whole, each visit of a line would be waited for.
   const bool far = row >= kLine && row * p.rows >= kPastCaches / 2;
-  return far || alone > pieces * cost_together(widest);
+  return far || alone > pieces * cost_together(widest_row(p));
 }
 
 // Whether all of it is larger than the caches, and each part worth streaming.

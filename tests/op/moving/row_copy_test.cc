@@ -103,7 +103,7 @@ TEST(PiecesOfRows, AreJoinedAndSplitAndNothingElseIsWritten) {
 
 // As many as two vectors hold, of one width and of several, and one more; rows around a step and
 // around the last store that fits.
-TEST(PiecesOfRows, OfAFewBytesAreJoinedByWholeVectors) {
+TEST(PiecesOfRows, OfAFewBytesAreMovedByWholeVectors) {
   for (std::size_t count = 1; count <= 9; ++count) {
     for (int64_t width = 1; width <= 9; ++width) {
       std::vector<int64_t> widths(count, width);
