@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "base/cpu_info.h"
 #include "base/simd_intrinsics.h"
@@ -16,35 +17,77 @@ namespace {
 
 constexpr int64_t kLane = 16, kMostPieces = 8;
 constexpr int64_t kWidest = 8;  // of one row a step it would be a store a row, as by move_pieces
-using Order = std::array<unsigned char, kMostPieces * kLane>;
 
-// `together` rows a step, as many as a lane holds of the widest piece, as long as `room` rows are
-// left. kMany: more pieces than one
-// vector has lanes.
+using Steps = std::array<int64_t, kMostPieces>;
+using Order = std::array<unsigned char, kMostPieces * kLane>;
+// What a call does at each step.
+struct Plan {
+  bool many;         // more pieces than one vector has lanes
+  int64_t together;  // rows: as many as a lane holds of the widest piece
+  int64_t room;      // rows that there must be
+  int64_t bytes;     // of these rows in the whole
+  Steps step{};      // and in each piece; 0 for what is none
+  // For each byte of the result which one of the other side it is.
+  Order order{};
+};
+
+Plan make_plan(std::span<const PieceOfRows> pieces, bool joins) {
+  Plan plan{};
+  int64_t widest = 0, least = kWidest, row_bytes = 0;
+  for (const PieceOfRows& piece : pieces) {
+    widest = std::max(widest, piece.width);
+    least = std::min(least, piece.width);
+    row_bytes += piece.width;
+  }
+  plan.many = pieces.size() > kMostPieces / 2;
+  plan.together = kLane / widest;
+  plan.bytes = plan.together * row_bytes;
+  // Neither reads nor writes go beyond the rows: those behind may be another thread's.
+  const int64_t vectors = (plan.many ? kMostPieces : kMostPieces / 2) * kLane;
+  plan.room =
+      std::max({plan.together, (kLane + least - 1) / least, (vectors + row_bytes - 1) / row_bytes});
+  for (std::size_t i = 0; i < pieces.size(); ++i) plan.step[i] = plan.together * pieces[i].width;
+  Order in_lanes{};
+  auto next = in_lanes.begin();
+  for (int64_t row = 0; row < plan.together; ++row) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const int64_t width = pieces[i].width, first = static_cast<int64_t>(i) * kLane + row * width;
+      for (int64_t byte = 0; byte < width; ++byte)
+        *next++ = static_cast<unsigned char>(first + byte);
+    }
+  }
+  if (joins) {
+    plan.order = in_lanes;
+  } else {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(plan.bytes); ++i)
+      plan.order[in_lanes[i]] = static_cast<unsigned char>(i);
+  }
+  return plan;
+}
+
+// (The steps of many pieces stay in memory: with the places they are more than there are
+// registers.)
 template <bool kJoins, bool kMany>
 __attribute__((target("avx512f,avx512bw,avx512vbmi"))) int64_t move_by_permutes(
-    std::span<const PieceOfRows> pieces, char* whole, int64_t rows, int64_t together, int64_t room,
-    const Order& order) {
+    std::span<const PieceOfRows> pieces, char* whole, int64_t rows, const Plan& plan) {
   constexpr int kLanes = kMany ? 8 : 4;
+  std::conditional_t<kMany, const Steps&, const Steps> step = plan.step;
   std::array<char*, kLanes> at;
-  std::array<int64_t, kLanes> step;
-  int64_t bytes = 0;
-  for (std::size_t i = 0; i < kLanes; ++i) {  // lanes without a piece are of no account
-    const PieceOfRows& piece = i < pieces.size() ? pieces[i] : pieces[0];
-    at[i] = piece.at;
-    step[i] = together * piece.width;
-    if (i < pieces.size()) bytes += piece.width;
-  }
-  const __m512i low = _mm512_loadu_si512(order.data());
-  const __m512i high = _mm512_loadu_si512(order.data() + 4 * kLane);
+  for (std::size_t i = 0; i < kLanes; ++i)  // lanes without a piece are of no account
+    at[i] = pieces[i < pieces.size() ? i : 0].at;
+  const __m512i low = _mm512_loadu_si512(plan.order.data());
+  const __m512i high = _mm512_loadu_si512(plan.order.data() + 4 * kLane);
   int64_t row = 0;
-  for (; row + room <= rows; row += together, whole += together * bytes) {
+  const int64_t together = plan.together, room = plan.room, bytes = plan.bytes;
+  for (; row + room <= rows; row += together, whole += bytes) {
     __m128i x[kLanes];  // (a type with attributes is no argument of a template)
     __m512i a, b;
     if constexpr (kJoins) {
 #pragma GCC unroll 8
-      for (std::size_t i = 0; i < kLanes; ++i)
+      for (std::size_t i = 0; i < kLanes; ++i) {
         x[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at[i]));
+        at[i] += step[i];
+      }
       a = _mm512_castsi128_si512(x[0]);
       a = _mm512_inserti32x4(a, x[1], 1);
       a = _mm512_inserti32x4(a, x[2], 2);
@@ -80,44 +123,23 @@ __attribute__((target("avx512f,avx512bw,avx512vbmi"))) int64_t move_by_permutes(
 #pragma GCC unroll 8
       for (std::size_t i = 0; i < kLanes; ++i)
         if (i < pieces.size()) _mm_storeu_si128(reinterpret_cast<__m128i*>(at[i]), x[i]);
-    }
 #pragma GCC unroll 8
-    for (std::size_t i = 0; i < kLanes; ++i) at[i] += step[i];
+      for (std::size_t i = 0; i < kLanes; ++i) at[i] += step[i];
+    }
   }
   return row;
 }
 
-// The bytes of a step where they stand in the whole and in the lanes: for each byte of the result
-// which one of the other side it is.
-template <bool kJoins>
-int64_t move_narrow_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
-  int64_t widest = 0, least = kWidest, bytes = 0;
-  for (const PieceOfRows& piece : pieces) {
-    widest = std::max(widest, piece.width);
-    least = std::min(least, piece.width);
-    bytes += piece.width;
-  }
+int64_t move_narrow_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows,
+                         bool joins) {
+  int64_t widest = 0;
+  for (const PieceOfRows& piece : pieces) widest = std::max(widest, piece.width);
   if (!moves_narrow_rows(pieces.size(), widest)) return 0;
-  const bool many = pieces.size() > 4;
-  const int64_t together = kLane / widest, vectors = (many ? 8 : 4) * kLane;
-  // Neither reads nor writes go beyond the rows: those behind may be another thread's.
-  const int64_t room =
-      std::max({together, (kLane + least - 1) / least, (vectors + bytes - 1) / bytes});
-  if (rows < room) return 0;
-  Order order{};
-  int64_t in_whole = 0;
-  for (int64_t row = 0; row < together; ++row) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const int64_t width = pieces[i].width;
-      int64_t in_lanes = static_cast<int64_t>(i) * kLane + row * width;
-      for (int64_t byte = 0; byte < width; ++byte, ++in_whole, ++in_lanes) {
-        const int64_t from = kJoins ? in_lanes : in_whole, to = kJoins ? in_whole : in_lanes;
-        order[static_cast<std::size_t>(to)] = static_cast<unsigned char>(from);
-      }
-    }
-  }
-  return (many ? move_by_permutes<kJoins, true>
-               : move_by_permutes<kJoins, false>)(pieces, whole, rows, together, room, order);
+  const Plan plan = make_plan(pieces, joins);
+  const auto move =
+      joins ? (plan.many ? move_by_permutes<true, true> : move_by_permutes<true, false>)
+            : (plan.many ? move_by_permutes<false, true> : move_by_permutes<false, false>);
+  return move(pieces, whole, rows, plan);
 }
 
 }  // namespace
@@ -126,10 +148,10 @@ bool moves_narrow_rows(std::size_t pieces, int64_t widest) {
   return cpu_features().avx512vbmi && pieces <= kMostPieces && widest <= kWidest;
 }
 int64_t join_narrow_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
-  return move_narrow_rows<true>(pieces, whole, rows);
+  return move_narrow_rows(pieces, whole, rows, true);
 }
 int64_t split_narrow_rows(std::span<const PieceOfRows> pieces, const char* whole, int64_t rows) {
-  return move_narrow_rows<false>(pieces, const_cast<char*>(whole), rows);  // which is only read
+  return move_narrow_rows(pieces, const_cast<char*>(whole), rows, false);  // which is only read
 }
 #else
 bool moves_narrow_rows(std::size_t /*pieces*/, int64_t /*widest*/) { return false; }

@@ -165,7 +165,7 @@ def test_slices_with_steps(mx, rng, step, dtype):
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("rows", [1, 2, 17, 5003])
-@pytest.mark.parametrize("widths", [(2, 2), (3, 3, 3), (1, 3), (2, 3, 5), (4, 1, 4, 7), (8, 8), (2,) * 9, (1, 0, 3), (5, 33), (4, 40), (20, 33, 20), (1, 1, 8), (3,) * 65])
+@pytest.mark.parametrize("widths", [(1,), (1,) * 2, (1,) * 3, (1,) * 4, (1,) * 5, (1,) * 8, (3, 1, 3, 1), (1, 1, 1, 8), (2, 2), (3, 3, 3), (1, 3), (2, 3, 5), (4, 1, 4, 7), (8, 8), (2,) * 9, (1, 0, 3), (5, 33), (4, 40), (20, 33, 20), (1, 1, 8), (3,) * 65])
 def test_narrow_pieces_are_joined_and_come_apart_again(mx, rng, widths, rows, dtype):
     parts = [rng.integers(0, 200, (rows, width)).astype(dtype) for width in widths]
     whole = np.concatenate(parts, 1)
@@ -177,6 +177,18 @@ def test_narrow_pieces_are_joined_and_come_apart_again(mx, rng, widths, rows, dt
     for begin, end in zip((0, *ends), ends):
         if begin < end:
             np.testing.assert_array_equal(mx.run("slice_axis", whole, axis=1, begin=begin, end=end)[0], whole[:, begin:end])
+
+
+@pytest.mark.parametrize("widths", [(1, 1), (1,) * 4, (4,) * 5, (8,) * 3, (3, 1, 3, 1), (3,) * 8, (1, 8)])
+def test_narrow_pieces_of_rows_for_several_threads(mx, rng, widths):
+    """None writes what is another's, as it lies behind its own rows."""
+    parts = [rng.integers(0, 200, (300007, width)).astype("uint8") for width in widths]
+    whole = np.concatenate(parts, 1)
+    ends = tuple(int(end) for end in np.cumsum(widths))
+    for _ in range(3):
+        np.testing.assert_array_equal(mx.run("Concat", *parts, num_args=len(parts), dim=1)[0], whole)
+        for got, part in zip(mx.run("_split_v2", whole, indices=(0, *ends[:-1]), axis=1), parts):
+            np.testing.assert_array_equal(got, part)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
