@@ -42,8 +42,8 @@ Destination destination_of(std::string path) {
   struct stat there {};
   const bool exists = ::stat(path.c_str(), &there) == 0;
   const bool goes_round = !exists && errno == ELOOP;
-  const bool replaceable = !path.empty() && !names_open_file(path) && !goes_round &&
-                           (!exists || S_ISREG(there.st_mode));
+  const bool replaceable =
+      !path.empty() && !names_open_file(path) && !goes_round && (!exists || S_ISREG(there.st_mode));
   return {std::move(path), exists, replaceable};
 }
 
