@@ -55,7 +55,10 @@ def replacing(path: Any) -> Iterator[IO[bytes]]:
     """
     name = local_path(path)
     target = _behind_links(name)
-    old = os.stat(target) if os.path.exists(target) else None
+    try:
+        old = os.stat(name)
+    except FileNotFoundError:
+        old = None  # behind links, too
     partial, file = _beside(target), None
     if target and not target.startswith(_OPEN_FILES) and (old is None or stat.S_ISREG(old.st_mode)):
         try:

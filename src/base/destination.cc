@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <utility>
 
@@ -40,8 +41,9 @@ Destination destination_of(std::string path) {
   }
   struct stat there {};
   const bool exists = ::stat(path.c_str(), &there) == 0;
+  const bool goes_round = !exists && errno == ELOOP;
   const bool replaceable =
-      !path.empty() && !names_open_file(path) && (!exists || S_ISREG(there.st_mode));
+      !path.empty() && !names_open_file(path) && !goes_round && (!exists || S_ISREG(there.st_mode));
   return {std::move(path), exists, replaceable};
 }
 

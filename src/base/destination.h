@@ -9,8 +9,8 @@ namespace mxnet {
 struct Destination {
   std::string path;  // behind links; the last of them may lead to a file that is not there yet
   bool exists;
-  // False: no name at all, a pipe, a device, or a file that a process holds open (/dev/stdout), to
-  // be written as it is. Who has it open would not see what took its place.
+  // False: no name at all, links that go round, a pipe, a device, or a file that a process holds
+  // open (/dev/stdout), to be opened as it is. Who has it open would not see what took its place.
   bool replaceable;
 };
 Destination destination_of(std::string path);

@@ -243,6 +243,16 @@ TEST(AtomicFile, FollowsALinkToAFileThatIsNotThereYet) {
   EXPECT_EQ(folder.entries(), 2u);
 }
 
+TEST(AtomicFile, LinksThatGoRoundStay) {
+  const Folder folder;
+  std::filesystem::create_symlink("b", folder.file("a"));
+  std::filesystem::create_symlink("a", folder.file("b"));
+  EXPECT_THROW(save_file(folder.file("a"), std::vector{counting(Shape{2})}, {}, false), Error);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("a")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("b")));
+  EXPECT_EQ(folder.entries(), 2u);
+}
+
 TEST(AtomicFile, TakesANameAsLongAsTheFolderDoes) {
   const Folder folder;
   const std::string path = folder.file(std::string(255, 'n').c_str());

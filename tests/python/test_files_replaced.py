@@ -118,6 +118,15 @@ def test_names_of_all_kinds(tmp_path, kind, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", WRITERS)
+def test_links_that_go_round_stay(tmp_path, kind):
+    for name, leads in ("a", "b"), ("b", "a"):
+        os.symlink(leads, tmp_path / name)
+    with pytest.raises((mx.MXNetError, OSError), match="Too many levels of symbolic links: .*/a'|/a': Too many levels"):
+        WRITERS[kind](1, str(tmp_path / "a"))
+    assert [os.readlink(tmp_path / name) for name in sorted(os.listdir(tmp_path))] == ["b", "a"]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
 def test_a_url_of_a_file_is_its_path(tmp_path, kind):
     WRITERS[kind](1, f"file://{tmp_path}/saved")
     assert os.listdir(tmp_path) == ["saved"]

@@ -104,7 +104,7 @@ template <class T>
 void expect_tiles() {
   for (const int64_t m : {1, 3, 4, 9})
     for (const int64_t n : {7, 8, 9, 15, 16, 17, 31, 33, 64, 79})
-      for (const int64_t k : {0, 255, 256, 257, 600}) {
+      for (const int64_t k : {0, 1, 255, 256, 257, 600}) {
         expect_product<T>(m, n, k, 1, 0);
         expect_product<T>(m, n, k, 5, static_cast<T>(-1));
       }
