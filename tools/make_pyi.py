@@ -72,7 +72,7 @@ def class_stub(name, klass):
 
 def _is_function(found):
     """Whether it is one of Python's, or one that the native module has put in front of such a one."""
-    return inspect.isfunction(found) or isinstance(found, mx._core.PlainFunction)
+    return inspect.isfunction(inspect.unwrap(found))
 
 
 def members(package, module):

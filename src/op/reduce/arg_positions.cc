@@ -304,11 +304,11 @@ void run(const RowLayout& rows, const Loops& loops, const void* array, void* out
 void find_positions(bool largest, const RowLayout& rows, const Tensor& in, const Tensor& out,
                     const char* tag) {
   dispatch_dtype(in.dtype, tag, [&]<class T>(TypeTag<T>) {
-    const auto loops = [&]<class Out>(TypeTag<Out>) {
-      return largest ? loops_of<true, T, Out>() : loops_of<false, T, Out>();
+    const auto run_to = [&]<class Out>(TypeTag<Out>) {
+      run(rows, largest ? loops_of<true, T, Out>() : loops_of<false, T, Out>(), in.data, out.data);
     };
-    run(rows, out.dtype == DType::kInt64 ? loops(TypeTag<int64_t>()) : loops(TypeTag<T>()), in.data,
-        out.data);
+    if (out.dtype == DType::kInt64) return run_to(TypeTag<int64_t>());
+    run_to(TypeTag<T>());
   });
 }
 
