@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+
 namespace mxnet {
 namespace {
 
@@ -29,6 +31,14 @@ bool names_open_file(const std::string& path) {
 }
 
 }  // namespace
+
+std::string local_path(const std::string& uri, const char* tag) {
+  const std::size_t scheme = uri.find("://");
+  if (scheme == std::string::npos) return uri;
+  if (uri.compare(0, scheme, "file") == 0) return uri.substr(scheme + 3);
+  throw Error(ErrorCode::kNotImplemented, tag,
+              fmt::format("given '{}', expected a local path or file://", uri));
+}
 
 Destination destination_of(std::string path) {
   char leads[PATH_MAX];

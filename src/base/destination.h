@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file belongs that appears whole: what writes one beside and renames it asks here.
+// What a path names here, and where a file belongs that appears whole: what writes one beside and
+// renames it asks here.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace mxnet {
+
+// Of a plain path or a file:// one; throws Error(kNotImplemented) for another scheme (s3://,
+// hdfs://). `tag` names the subsystem that complains.
+std::string local_path(const std::string& uri, const char* tag);
 
 struct Destination {
   std::string path;  // behind links; the last of them may lead to a file that is not there yet

@@ -8,13 +8,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/destination.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "graph/symbol_attributes.h"
 #include "graph/symbol_node.h"
 #include "graph/upgrade.h"
 #include "ir/saved_graph.h"
-#include "ndarray/byte_sink.h"
 #include "op/named_errors.h"
 #include "op/op_def.h"
 

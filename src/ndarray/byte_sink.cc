@@ -34,14 +34,6 @@ std::string temporary_name(const std::string& path) {
 
 }  // namespace
 
-std::string local_path(const std::string& uri, const char* tag) {
-  const std::size_t scheme = uri.find("://");
-  if (scheme == std::string::npos) return uri;
-  if (uri.compare(0, scheme, "file") == 0) return uri.substr(scheme + 3);
-  throw Error(ErrorCode::kNotImplemented, tag,
-              fmt::format("given '{}', expected a local path or file://", uri));
-}
-
 AtomicFileSink::AtomicFileSink(const std::string& path, const char* tag)
     : tag_(tag), shown_path_(path), target_(destination_of(local_path(path, tag))) {
   buffer_.reserve(kBufferBytes);

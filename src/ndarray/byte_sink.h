@@ -67,7 +67,4 @@ class AtomicFileSink final : public ByteSink {
   std::vector<char> buffer_;  // small fields are gathered
 };
 
-// Plain paths and file:// ones; throws Error(kNotImplemented) for another scheme (s3://, hdfs://).
-std::string local_path(const std::string& uri, const char* tag = kArrayFileTag);
-
 }  // namespace mxnet

@@ -39,7 +39,7 @@ std::vector<char> read_to_end(int fd, const std::string& path) {
 }
 
 int open_to_read(const std::string& path) {
-  const std::string name = local_path(path);
+  const std::string name = local_path(path, kArrayFileTag);
   Transfer transfer;  // a pipe waits for its writer
   int fd;
   while ((fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC)) < 0) {
