@@ -30,14 +30,19 @@ def _check_input_names(symbol: Any, names: Sequence[str], what: str, throw: bool
         logging.warning(text)
 
 
-def _parse_data_desc(data_names: Sequence[str], label_names: Sequence[str], data_shapes: Any, label_shapes: Any) -> Tuple[List[DataDesc], Optional[List[DataDesc]]]:
+def descriptions(given: Any) -> List[DataDesc]:
     """Descriptions of inputs, which may be given as (name, shape)."""
-    data = [item if isinstance(item, DataDesc) else DataDesc(*item) for item in data_shapes]
+    return [item if isinstance(item, DataDesc) else DataDesc(*item) for item in given]
+
+
+def _parse_data_desc(data_names: Sequence[str], label_names: Sequence[str], data_shapes: Any, label_shapes: Any) -> Tuple[List[DataDesc], Optional[List[DataDesc]]]:
+    """Descriptions of data and labels, whose names are compared with the module's."""
+    data = descriptions(data_shapes)
     _check_names_match(data_names, data, "data", True)
     if label_shapes is None:
         _check_names_match(label_names, [], "label", False)
         return data, None
-    label = [item if isinstance(item, DataDesc) else DataDesc(*item) for item in label_shapes]
+    label = descriptions(label_shapes)
     _check_names_match(label_names, label, "label", False)
     return data, label
 
@@ -55,8 +60,7 @@ def _described(
     batch: Any, data_bound: List[DataDesc], label_bound: Optional[List[DataDesc]]
 ) -> Tuple[List[DataDesc], Optional[List[DataDesc]]]:
     """Descriptions of a batch's data and labels: its own, else what was bound in the shapes of its arrays."""
-    given = getattr(batch, "provide_data", None) or _in_shapes_of(batch.data, data_bound)
-    data = [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in given]
+    data = descriptions(getattr(batch, "provide_data", None) or _in_shapes_of(batch.data, data_bound))
     label = getattr(batch, "provide_label", None)
     if not label and label_bound:
         arrays = getattr(batch, "label", None)

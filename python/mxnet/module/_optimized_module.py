@@ -49,8 +49,7 @@ class OptimizedModule(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring...")
             return
-        if self._params_dirty:
-            self._sync_params_from_devices()
+        self._sync_params_from_devices()
         store, on_store = _create_kvstore(kvstore, len(self._context), self._arg_params)
         batch_size = self._exec_group.batch_size
         if store and "dist" in store.type and "_sync" in store.type:

@@ -240,6 +240,18 @@ class ModuleSteps:
         if not self.binded:
             raise RuntimeError("the module is not ready: bind() was not called")
 
+    def _stays_bound(self, force_rebind: bool) -> bool:
+        """Whether the arrays stay as they are, as `force_rebind=False` asks where there are some; warns if so."""
+        stays = self.binded and not force_rebind
+        if stays:
+            self.logger.warning("Already bound, ignoring bind()")
+        return stays
+
+    def _has_values(self) -> None:
+        """Raises unless the parameters have values."""
+        if not self.params_initialized:
+            raise RuntimeError("the module is not ready: init_params() was not called")
+
     def _keeps_values(self, force_init: bool) -> bool:
         """Whether the parameters stay as they are, as `force_init=False` asks where they have values; warns if so."""
         kept = self.params_initialized and not force_init
@@ -249,11 +261,9 @@ class ModuleSteps:
 
     def _require(self, optimizer: bool = False, gradients: bool = False) -> None:
         """Raises unless the module is as far as a call needs."""
-        steps = [("bind", self.binded), ("init_params", self.params_initialized)]
-        if optimizer:
-            steps.append(("init_optimizer", self.optimizer_initialized))
-        for name, done in steps:
-            if not done:
-                raise RuntimeError(f"the module is not ready: {name}() was not called")
+        self._bound()
+        self._has_values()
+        if optimizer and not self.optimizer_initialized:
+            raise RuntimeError("the module is not ready: init_optimizer() was not called")
         if gradients and not self.inputs_need_grad:
             raise RuntimeError("gradients of inputs are not there: bind was called without inputs_need_grad=True")

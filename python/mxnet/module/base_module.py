@@ -51,14 +51,10 @@ class BaseModule(ModuleSteps):
             module.score(test_batches, "acc")  # [('accuracy', 0.98)]
         """
         self._require()
-        if reset:
-            eval_data.reset()
         eval_metric = _metric.create(eval_metric)
         eval_metric.reset()
         seen = 0
-        for nbatch, eval_batch in enumerate(eval_data):
-            if nbatch == num_batch:
-                break
+        for nbatch, eval_batch in _batches(eval_data, num_batch, reset):
             self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
             self.forward(eval_batch, is_train=False)
             self._update_metric_of(eval_metric, eval_batch)
@@ -87,11 +83,7 @@ class BaseModule(ModuleSteps):
         hold until the next step: copy what is to be kept. `num_batch` and `reset` are those of `score`.
         """
         self._require()
-        if reset:
-            eval_data.reset()
-        for nbatch, batch in enumerate(eval_data):
-            if nbatch == num_batch:
-                break
+        for nbatch, batch in _batches(eval_data, num_batch, reset):
             yield self._outputs_of(batch, sparse_row_id_fn), nbatch, batch
 
     def _outputs_of(self, batch: Any, sparse_row_id_fn: Any) -> List[Any]:
@@ -130,13 +122,10 @@ class BaseModule(ModuleSteps):
             return self.get_outputs()[0]
         if not hasattr(eval_data, "__iter__"):
             raise TypeError(f"given {type(eval_data).__name__}, expected an iterator or an array")
-        if reset:
-            eval_data.reset()
-        batches = []
-        for nbatch, batch in enumerate(eval_data):
-            if nbatch == num_batch:
-                break
-            batches.append([output.copy() for output in self._outputs_of(batch, sparse_row_id_fn)])
+        batches = [
+            [output.copy() for output in self._outputs_of(batch, sparse_row_id_fn)]
+            for _, batch in _batches(eval_data, num_batch, reset)
+        ]
         if not batches or not merge_batches:
             return batches
         if any(len(outputs) != len(batches[0]) for outputs in batches):
@@ -239,3 +228,13 @@ class BaseModule(ModuleSteps):
             data_batch = next_data_batch
             nbatch += 1
         return values
+
+
+def _batches(data: Any, num_batch: Optional[int], reset: bool) -> Iterator[Tuple[int, Any]]:
+    """The first `num_batch` batches of an iterator, or all, with their numbers; `reset` starts it anew."""
+    if reset:
+        data.reset()
+    for nbatch, batch in enumerate(data):
+        if nbatch == num_batch:
+            break
+        yield nbatch, batch

@@ -187,8 +187,7 @@ class BucketingModule(BaseModule):
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         """Arguments and auxiliary states by name; all buckets have the same."""
-        if not self.params_initialized:
-            raise RuntimeError("the module is not ready: init_params() was not called")
+        self._has_values()
         self._curr_module._params_dirty = self._params_dirty
         params = self._curr_module.get_params()
         self._params_dirty = False
@@ -255,6 +254,8 @@ class BucketingModule(BaseModule):
         """Binds the default bucket; the others follow when they are first used."""
         if shared_module is not None:
             raise NotImplementedError("a shared_module is not there for BucketingModule")
+        if self._stays_bound(force_rebind):
+            return
         kept = self._buckets.get(self._default_bucket_key)
         if self.params_initialized and self.binded:
             params: Any = self.get_params()
@@ -263,9 +264,6 @@ class BucketingModule(BaseModule):
         if force_rebind:
             self.binded = False
             self._buckets = {}
-        if self.binded:
-            self.logger.warning("Already bound, ignoring bind()")
-            return
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
         self._grad_req = grad_req

@@ -139,10 +139,8 @@ class Module(OptimizedModule):
         """Arguments and auxiliary states by name: the module's own dictionaries, fetched from the devices if they
         are newer.
         """
-        if not self.params_initialized:
-            raise RuntimeError("the module is not ready: init_params() was not called")
-        if self._params_dirty:
-            self._sync_params_from_devices()
+        self._has_values()
+        self._sync_params_from_devices()
         return self._arg_params, self._aux_params
 
     def init_params(
@@ -248,13 +246,12 @@ class Module(OptimizedModule):
         Parameters that were loaded or set before are copied to the devices. Raises ValueError for a `shared_module`
         that is not bound or has no parameters, and for gradients of inputs without `for_training`.
         """
+        if self._stays_bound(force_rebind):
+            return
         if force_rebind:
             if self.params_initialized and self._exec_group is not None:
                 self._sync_params_from_devices()
             self._reset_bind()
-        if self.binded:
-            self.logger.warning("Already bound, ignoring bind()")
-            return
         if inputs_need_grad and not for_training:
             raise ValueError("given inputs_need_grad=True, expected for_training=True with it")
         self.for_training = for_training

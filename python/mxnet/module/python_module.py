@@ -7,7 +7,7 @@ import logging
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ..initializer import Uniform
-from ..io import DataDesc
+from ._inputs import descriptions
 from .base_module import BaseModule
 
 __all__ = ["PythonLossModule", "PythonModule"]
@@ -95,15 +95,14 @@ class PythonModule(BaseModule):
 
         Raises ValueError for other names, or a `grad_req` other than "write".
         """
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if self._stays_bound(force_rebind):
             return
         if grad_req != "write":
             raise ValueError(f"given grad_req {grad_req!r}, expected 'write'")
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
-        data = [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in data_shapes]
-        label = None if label_shapes is None else [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in label_shapes]
+        data = descriptions(data_shapes)
+        label = None if label_shapes is None else descriptions(label_shapes)
         for what, shapes, names in (("data", data, self._data_names), ("label", label, self._label_names)):
             if shapes is not None and names is not None and [desc.name for desc in shapes] != list(names):
                 raise ValueError(f"given {what}_shapes of {[desc.name for desc in shapes]}, expected {list(names)}")

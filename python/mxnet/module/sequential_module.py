@@ -143,8 +143,7 @@ class SequentialModule(BaseModule):
         All but the first compute the gradients of their inputs, if it is for training. Raises RuntimeError if there are
         no modules, NotImplementedError for a `shared_module`.
         """
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if self._stays_bound(force_rebind):
             return
         if inputs_need_grad and not for_training:
             raise ValueError("given inputs_need_grad=True, expected for_training=True with it")
