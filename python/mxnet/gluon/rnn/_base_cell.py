@@ -48,6 +48,12 @@ def begin_states(cells: Any, **kwargs: Any) -> List[Any]:
     return [state for cell in cells for state in cell.begin_state(**kwargs)]
 
 
+def check_not_modified(cell: Any) -> None:
+    """Raises MismatchError for a cell inside a modifier cell."""
+    if cell._modified:
+        raise MismatchError(f"{cell.name} is inside a modifier cell: call that one")
+
+
 class RecurrentCell(Block):
     """A step of a recurrent network: outputs and next states from inputs and states."""
 
@@ -75,8 +81,7 @@ class RecurrentCell(Block):
 
             states = cell.begin_state(batch_size=32, ctx=mx.cpu())
         """
-        if self._modified:
-            raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
+        check_not_modified(self)
         func = _zeros() if func is None else func
         states = []
         for info in self.state_info(batch_size):

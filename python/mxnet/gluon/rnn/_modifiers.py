@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ...util import is_np_array
 from .._errors import MismatchError
 from .._ops import op
 from ..parameter import tensor_types
 from ..utils import indented
-from ._base_cell import HybridRecurrentCell, RecurrentCell, _zeros, begin_states, states_info
+from ._base_cell import HybridRecurrentCell, RecurrentCell, _zeros, begin_states, check_not_modified, states_info
 from ._sequence import concat, formatted, masked, reversed_steps
 
 
@@ -78,11 +79,16 @@ class ModifierCell(HybridRecurrentCell):
 
     def begin_state(self, func: Any = None, **kwargs: Any) -> List[Any]:  # type: ignore[override]
         """The base cell's first states."""
-        if self._modified:
-            raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
+        check_not_modified(self)
+        with self._opened() as base_cell:
+            return base_cell.begin_state(func=_zeros() if func is None else func, **kwargs)
+
+    @contextmanager
+    def _opened(self) -> Iterator[RecurrentCell]:
+        """The base cell, which for now answers as if it were alone."""
         self.base_cell._modified = False
         try:
-            return self.base_cell.begin_state(func=_zeros() if func is None else func, **kwargs)
+            yield self.base_cell
         finally:
             self.base_cell._modified = True
 
@@ -159,11 +165,8 @@ class ResidualCell(ModifierCell):
     ) -> Tuple[Any, Any]:
         """Runs the base cell over the sequence, then adds."""
         self.reset()
-        self.base_cell._modified = False
-        try:
-            outputs, states = self.base_cell.unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
-        finally:
-            self.base_cell._modified = True
+        with self._opened() as base_cell:
+            outputs, states = base_cell.unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
         merged = isinstance(outputs, tensor_types) if merge_outputs is None else merge_outputs
         inputs, axis, F, _ = formatted(length, inputs, layout, merged)
         if valid_length is not None:
@@ -195,8 +198,7 @@ class BidirectionalCell(HybridRecurrentCell):
 
     def begin_state(self, **kwargs: Any) -> List[Any]:  # type: ignore[override]
         """First states of both cells; the arguments are those of each cell's begin_state."""
-        if self._modified:
-            raise MismatchError(f"{self.name} is inside a modifier cell: call that one")
+        check_not_modified(self)
         return begin_states(self._children.values(), **kwargs)
 
     def unroll(

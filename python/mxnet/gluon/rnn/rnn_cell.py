@@ -19,6 +19,7 @@ from ._base_cell import (
     activate,
     add,
     begin_states,
+    check_not_modified,
     multiply,
     states_info,
     weights_of,
@@ -218,8 +219,7 @@ class _Stack:
 
     def begin_state(self, **kwargs: Any) -> List[Any]:
         """First states of all cells."""
-        if self._modified:
-            raise MismatchError(f"{self.name} is inside a modifier cell: call that one")  # type: ignore[attr-defined]
+        check_not_modified(self)
         return begin_states(self._children.values(), **kwargs)
 
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:

@@ -79,11 +79,8 @@ class VariationalDropoutCell(ModifierCell):
         if self.drop_inputs:
             inputs = op(F, "Dropout")(inputs, p=self.drop_inputs, axes=(axis,))
         merge_inside = True if merge_outputs is None or self.drop_outputs else merge_outputs
-        self.base_cell._modified = False
-        try:
-            outputs, states = self.base_cell.unroll(length, inputs, begin_state, layout, merge_inside, valid_length)
-        finally:
-            self.base_cell._modified = True
+        with self._opened() as base_cell:
+            outputs, states = base_cell.unroll(length, inputs, begin_state, layout, merge_inside, valid_length)
         if self.drop_outputs:
             outputs = op(F, "Dropout")(outputs, p=self.drop_outputs, axes=(axis,))
         merge_outputs = isinstance(outputs, tensor_types) if merge_outputs is None else merge_outputs
