@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Union
+from typing import Any, List, Optional, Tuple, Union
 
 from .. import _core
 from ..base import string_types
@@ -22,20 +22,26 @@ def save(fname: Union[str, os.PathLike], data: Any) -> None:
     if os.fspath(fname).endswith(".safetensors"):
         _safetensors.save(os.fspath(fname), data)
         return
-    names = None
-    if isinstance(data, NDArray):
-        data = [data]
-    elif isinstance(data, dict):
+    names, arrays = names_and_arrays(data, NDArray, "an NDArray")
+    _core.save(os.fspath(fname), arrays, None if names is None else [str(name) for name in names])
+
+
+def names_and_arrays(data: Any, kind: type, what: str) -> Tuple[Optional[List[Any]], List[Any]]:
+    """The names, None where there are none, and the arrays of `what` save() takes: an array of a class, a list or a dictionary
+    of them.
+    """
+    if isinstance(data, kind):
+        return None, [data]
+    if isinstance(data, dict):
         pairs = list(data.items())  # at once: names and arrays belong together, whatever another thread adds meanwhile
-        names, data = [str(name) for name, _ in pairs], [array for _, array in pairs]
-    elif isinstance(data, (list, tuple)):
-        data = list(data)
-    else:
-        raise ValueError(f"given {type(data).__name__}, expected an NDArray, a list or a dictionary of them")
-    _core.save(os.fspath(fname), data, names)
+        return [name for name, _ in pairs], [array for _, array in pairs]
+    if isinstance(data, (list, tuple)):
+        return None, list(data)
+    raise ValueError(f"save: given {type(data).__name__}, expected {what}, a list or a dictionary of them")
 
 
-def _unpacked(loaded: Any) -> Union[List[NDArray], Dict[str, NDArray]]:
+def unpacked(loaded: Any) -> Any:
+    """A list of the arrays that were loaded, or a dictionary where they have names."""
     arrays, names = loaded
     return dict(zip(names, arrays)) if names else arrays
 
@@ -44,9 +50,9 @@ def load(fname: Union[str, os.PathLike]) -> Any:
     """What `save` has written: a list, or a dictionary."""
     if os.fspath(fname).endswith(".safetensors"):
         return _safetensors.load(os.fspath(fname))
-    return _unpacked(_core.load(os.fspath(fname), False))
+    return unpacked(_core.load(os.fspath(fname), False))
 
 
 def load_frombuffer(buf: Union[str, bytes]) -> Any:
     """As `load`, from the file's bytes."""
-    return _unpacked(_core.load_buffer(buf.encode("latin-1") if isinstance(buf, str) else bytes(buf), False))
+    return unpacked(_core.load_buffer(buf.encode("latin-1") if isinstance(buf, str) else bytes(buf), False))

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Union
 from .. import _core
 from ..base import string_types
 from ..ndarray import _safetensors
+from ..ndarray.utils import names_and_arrays, unpacked
 from ..numpy import ndarray
 
 __all__ = ["load", "save"]
@@ -22,24 +23,17 @@ def save(file: Union[str, os.PathLike], arr: Any) -> None:
     if os.fspath(file).endswith(".safetensors"):
         _safetensors.save(os.fspath(file), arr)
         return
-    names = None
-    if isinstance(arr, ndarray):
-        arr = [arr]
-    elif isinstance(arr, dict):
-        names, arr = list(arr), list(arr.values())
-        if not all(isinstance(name, string_types) for name in names):
-            raise TypeError("save: given a dictionary with other keys, expected texts")
-    elif not isinstance(arr, (list, tuple)):
-        raise ValueError(f"save: given {type(arr).__name__}, expected an mx.np array, a list or a dictionary of them")
-    for array in arr:
+    names, arrays = names_and_arrays(arr, ndarray, "an mx.np array")
+    if not all(isinstance(name, string_types) for name in names or ()):
+        raise TypeError("save: given a dictionary with other keys, expected texts")
+    for array in arrays:
         if not isinstance(array, ndarray):
             raise TypeError(f"save: given {type(array).__name__} among the arrays, expected mx.np arrays")
-    _core.save(os.fspath(file), arr, names)
+    _core.save(os.fspath(file), arrays, names)
 
 
 def load(file: Union[str, os.PathLike]) -> Union[List[ndarray], Dict[str, ndarray]]:
     """What `save` has written: a list, or a dictionary."""
     if os.fspath(file).endswith(".safetensors"):
         return {name: array.as_np_ndarray() for name, array in _safetensors.load(os.fspath(file)).items()}
-    arrays, names = _core.load(os.fspath(file), True)
-    return dict(zip(names, arrays)) if names else arrays
+    return unpacked(_core.load(os.fspath(file), True))
