@@ -188,11 +188,11 @@ class ImageIter(io.DataIter):
             if self.last_batch_handle == "roll_over":
                 self._kept = samples
                 raise StopIteration
-            samples = self._filled_up(samples, pad)
+            samples = self._filled_up(samples)
             self._allow_read = False
         return self._batch(samples, pad)
 
-    def _filled_up(self, samples: List[Any], pad: int) -> List[Any]:
+    def _filled_up(self, samples: List[Any]) -> List[Any]:
         """From the start of the data, as often as it takes."""
         while len(samples) < self.batch_size:
             self.cur = 0

@@ -123,10 +123,10 @@ def _matmul(n: Any) -> Any:
         return sym.dot(n.sym(0), n.sym(1))
     if right <= 2:
         return sym.dot(n.sym(0), n.sym(1))
-    return _stacked_product(n, left, right)
+    return _stacked_product(n, left)
 
 
-def _stacked_product(n: Any, left: int, right: int) -> Any:
+def _stacked_product(n: Any, left: int) -> Any:
     """Products of stacks of matrices, whose leading sizes follow NumPy's rules."""
     a, b = n.shape(0), n.shape(1)
     first, second = n.sym(0), n.sym(1)
@@ -204,13 +204,13 @@ def _pool(n: Any, kind: str, **more: Any) -> Any:
     before, behind = _padding(n, kernel, stride, dilate)
     data, convention = n.sym(), "full" if n.attrs.get("ceil_mode", 0) else "valid"
     if before != behind and kind == "avg" and not more["count_include_pad"]:
-        return _average_inside(n, data, before, behind, convention, kernel=kernel, stride=stride)
+        return _average_inside(data, before, behind, convention, kernel=kernel, stride=stride)
     if before != behind:
         data, before = _padded(data, before, behind, -np.inf if kind == "max" else 0.0), [0] * rank
     return sym.Pooling(data, pool_type=kind, kernel=kernel, stride=stride, pad=before, pooling_convention=convention, **more)
 
 
-def _average_inside(n: Any, data: Any, before: Any, behind: Any, convention: str, **window: Any) -> Any:
+def _average_inside(data: Any, before: Any, behind: Any, convention: str, **window: Any) -> Any:
     """Averages that leave out padding which differs between the sides: sums, divided by sums of ones."""
     sums = [
         sym.Pooling(_padded(value, before, behind), pool_type="sum", pooling_convention=convention, **window)
