@@ -127,6 +127,25 @@ def test_arrays_that_are_saved_may_change_hands_meanwhile(tmp_path):
     assert [array.asscalar() for array in mx.nd.load(file)] == [1]
 
 
+class LookedAtAgain(dict):
+    """A dictionary to which another thread adds before each look at its arrays."""
+
+    def values(self):
+        self.setdefault("late", mx.np.zeros(1))
+        return super().values()
+
+    def items(self):
+        self.values()
+        return super().items()
+
+
+def test_arrays_of_numpys_kind_that_are_saved_may_change_hands_meanwhile(tmp_path):
+    """Names and arrays are those of one look, here the first one that sees any array."""
+    file = str(tmp_path / "arrays")
+    mx.npx.save(file, LookedAtAgain(a=mx.np.ones(1)))
+    assert {name: array.item() for name, array in mx.npx.load(file).items()} == {"a": 1, "late": 0}
+
+
 def with_store():
     store = mx.kv.create("local")
     store.init("w", mx.nd.zeros((600, 600)))
