@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mxnet as mx
+from which_binding import ON_CTYPES
 
 
 class Counter(threading.Thread):
@@ -48,7 +49,7 @@ def product():
     return mx.nd.dot(a, mx.nd.dot(a, a))
 
 
-@pytest.mark.skipif("_ctypes" in mx.nd.NDArray.__mro__[1].__module__, reason="it gives the interpreter up before the call too")
+@pytest.mark.skipif(ON_CTYPES, reason="it gives the interpreter up before the call too")
 def test_a_list_may_be_emptied_while_its_arrays_are_in_use(counter):
     """By another thread, while the call runs without the interpreter: the call has them until it ends."""
     arrays, stopped, failures = [], threading.Event(), []

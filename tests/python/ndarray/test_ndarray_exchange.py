@@ -9,9 +9,10 @@ import pickle
 import mxnet as mx
 import numpy as np
 import pytest
+from which_binding import ON_CTYPES
 
 # A class in Python cannot export buffers on all supported versions.
-needs_native = pytest.mark.skipif("_ctypes" in mx.nd.NDArray.__mro__[1].__module__, reason="needs the native binding")
+needs_native = pytest.mark.skipif(ON_CTYPES, reason="needs the native binding")
 TYPES = ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool"]
 
 

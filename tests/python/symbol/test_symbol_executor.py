@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mxnet.executor import Executor
 from small_symbol import expected, network, parameters
+from which_binding import ON_CTYPES
 
 
 def test_bind_takes_lists_and_dictionaries():
@@ -204,7 +205,7 @@ def test_shared_buffer_is_filled_and_used():
     np.testing.assert_allclose(second.arg_dict["data"].asnumpy(), np.full((2, 2), 3))
 
 
-@pytest.mark.skipif(mx.nd.NDArray.__mro__[1].__module__.startswith("mxnet._ctypes"),
+@pytest.mark.skipif(ON_CTYPES,
                     reason="collections of garbage come between the statements of a binding in Python")
 def test_shared_buffer_has_its_own_arrays_when_something_else_binds_meanwhile():
     buffer, binding = {}, []
