@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How OpenMP's threads wait beside other programs. Between two regions, and for the last of a
 // region, GNU OpenMP looks for milliseconds before it sleeps. On a machine that has nothing else to
-// do this makes a region of 1 us out of one of 20. Where another program has the core of the thread
-// that is waited for, it takes away the core that this thread could have, at each of thousands of
-// regions.
+// do this makes a region many times shorter ("Who begins regions" in docs/engine.md). Where another
+// program has the core of the thread that is waited for, it takes away the core that this thread
+// could have, at each of thousands of regions.
 #pragma once
 #include <cstdint>
 #include <latch>

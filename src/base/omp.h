@@ -50,8 +50,8 @@ void hold_omp_pool();
 int granted_threads(int threads);
 // Ends the pool that the calling thread's regions have left, if there is one. GNU OpenMP lets all
 // its threads sleep between regions as soon as it has more of them than there are cores: a region
-// of the workers then begins after 20 us and more instead of 1. So a thread that is to begin no
-// more regions for now, since it waits for workers that do, gives its pool up.
+// of the workers then begins as late as those threads wake up (docs/engine.md). So a thread that is
+// to begin no more regions for now, since it waits for workers that do, gives its pool up.
 void release_omp_pool() noexcept;
 // While one lives, regions that the calling thread begins are so wide; those of one thread make no
 // pool.

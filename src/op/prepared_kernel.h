@@ -83,7 +83,7 @@ inline constexpr SampleInputs kNoSamples = 0, kAllSamples = std::numeric_limits<
 
 // A graph looks for each of its kernels several times while it is compiled, so this thread
 // remembers what it has found, and forgets here what it has not looked for since the last call.
-// When a plan is made; descriptions take 15 to 40 kB each.
+// When a plan is made; descriptions are large.
 void forget_unasked_kernels();
 
 // Of an operator by its name. Call before main, as MX_OP is. Samples are a promise for arrays of as

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kCCallCategory = "MXNET_C_API";
 
-// By way of a string: fmt::format_to would compile half of fmt here, 58 kB, and is slower.
+// By way of a string: fmt::format_to would compile half of fmt here, and is slower.
 template <class... Args>
 void append_format(std::string& out, fmt::format_string<Args...> format, Args&&... args) {
   out += fmt::format(format, std::forward<Args>(args)...);

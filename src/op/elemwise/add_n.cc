@@ -23,7 +23,7 @@ struct AddParams {
 };
 
 // 8 KiB of float: the running sum and a piece of one input fit the first-level cache, where they
-// begin with a line: vectors that lie across two take a tenth to a half longer.
+// begin with a line: vectors that lie across two take longer.
 constexpr int64_t kBlock = 2048;
 
 // to[i] = x[i] + y[i], of whatever types.

@@ -115,7 +115,7 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
 }
 
 // A graph asks for each layer several times, as it grows and when it is laid out, and networks have
-// many layers of the same sizes; oneDNN takes up to half a millisecond for one answer.
+// many layers of the same sizes; oneDNN takes its time for each answer.
 struct Known {
   static constexpr int64_t kMost = 128;
   Desc desc;

@@ -261,8 +261,8 @@ bool reads_narrow(const Signature& signature) {
 }
 
 // A graph asks for each layer several times, as it grows and when it is laid out, and networks have
-// many layers of the same sizes: half of the time that a transformer's plan took. Descriptions are
-// large.
+// many layers of the same sizes: asking anew is what making a plan would mostly do. Descriptions
+// are large.
 struct Known {
   static constexpr int64_t kMost = 32;
   Types types;

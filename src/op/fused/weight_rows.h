@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of weights leave their primitives in squares of channels by filters; parameters are
-// rows. oneDNN's own step between the two takes two to three times as long as memory does.
+// rows. oneDNN's own step between the two takes longer than memory does (docs/onednn.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -24,7 +24,7 @@ inline std::vector<Walk> plan_walk(std::vector<Walk> dims, bool as_from) {
     const bool by_from = a.to == b.to || (as_from && a.from != b.from);
     return by_from ? a.from > b.from : a.to > b.to;
   };
-  // Of a few dimensions: std::stable_sort is 6 kB of code.
+  // Of a few dimensions: std::stable_sort would be more code than this file.
   for (auto d = dims.begin(); d != dims.end(); ++d)
     std::rotate(std::upper_bound(dims.begin(), d, *d, before), d, d + 1);
   std::vector<Walk> joined;

@@ -156,7 +156,7 @@ struct WholeAngle {
   const int whole = int{beyond1 > 0} + int{beyond2 > 0} + int{beyond3 > 0};
   return {a < 0 ? -whole : whole, doubt};
 }
-// Then that of the C library is asked. (A call: in every loop of integers it would be 20 kB.)
+// Then that of the C library is asked. (A call: it would be long code in every loop of integers.)
 [[gnu::noinline]] inline int whole_arc_tangent(double a, double b) {
   const WholeAngle angle = whole_angle(a, b);
   return angle.doubt ? static_cast<int>(std::atan2(a, b)) : angle.whole;

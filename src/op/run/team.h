@@ -9,8 +9,8 @@ namespace mxnet {
 
 // For num_threads(...) of a region that has work for `threads`: the calling thread's whole pool,
 // of which the others only come and go. GNU OpenMP ends the members of a pool that a region has no
-// use for, and makes new ones for the next region, 10 to 30 us each: of 64 threads it made 61 anew
-// after each region of three.
+// use for, and makes new ones for the next region, at ten times what it costs: of 64 threads 61
+// after each region of three ("Who begins regions" in docs/engine.md).
 inline int team_of(int threads) {
   if (threads <= 1) return 1;
   hold_omp_pool();
