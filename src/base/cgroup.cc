@@ -127,15 +127,6 @@ std::optional<double> cgroup_cpu_quota(const std::string& root) {
   return tightest;
 }
 
-std::optional<uint64_t> cgroup_memory_limit(const std::string& root) {
-  std::optional<uint64_t> tightest;
-  for (const Group& group : groups_of(root, "memory")) {
-    const auto memory = memory_of(group);
-    if (memory.has_value()) tightest = std::min(tightest.value_or(memory->limit), memory->limit);
-  }
-  return tightest;
-}
-
 void cgroup_restrict_memory(HostMemory& memory, const std::string& root) {
   for (const Group& group : groups_of(root, "memory")) {
     const auto limit = memory_of(group);

@@ -37,13 +37,21 @@ class FakeRoot : public testing::Test {
   std::string root;
 };
 
-class Cgroup : public FakeRoot {};
+class Cgroup : public FakeRoot {
+ protected:
+  static constexpr uint64_t kUnlimited = uint64_t{1} << 62;
+  uint64_t memory_left() const {
+    HostMemory memory{.total = kUnlimited, .available = kUnlimited};
+    cgroup_restrict_memory(memory, root);
+    return memory.total;
+  }
+};
 class Memory : public FakeRoot {};
 class Topology : public FakeRoot {};
 
 TEST_F(Cgroup, NoneMeansNoLimit) {
   EXPECT_FALSE(cgroup_cpu_quota(root).has_value());
-  EXPECT_FALSE(cgroup_memory_limit(root).has_value());
+  EXPECT_EQ(memory_left(), kUnlimited);
 }
 
 TEST_F(Cgroup, Version2OfAContainer) {
@@ -51,7 +59,7 @@ TEST_F(Cgroup, Version2OfAContainer) {
   file("/sys/fs/cgroup/cpu.max", "150000 100000\n");
   file("/sys/fs/cgroup/memory.max", "1073741824\n");
   EXPECT_DOUBLE_EQ(cgroup_cpu_quota(root).value_or(0), 1.5);
-  EXPECT_EQ(cgroup_memory_limit(root).value_or(0), 1024 * kMiB);
+  EXPECT_EQ(memory_left(), 1024 * kMiB);
 }
 
 TEST_F(Cgroup, Version2TightestAncestorWins) {
@@ -62,7 +70,7 @@ TEST_F(Cgroup, Version2TightestAncestorWins) {
   file("/sys/fs/cgroup/jobs/memory.max", "104857600\n");
   file("/sys/fs/cgroup/jobs/job_7/step/memory.max", "max\n");
   EXPECT_DOUBLE_EQ(cgroup_cpu_quota(root).value_or(0), 2);
-  EXPECT_EQ(cgroup_memory_limit(root).value_or(0), 100 * kMiB);
+  EXPECT_EQ(memory_left(), 100 * kMiB);
 }
 
 TEST_F(Cgroup, GroupOutsideTheContainersViewIsSkipped) {
@@ -77,7 +85,7 @@ TEST_F(Cgroup, Version1OfAContainer) {
   file("/sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us", "100000\n");
   file("/sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "52428800\n");
   EXPECT_DOUBLE_EQ(cgroup_cpu_quota(root).value_or(0), 3);
-  EXPECT_EQ(cgroup_memory_limit(root).value_or(0), 50 * kMiB);
+  EXPECT_EQ(memory_left(), 50 * kMiB);
 }
 
 TEST_F(Cgroup, Version1WithoutLimit) {
@@ -86,7 +94,7 @@ TEST_F(Cgroup, Version1WithoutLimit) {
   file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
   file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_FALSE(cgroup_cpu_quota(root).has_value());
-  EXPECT_FALSE(cgroup_memory_limit(root).has_value());
+  EXPECT_EQ(memory_left(), kUnlimited);
 }
 
 TEST_F(Cgroup, NonsenseIsNoLimit) {
@@ -94,7 +102,7 @@ TEST_F(Cgroup, NonsenseIsNoLimit) {
   file("/sys/fs/cgroup/cpu.max", "many some\n");
   file("/sys/fs/cgroup/memory.max", "-17\n");
   EXPECT_FALSE(cgroup_cpu_quota(root).has_value());
-  EXPECT_FALSE(cgroup_memory_limit(root).has_value());
+  EXPECT_EQ(memory_left(), kUnlimited);
 }
 
 TEST_F(Memory, IsTheMachinesWithoutGroups) {
