@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <exception>
-#include <memory>
 #include <new>
 
 #include <fmt/format.h>

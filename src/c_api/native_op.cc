@@ -9,7 +9,6 @@
 #include <charconv>
 #include <deque>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <type_traits>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <type_traits>
 #include <variant>
 
 #include "c_api/guard.h"

@@ -3,7 +3,6 @@
 #include "storage/ready_event.h"
 
 #include <exception>
-#include <memory>
 #include <utility>
 
 namespace mxnet {

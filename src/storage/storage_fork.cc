@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "base/fork_order.h"

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <mutex>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a single-shot detector should predict at each anchor: matches the anchors with the true
 // boxes and picks negative samples.
-#include <numeric>
 
 #include "op/detect/matching.h"
 #include "op/detect/multibox.h"

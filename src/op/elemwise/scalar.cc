@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes operators of the binary rows with a number on one side, under the names of both front ends.
-#include <string>
 
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"

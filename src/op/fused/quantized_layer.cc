@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 #include "op/fused/quantized_weight.h"
 #include "op/quantize/byte_layers.h"

@@ -7,7 +7,6 @@
 #include <array>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #include "base/error.h"
 #include "base/simd.h"

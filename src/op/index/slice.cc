@@ -3,7 +3,6 @@
 // it, and writing a gradient back into zeros, is common to all.
 #include <fmt/format.h>
 
-#include <cstring>
 #include <type_traits>
 
 #include "base/error.h"

@@ -5,7 +5,6 @@
 #include "op/index/unique.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "op/loops/convert.h"

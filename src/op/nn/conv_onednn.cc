@@ -3,8 +3,6 @@
 // deconvolution uses the same three, in other roles.
 #include "op/nn/conv_onednn.h"
 
-#include <algorithm>
-
 #include "op/nn/bias.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/nn/trilinear_grad.h"

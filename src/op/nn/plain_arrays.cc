@@ -3,7 +3,6 @@
 #include "op/nn/plain_arrays.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "op/loops/half_arrays.h"

@@ -3,7 +3,6 @@
 // prelu, whose slope is learnt for each channel, and rrelu, which draws it while training.
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "base/error.h"
 #include "op/generators/random_key.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Update operators of one parameter: each is a rule, its states and its numbers. The mp_ forms keep
 // a float32 master copy of a half-precision weight.
-#include <string>
 
 #include "op/optim/update_op.h"
 #include "op/run/gpu.h"

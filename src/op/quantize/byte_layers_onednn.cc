@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of bytes as primitives of oneDNN. Bytes come and sums go in plain rows; what lies between
 // is in its own layouts.
-#include <array>
 #include <limits>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include "op/rnn/gathered.h"
 
 #include <array>
-#include <cstring>
 
 #include "ndarray/made_of_values.h"
 #include "op/op_builder.h"

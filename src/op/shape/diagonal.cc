@@ -2,7 +2,6 @@
 // Diagonals taken out of arrays, and arrays made of them: each the other's gradient.
 #include <fmt/format.h>
 
-#include <cstring>
 #include <string>
 
 #include "base/error.h"

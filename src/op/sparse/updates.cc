@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimizers under row_sparse gradients: their dense kernels run on the rows that the gradient has
 // (lazy updates), or on all rows with zeros for a missing gradient, in place.
-#include <algorithm>
 #include <cstring>
 
 #include "op/params/update_scalars.h"
