@@ -8,6 +8,7 @@ servers, which run `python -m mxnet.kvstore`, or, where the command is no Python
 """
 
 import argparse
+import ctypes
 import os
 import shlex
 import shutil
@@ -186,6 +187,16 @@ def waits_forever(folder, count):
     return 0 < len(rest) < count and all(is_stopped(os.path.join(folder, f"{rank}.process")) for rank in rest)
 
 
+def end_with(launcher):
+    """Has this process get SIGTERM when the launcher ends, in whatever way: killed, it could tell nobody."""
+    PR_SET_PDEATHSIG = 1  # of Linux; elsewhere there is no such call
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
+        if os.getppid() != launcher:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main(arguments=None):
     options = parse(arguments)
     extra = variables(options)
@@ -198,7 +209,8 @@ def main(arguments=None):
         sys.exit(f"launch.py: {command[0]} not found: install it (Debian: {package})")
     folder = tempfile.mkdtemp()
     try:
-        job = subprocess.Popen(command, env={**os.environ, **extra, "LAUNCH_STATUS_FOLDER": folder})
+        launcher = os.getpid()
+        job = subprocess.Popen(command, env={**os.environ, **extra, "LAUNCH_STATUS_FOLDER": folder}, preexec_fn=lambda: end_with(launcher))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda which, _: job.send_signal(which))
         status = None

@@ -25,16 +25,6 @@ bool Bunch::suits(Arrays values, const NDArray& to, Arrays outs) {
          std::all_of(outs.begin(), outs.end(), plain);
 }
 
-// Everything is read before anything is written: a key that is to see what an earlier one of the
-// call writes must wait for it. What is written of one memory counts as one piece of it.
-bool Bunch::reads_what_is_written(Arrays values) {
-  return std::any_of(values.begin(), values.end(), [&](const NDArray& value) {
-    const UsedVariables::Use& use = used_[value.var()];
-    const char* const data = value.data_as<char>();
-    return use.written && data < use.last && use.first < data + value.bytes();
-  });
-}
-
 void Bunch::begin(CollectiveKind kind, DType dtype) {
   contents_ = std::make_shared<Contents>();
   contents_->kind = kind;
@@ -43,7 +33,6 @@ void Bunch::begin(CollectiveKind kind, DType dtype) {
 
 void Bunch::append(const Piece& piece, const Place* values, const Place* targets) {
   Contents& all = *contents_;
-  const std::size_t bytes = static_cast<std::size_t>(piece.count) * dtype_size(all.dtype);
   all.count += piece.count;
   all.pieces.push_back(piece);
   for (const Place& value : std::span(values, piece.values)) {
@@ -55,8 +44,6 @@ void Bunch::append(const Piece& piece, const Place* values, const Place* targets
   for (const Place& target : std::span(targets, piece.targets)) {
     UsedVariables::Use& use = used_[target.var];
     if (!use.written) writes_.push_back(target.var);
-    use.first = use.written ? std::min<const char*>(use.first, target.data) : target.data;
-    use.last = std::max<const char*>(use.last, target.data + bytes);
     use.written = true;
     all.targets.push_back(target);
   }
@@ -70,7 +57,7 @@ bool Bunch::add(CollectiveKind kind, const Key& key, Arrays values, const NDArra
     const bool fits = contents_->kind == kind && contents_->dtype == like.dtype() &&
                       bytes + static_cast<int64_t>(like.bytes()) <= kBunchBytes;
     refused_ = fits ? nullptr : &key;
-    if (!fits || reads_what_is_written(values)) return false;
+    if (!fits) return false;
   } else {
     begin(kind, like.dtype());
   }

@@ -38,7 +38,7 @@ class Bunch {
   // `to` and every array of `outs` becomes the sum of the values over all processes; with send(),
   // `to` becomes a part of the memory in which the bunch travels, so that nothing is copied to it,
   // and must live until then. False, and nothing is added: what is there is to be sent first.
-  // REQUIRES: suits(...).
+  // REQUIRES: suits(...), and no value lies where another key of the call is written.
   bool add(const Key& key, Arrays values, NDArray& to, Arrays outs);
   // The same of a key whose value all processes take over from rank 0; not both in one bunch.
   bool add_broadcast(const Key& key, const NDArray& value);
@@ -90,7 +90,6 @@ class Bunch {
   // bunch.cc
   bool add(CollectiveKind kind, const Key& key, Arrays values, const NDArray& like, NDArray* sum,
            Arrays targets);
-  bool reads_what_is_written(Arrays values);
   void begin(CollectiveKind kind, DType dtype);
   void append(const Piece& piece, const Place* values, const Place* targets);
   void fill_from_matched();
@@ -112,7 +111,7 @@ class Bunch {
   std::shared_ptr<Contents> contents_;  // null: empty, or all has come again so far
   Known* repeated_ = nullptr;           // which then is this one; in known_
   Matched matched_;
-  const Key* refused_ = nullptr;         // by the last add(), for its size or type
+  const Key* refused_ = nullptr;         // by the last add()
   std::vector<Var*> reads_, writes_;     // of contents_, each once
   std::vector<Place> values_, targets_;  // of the key at hand; members, to allocate nothing
   UsedVariables used_;

@@ -46,12 +46,15 @@ struct CollectiveRequest {
   // save time, those that give other lists of the same names, or single ones, get the same results.
   std::shared_ptr<const RequestList> list;
   SharedPlace place;  // where others find `data`, of a group that shares memory
-  // Called once, on a thread of the group that must not be kept: null, or what went wrong.
+  // Called once, on a thread of the group that must not be kept: null, or what went wrong. What it
+  // holds lives on where a process is lost: others may still read and write `data`.
   std::function<void(std::exception_ptr)> done;
 };
 
-// What a worker asks of one server. Urgent calls leave first, and small ones may overtake big ones:
-// what is to come after a call is called when that is done.
+// What a worker asks of one server. Its functions, and what they hold, live as long as somebody may
+// read or write its memory, which may be longer than until `done` where a process is lost. Urgent
+// calls leave first, and small ones may overtake big ones: what is to come after a call is called
+// when that is done.
 struct ServerCall {
   int server = 0;
   std::string head;            // says what is asked, and what the body is; short
@@ -64,11 +67,13 @@ struct ServerCall {
   std::function<void(std::exception_ptr)> done;
 };
 
-// What a server says to that. `keep` holds `data` until it has left.
+// What a server says to that. `keep` holds `data` as long as somebody may read it: until it has
+// left, or, when a process was lost meanwhile, for good. `under_way` goes when it has left or never
+// will.
 struct Answer {
   const void* data = nullptr;
   int64_t bytes = 0;
-  std::shared_ptr<const void> keep;
+  std::shared_ptr<const void> keep, under_way;
   ErrorCode code = ErrorCode::kGeneric;  // of `error`
   std::string error;                     // empty: none
 };

@@ -335,8 +335,9 @@ void Server::pull(ServedCall& call, Entry& entry) {
         } else {
           answer.data = value.size() == 0 ? nullptr : value.data();
           answer.bytes = static_cast<int64_t>(value.bytes());
-          answer.keep = std::shared_ptr<const void>(answer.data,
-                                                    [complete, value](const void*) { complete(); });
+          answer.keep = std::make_shared<const NDArray>(value);
+          answer.under_way =
+              std::shared_ptr<const void>(answer.data, [complete](const void*) { complete(); });
         }
         promise->keep(answer);
       },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operations of a bunch read and write.
+// What the operations of a call read and write.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +11,14 @@ class Var;
 
 namespace mxnet::kvstore {
 
-// A table of variables that is filled and cleared for each bunch, and allocates only while it
-// grows. One thread at a time.
+// A table of variables that is filled and cleared for each call or bunch, and allocates only while
+// it grows. One thread at a time.
 class UsedVariables {
  public:
   struct Use {
     const Var* var = nullptr;
     uint64_t bunch = 0;  // other than the present one: the place is free
     bool read = false, written = false;
-    const char *first = nullptr, *last = nullptr;  // what is written, and what lies between
   };
 
   Use& operator[](const Var* var);

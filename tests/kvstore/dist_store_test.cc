@@ -148,13 +148,14 @@ TEST(DistStore, UpdatersSeeEachOfTheKeysThatTravelTogether) {
   EXPECT_EQ(floats(outs[2])[0], 4);
 }
 
-TEST(DistStore, AKeyReadsWhatAnEarlierOneOfTheCallHasWritten) {
+TEST(DistStore, AKeyReadsNothingThatAnEarlierOneOfTheCallWrites) {
   Job job(1);
   job.stores[0]->init(Some{1, 2}, Arrays{filled({2}, 0), filled({2}, 0)});
   const NDArray between = filled({2}, 5), out = filled({2}, 0);
   job.stores[0]->push_pull(Some{1, 2}, Arrays{filled({2}, 3), between}, Some{1, 2},
                            Arrays{between, out}, 0);
-  EXPECT_EQ(floats(out)[0], 3);
+  EXPECT_EQ(floats(between)[0], 3);
+  EXPECT_EQ(floats(out)[0], 5);
 }
 
 TEST(DistStore, AFailureIsNotForgottenByAListInPlace) {

@@ -102,6 +102,26 @@ TEST_P(LocalStores, PushPullIntoOverlappingWindowsReadsBeforeItWrites) {
   EXPECT_EQ(floats(low), expected);
 }
 
+TEST_P(LocalStores, PushPullReadsTheValuesOfAllKeysBeforeItWrites) {
+  const Shape shape{2};
+  for (const bool updated : {false, true}) {
+    const int a = updated ? 3 : 1, b = a + 1;
+    store_->init(Some{a, b}, Arrays{filled(shape, 0), filled(shape, 0)});
+    if (updated) {
+      store_->set_updater(
+          [](const Key&, const NDArray& pushed, const NDArray& stored) { pushed.copy_to(stored); });
+    }
+    const Arrays values{filled(shape, 1), filled(shape, 2), filled(shape, 10), filled(shape, 20)};
+    const Arrays outs{values[2], values[0], filled(shape, 0), values[3]};
+    const Some keys{a, a, b, b};
+    store_->push_pull(keys, values, keys, outs, 0);
+    EXPECT_EQ(floats(values[0])[0], 3);
+    EXPECT_EQ(floats(values[2])[0], 3) << "written by the first key";
+    EXPECT_EQ(floats(outs[2])[0], 30) << "of what was there before";
+    EXPECT_EQ(pulled(*store_, b, shape)[0], 30);
+  }
+}
+
 TEST_P(LocalStores, PushPullOfDifferentKeysIsAPushAndAPull) {
   const Shape shape{2};
   store_->init(Some{"a", "b"}, Arrays{filled(shape, 1), filled(shape, 2)});

@@ -29,6 +29,7 @@ inline kvstore::ServedCall served_as(const kvstore::ServerCall& call, int worker
     void* to = room(answer.bytes);
     if (answer.bytes > 0) std::memcpy(to, answer.data, static_cast<std::size_t>(answer.bytes));
     answer.keep.reset();
+    answer.under_way.reset();
     done(nullptr);
   };
   return served;

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C anywhere in or beside a `with` block of the package leaves what the thread has at hand as it was."""
 
+import contextlib
+
 import pytest
 from test_autograd_interrupts import interrupted_at
 
 import mxnet as mx
-from mxnet import libinfo
-
-pytestmark = pytest.mark.skipif(not libinfo.wants_native_binding(), reason="methods of the binding on ctypes are Python's, which an interrupt can cut off")
 
 
 def at_hand():
@@ -59,6 +58,15 @@ def test_an_interrupt_leaves_what_was_at_hand(body):
         assert at_hand() == before, step
         step += 1
     assert step > 4
+
+
+def test_a_scope_may_be_entered_by_a_stack_of_exits():
+    before = at_hand()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mx.cpu(1))
+        stack.enter_context(mx.util.np_array())
+        assert mx.current_context() == mx.cpu(1) and mx.util.is_np_array()
+    assert at_hand() == before
 
 
 def test_scopes_say_what_they_cannot_do():

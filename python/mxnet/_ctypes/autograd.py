@@ -4,25 +4,22 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from .functions import _value
+from .functions import _value, exchanged
 from .lib import _LIB, MXCallbackList, NDArrayHandle, c_array, check_call
 from .ndarray import handles_of, wrap_all
-
-
-def _set_flag(function: Any, on: bool) -> bool:
-    return _value(ctypes.c_int, function, int(bool(on))) != 0
+from .scopes import Scope, Step, take
 
 
 def set_recording(on: bool) -> bool:
     """Switches recording; gives what it was."""
-    return _set_flag(_LIB.MXAutogradSetIsRecording, on)
+    return exchanged(_LIB.MXAutogradSetIsRecording, int(bool(on))) != 0
 
 
 def set_training(on: bool) -> bool:
     """Switches the training mode; gives what it was."""
-    return _set_flag(_LIB.MXAutogradSetIsTraining, on)
+    return exchanged(_LIB.MXAutogradSetIsTraining, int(bool(on))) != 0
 
 
 def is_recording() -> bool:
@@ -35,29 +32,32 @@ def is_training() -> bool:
     return _value(ctypes.c_bool, _LIB.MXAutogradIsTraining)
 
 
-class RecordingScope:
-    """Switches of this thread inside a `with` block; None leaves one alone. May be nested.
+class RecordingScope(Scope):
+    """Switches of this thread inside a `with` block; None leaves one alone. May be nested."""
 
-    The native module's are left whole; of these an interrupt may still cut off the first instruction of `__exit__`.
-    """
+    __slots__ = ("_before", "_switches")
 
-    __slots__ = ("_before", "_recording", "_training")
-
-    def __init__(self, recording: Any, training: Any) -> None:
-        self._recording, self._training = recording, training
-        self._before: List[Tuple[Optional[bool], Optional[bool]]] = []
+    def __init__(self, *switches: Any) -> None:
+        if len(switches) != 2:
+            raise TypeError("RecordingScope: expected recording and training")
+        self._switches = [(setter, bool(on)) for setter, on in zip((set_recording, set_training), switches) if on is not None]
+        self._before: List[List[Step]] = []
 
     def __enter__(self) -> None:
-        before_recording = None if self._recording is None else set_recording(self._recording)
-        before_training = None if self._training is None else set_training(self._training)
-        self._before.append((before_recording, before_training))
+        depth = len(self._before)
+        try:
+            self._before.append([])
+            for setter, on in self._switches:
+                self._before[-1].append((setter, setter(on)))
+        except BaseException:
+            if len(self._before) > depth:
+                take(self._ways_back())
+            raise
 
-    def __exit__(self, *exception: Any) -> None:
-        recording, training = self._before.pop()
-        if recording is not None:
-            set_recording(recording)
-        if training is not None:
-            set_training(training)
+    def _ways_back(self) -> List[Step]:
+        if not self._before:
+            raise IndexError("the scope has been left already")
+        return [*self._before[-1], (self._before.__delitem__, slice(len(self._before) - 1, None))]
 
 
 def mark_variables(variables: Sequence[Any], gradients: Sequence[Any], requests: Sequence[int]) -> None:

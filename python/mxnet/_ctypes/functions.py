@@ -57,6 +57,21 @@ def _value(ctype: Any, function: Any, *arguments: Any) -> Any:
     return out.value
 
 
+_UNSET = -(1 << 31)
+
+
+def exchanged(function: Any, value: int) -> int:
+    """What a setter of the library has found. Nothing is set where an interrupt ends the call."""
+    before = ctypes.c_int(_UNSET)
+    try:
+        check_call(function(value, ctypes.byref(before)))
+        return before.value
+    except BaseException:
+        if before.value != _UNSET:
+            function(before.value, ctypes.byref(ctypes.c_int()))
+        raise
+
+
 def _array(function: Any, *arguments: Any, numpy: bool = False) -> Any:
     handle = NDArrayHandle()
     check_call(function(*arguments, ctypes.byref(handle)))
@@ -115,7 +130,7 @@ def notify_shutdown(interrupted: bool) -> None:
 
 def set_bulk_size(size: int) -> int:
     """The number of operations merged into one; gives the old one."""
-    return _value(ctypes.c_int, _LIB.MXEngineSetBulkSize, size)
+    return exchanged(_LIB.MXEngineSetBulkSize, size)
 
 
 def wait_all() -> None:
@@ -174,7 +189,7 @@ def is_np_shape() -> int:
 
 def set_np_shape(mode: int) -> int:
     """Switches NumPy's shapes; gives the old mode."""
-    return _value(ctypes.c_int, _LIB.MXSetIsNumpyShape, int(mode))
+    return exchanged(_LIB.MXSetIsNumpyShape, int(mode))
 
 
 def seed(state: int) -> None:

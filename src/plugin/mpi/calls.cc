@@ -130,13 +130,14 @@ void Calls::close(const std::exception_ptr& error) {
     unsent.swap(answers_);
   }
   // Operations on a server end when what they answer with has left, which it never will: the end of
-  // the process would wait for them.
+  // the process would wait for them. The memory of what is under way stays: other processes may
+  // look into it until they hear of the loss, and MPI may write there, whenever it is called.
   unsent.clear();
-  std::exchange(kept_, {}).clear();
+  for (auto& [parcel, kept] : kept_) kept.under_way.reset();
   served_changed_.notify_all();
   const std::exception_ptr why = error ? error : left_already();
   for (ServerCall& call : late) call.done(why);
-  for (auto& [id, waiting] : std::exchange(waiting_, {})) waiting.call.done(why);
+  for (auto& [id, waiting] : waiting_) waiting.call.done(why);
 }
 
 bool Calls::turn() {
@@ -184,7 +185,8 @@ void Calls::take_submitted() {
     parcel->head = bytes_of(AnswerHead{0, answering.id, bytes, parcel->slice, 0, failed ? 1 : 0,
                                        static_cast<int32_t>(answer.code)},
                             answer.error, answer.data);
-    if (parcel->bytes > 0) kept_.emplace(parcel.get(), std::move(answer.keep));
+    if (parcel->bytes > 0)
+      kept_[parcel.get()] = {std::move(answer.keep), std::move(answer.under_way)};
     send(parcel);
   }
 }

@@ -114,7 +114,10 @@ class Calls {
   std::multiset<std::shared_ptr<Parcel>, MoreUrgent> outbox_;
   int64_t bytes_sending_ = 0;
   // What an answer's body lies in, until all of it has left.
-  std::map<const Parcel*, std::shared_ptr<const void>> kept_;
+  struct Kept {
+    std::shared_ptr<const void> body, under_way;
+  };
+  std::map<const Parcel*, Kept> kept_;
   std::vector<MPI_Request> requests_;  // of each, what is to be done when it has ended:
   std::vector<Ended> ends_;
   std::map<uint64_t, Waiting> waiting_;  // for answers

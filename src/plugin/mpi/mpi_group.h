@@ -104,7 +104,8 @@ class MpiGroup final : public kvstore::ProcessGroup {
 
   // The thread's own.
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
-  std::map<uint64_t, std::deque<kvstore::CollectiveRequest>> pending_;  // by id, oldest first
+  using Rounds = std::map<uint64_t, std::deque<kvstore::CollectiveRequest>>;
+  Rounds pending_, given_up_;                 // by id, oldest first; by a loss
   std::set<uint64_t> split_;                  // lists, of which only the parts are asked for
   std::unique_ptr<Coordinator> coordinator_;  // of rank 0
   uint64_t odds_asked_ = 0;                   // rank 0: wishes when ranks began to be at odds,

@@ -91,8 +91,9 @@ void MpiGroup::lose(int rank, const std::string& why) {
                                 options_.timeout_seconds)
                           : fmt::format("what it sent cannot be read: {}", why);
   lost_.store(rank, std::memory_order_relaxed);
-  auto failed = std::exchange(pending_, {});
-  for (auto& [id, rounds] : failed)
+  // Kept, as long as this process: others may still read and write the memory of one under way.
+  given_up_ = std::exchange(pending_, {});
+  for (auto& [id, rounds] : given_up_)
     for (kvstore::CollectiveRequest& request : rounds) request.done(loss());
   calls_.close(loss());
 }

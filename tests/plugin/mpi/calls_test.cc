@@ -191,32 +191,45 @@ TEST_F(CallsOverMpi, AnAnswerThatNobodyHasRoomForIsAnErrorAndTakenAll) {
   }
 }
 
-// The operation that gave it ends then, however far MPI has come.
-TEST_F(CallsOverMpi, WhatAnAnswerKeepsIsFreeWhenAllIsClosed) {
-  constexpr int kAnswerTag = 2, kAnswersBodyTag = 17;  // of the first call
+// The operation that gave an answer ends when all is closed, however far MPI has come; what MPI may
+// still read stays, on either side.
+TEST_F(CallsOverMpi, WhatIsUnderWayKeepsItsMemoryWhenAllIsClosed) {
+  constexpr int kCallTag = 1, kAnswerTag = 2;
+  constexpr int kAnswersBodyTag = 17, kThirdCallsBodyTag = 20;  // of the first call; of the third
   const std::vector<char> body = pattern(300001);
-  std::weak_ptr<const void> kept[2];
+  std::weak_ptr<const void> kept[2], under_way[2], called_by[2];
   std::vector<Reply> replies(2);
   for (Reply& reply : replies) call("call", body, reply);
   std::vector<ServedCall> all = served(2);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto keep = std::make_shared<const int>(0);
+    const auto keep = std::make_shared<const int>(0), way = std::make_shared<const int>(0);
     kept[i] = keep;
+    under_way[i] = way;
     Answer answer;
     answer.data = body.data();
     answer.bytes = static_cast<int64_t>(body.size());
     answer.keep = keep;
+    answer.under_way = way;
     all[i].answer(std::move(answer));
+    ServerCall another;  // the first of these is on its way too
+    const auto caller = std::make_shared<const int>(0);
+    called_by[i] = caller;
+    another.body = body.data();
+    another.bytes = static_cast<int64_t>(body.size());
+    another.done = [caller](const std::exception_ptr&) {};
+    calls_.submit(std::move(another));
     if (i == 0) calls_.turn();  // its body is on its way, and cannot arrive yet
   }
-  EXPECT_FALSE(kept[0].expired());
-  EXPECT_FALSE(kept[1].expired());
+  for (const auto& some : {kept, under_way, called_by})
+    EXPECT_FALSE(some[0].expired() || some[1].expired());
   calls_.close(std::make_exception_ptr(Error(ErrorCode::kGeneric, "test", "somebody is lost")));
-  EXPECT_TRUE(kept[0].expired());
-  EXPECT_TRUE(kept[1].expired());
+  EXPECT_TRUE(under_way[0].expired());
+  EXPECT_FALSE(kept[0].expired());
+  EXPECT_FALSE(called_by[0].expired());
+  EXPECT_TRUE(kept[1].expired() && under_way[1].expired() && called_by[1].expired());
   EXPECT_EQ(replies[0].error, "somebody is lost");
   std::vector<char> arrived(body.size());  // for the tests behind this one
-  for (const int tag : {kAnswerTag, kAnswersBodyTag})
+  for (const int tag : {kAnswerTag, kAnswersBodyTag, kCallTag, kThirdCallsBodyTag})
     MPI_Recv(arrived.data(), static_cast<int>(arrived.size()), MPI_BYTE, 0, tag, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
 }

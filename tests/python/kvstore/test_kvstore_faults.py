@@ -207,7 +207,8 @@ def test_a_machine_that_stands_still_loses_nobody():
 
 
 @needs_mpi
-def test_ending_the_launcher_ends_all_processes(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_ending_the_launcher_ends_all_processes(tmp_path, number):
     # A file each: a terminal hands over a number and the end of its line one by one, and mpirun mixes what ranks print.
     program = (
         "import os, time, mxnet as mx; s = mx.kv.create('dist_sync'); s._barrier();"
@@ -218,7 +219,7 @@ def test_ending_the_launcher_ends_all_processes(tmp_path):
     while len(os.listdir(tmp_path)) < 2 and job.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     started = [int(process) for process in os.listdir(tmp_path)]
-    job.send_signal(signal.SIGTERM)
+    job.send_signal(number)
     assert job.wait(timeout=AMPLE) != 0
     assert len(started) == 2
     deadline = time.monotonic() + AMPLE
