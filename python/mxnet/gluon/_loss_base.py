@@ -28,8 +28,18 @@ def reshape_like(F: Any, x: Any, y: Any) -> Any:
     return x if isinstance(x, NDArray) and x.shape == y.shape else op(F, "reshape_like")(x, y)
 
 
-def softplus(F: Any, x: Any) -> Any:
-    """log(1 + exp(x))."""
+def logistic(F: Any, pred: Any, label: Any, pos_weight: Any = None) -> Any:
+    """label * log(1 + exp(-pred)) + (1 - label) * log(1 + exp(pred)), the first part times `pos_weight`.
+
+    No part of its gradient is taken from another of nearly the same size, nor has it a kink at 0, as forms of |pred| have.
+    """
+    positive = _softplus(F, -pred) * label
+    if pos_weight is not None:
+        positive = op(F, "broadcast_mul")(positive, pos_weight)
+    return positive + _softplus(F, pred) * (1 - label)
+
+
+def _softplus(F: Any, x: Any) -> Any:
     return op(F, "Activation")(x, act_type="softrelu")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..base import numeric_types  # noqa: F401  (a name of this module in 1.x)
 from ..util import is_np_array
 from ._errors import MismatchError
-from ._loss_base import Loss, apply_weighting as _apply_weighting, reshape_like as _reshape_like, softplus as _softplus
+from ._loss_base import Loss, apply_weighting as _apply_weighting, logistic as _logistic, reshape_like as _reshape_like
 from ._ops import op
 
 __all__ = [
@@ -78,16 +78,8 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         if self._from_sigmoid:
             loss = self._of_probabilities(F, pred, label, pos_weight)
         else:
-            loss = self._of_logits(F, pred, label, pos_weight)
+            loss = _logistic(F, pred, label, pos_weight)
         return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
-
-    @staticmethod
-    def _of_logits(F: Any, pred: Any, label: Any, pos_weight: Any) -> Any:
-        tail = _softplus(F, -op(F, "abs")(pred))
-        if pos_weight is None:
-            return op(F, "relu")(pred) - pred * label + tail
-        factor = op(F, "broadcast_mul")(pos_weight - 1, label) + 1
-        return pred - pred * label + factor * (tail + op(F, "relu")(-pred))
 
     @staticmethod
     def _of_probabilities(F: Any, pred: Any, label: Any, pos_weight: Any) -> Any:
@@ -250,7 +242,7 @@ class LogisticLoss(Loss):
         label = _reshape_like(F, label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) / 2.0
-        loss = op(F, "relu")(pred) - pred * label + _softplus(F, -op(F, "abs")(pred))
+        loss = _logistic(F, pred, label)
         return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
 
 
@@ -322,8 +314,8 @@ class CosineEmbeddingLoss(Loss):
 
     @staticmethod
     def _cosine(F: Any, x: Any, y: Any) -> Any:
-        def length(z: Any) -> Any:
-            return op(F, "sqrt")(op(F, "sum")(op(F, "square")(z), axis=-1)).reshape((-1, 1))
+        def length(z: Any) -> Any:  # by norm: of tiny vectors squares vanish, and the root of 0 has no slope
+            return op(F, "norm")(z, axis=-1).reshape((-1, 1))
 
         dot = op(F, "sum")(x * y, axis=-1).reshape((-1, 1))
         lengths = length(x) * length(y)

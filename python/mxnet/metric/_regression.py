@@ -72,6 +72,8 @@ class _Moments:
         """Adds a batch (Chan's update, exact for any split into batches)."""
         values = numpy.stack([label.ravel(), pred.ravel()]).astype("float64")
         count = values.shape[1]
+        if count == 0:
+            return  # nothing has no mean
         means = values.mean(axis=1)
         inner = values - means[:, None]
         apart = means - self.means
@@ -81,8 +83,9 @@ class _Moments:
         self.count = total
 
     def correlation(self) -> float:
-        """Pearson's."""
-        return float(self.products[0, 1] / math.sqrt(self.products[0, 0] * self.products[1, 1]))
+        """Pearson's; NaN of numbers that are all the same, and of none."""
+        with numpy.errstate(invalid="ignore"):
+            return float(self.products[0, 1] / math.sqrt(self.products[0, 0] * self.products[1, 1]))
 
 
 @register

@@ -38,6 +38,8 @@ struct NormLoops {
                            C b, C c);
   // dgamma += dy * (x - mean) * scale, dbeta += dy.
   void (*add_param_grads)(const C* dy, const C* x, int64_t n, C mean, C scale, C* dgamma, C* dbeta);
+  // to += from, which becomes 0.
+  void (*fold)(C* from, C* to, int64_t n);
   // dy where mask is set, else zero.
   void (*masked)(const C* dy, const uint8_t* mask, C* out, int64_t n);
 

@@ -19,6 +19,9 @@ namespace {
 constexpr double kForwardCost = 4.0, kBackwardCost = 8.0;  // elementary operations an element
 // Portions whose sums are kept apart: enough for many cores, few enough to be added up quickly.
 constexpr int64_t kPortions = 32;
+// Rows of a portion that are added up by themselves: each rounding of a long sum is as large as
+// that.
+constexpr int64_t kRowsOfSum = 16;
 
 // Gamma and beta as numbers of C.
 template <class C>
@@ -118,13 +121,19 @@ void backward_each(const RowNorm& norm, const Tensor& dy, const Tensor& in, cons
         const int64_t end = std::min(rows, last * portion);
         RowReader<C> read_dy(dy, norm.rows, end), read_x(in, norm.rows, end);
         RowWriter<C> write(dx, norm.rows, end);
+        const bool is_long = portion > kRowsOfSum;
+        std::vector<C> some(is_long ? static_cast<std::size_t>(2 * length) : 0);
         for (int64_t row = first * portion; row < end; ++row) {
           const C* d = read_dy(row);
           const C* x = read_x(row);
           const RowMoments moments = moments_again(norm, mean, std, row, x);
-          C* sums = partial + row / portion * 2 * length;
+          C* const all = partial + row / portion * 2 * length;
+          C* const sums = is_long ? some.data() : all;
           loops.add_param_grads(d, x, length, static_cast<C>(moments.mean),
                                 static_cast<C>(moments.inverse_std), sums, sums + length);
+          const int64_t next = row + 1;
+          if (is_long && (next % kRowsOfSum == 0 || next % portion == 0 || next == end))
+            loops.fold(sums, all, 2 * length);
           C* to = write.begin(row);
           double row_sums[2];
           row_gradient(loops, d, x, to, length, moments, g.data(), 1.0, row_sums);

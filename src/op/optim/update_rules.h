@@ -81,37 +81,43 @@ struct RuleBase {
   const T grad_limit;
 };
 
-// As in 1.x the decay is a factor of the weight, not a part of the gradient, so that an infinite
-// weight (of a mask) stays what it is. Rules with momentum make NaN of it. The factor 1 - lr wd is
-// two numbers: one alone is a multiple of 6e-8, which is all of what small rates take off.
+// A weight without `decay` of itself and without a step. As in 1.x the decay is a factor, not a
+// part of the gradient, so that an infinite weight (of a mask) stays what it is; rules with
+// momentum make NaN of it. The factor 1 - decay is two numbers: one alone is a multiple of 6e-8,
+// which is all of what small rates take off.
 template <class T>
-struct Sgd : RuleBase<T> {
-  explicit Sgd(const UpdateScalars& p) : RuleBase<T>(p) { split(); }
-  static constexpr int kStates = 0;
-  MX_RULE_INLINE void take(T rate, T decay, T factor) {
-    RuleBase<T>::take(rate, decay, factor);
-    split();
+class Decay {
+ public:
+  MX_RULE_INLINE explicit Decay(T decay) : kept_(T(1) - decay), rest_((T(1) - kept_) - decay) {
+    // Of one sign, and neither is 0 where the other is not: times infinity they do not make NaN.
+    if (rest_ * kept_ < T(0)) {
+      const T nearer = kKeepsLess * kept_;
+      rest_ += kept_ - nearer;
+      kept_ = nearer;
+    }
+    if (rest_ == T(0)) rest_ = kept_ * T(0x1p-64);  // which moves no weight
   }
-  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
-    return kept * w + (rest * w - this->lr * this->scaled(g));
+  MX_RULE_INLINE T operator()(T w, T rate, T step) const {
+    return kept_ * w + (rest_ * w - rate * step);
   }
 
  private:
-  // Of one sign, and neither is 0 where the other is not: times infinity they do not make NaN.
-  MX_RULE_INLINE void split() {
-    const T decay = this->lr * this->wd;
-    kept = T(1) - decay;
-    rest = (T(1) - kept) - decay;
-    if (rest * kept < T(0)) {
-      const T nearer = kKeepsLess * kept;
-      rest += kept - nearer;
-      kept = nearer;
-    }
-    if (rest == T(0)) rest = kept * T(0x1p-64);  // which moves no weight
-  }
-
   static constexpr T kKeepsLess = T(1) - std::numeric_limits<T>::epsilon();
-  T kept, rest;
+  T kept_, rest_;
+};
+
+template <class T>
+struct Sgd : RuleBase<T> {
+  explicit Sgd(const UpdateScalars& p) : RuleBase<T>(p), decay(this->lr * this->wd) {}
+  static constexpr int kStates = 0;
+  MX_RULE_INLINE void take(T new_rate, T new_decay, T factor) {
+    RuleBase<T>::take(new_rate, new_decay, factor);
+    decay = Decay<T>(this->lr * this->wd);
+  }
+  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
+    return decay(w, this->lr, this->scaled(g));
+  }
+  Decay<T> decay;
 };
 
 template <class T>
@@ -151,22 +157,23 @@ struct NesterovInPlace : Nesterov<T> {
 
 template <class T>
 struct SignSgd : RuleBase<T> {
-  using RuleBase<T>::RuleBase;
+  explicit SignSgd(const UpdateScalars& p) : RuleBase<T>(p), decay(this->lr * this->wd) {}
   static constexpr int kStates = 0;
-  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const {
-    return (T(1) - this->lr * this->wd) * w - this->lr * sign(g);
-  }
+  MX_RULE_INLINE T operator()(T w, T& g, T&, T&, T&) const { return decay(w, this->lr, sign(g)); }
+  const Decay<T> decay;
 };
 
 template <class T>
 struct Signum : RuleBase<T> {
-  explicit Signum(const UpdateScalars& p) : RuleBase<T>(p), momentum(p.momentum), wd_lh(p.wd_lh) {}
+  explicit Signum(const UpdateScalars& p)
+      : RuleBase<T>(p), momentum(p.momentum), decay(this->lr * static_cast<T>(p.wd_lh)) {}
   static constexpr int kStates = 1;
   MX_RULE_INLINE T operator()(T w, T& g, T& mom, T&, T&) const {
     mom = momentum * mom - (T(1) - momentum) * this->decayed(g, w);
-    return (T(1) - this->lr * wd_lh) * w + this->lr * sign(mom);
+    return decay(w, this->lr, -sign(mom));
   }
-  const T momentum, wd_lh;
+  const T momentum;
+  const Decay<T> decay;
 };
 
 // First and second moments, as Adam keeps them.
@@ -243,26 +250,33 @@ struct RmsPropAlex : RmsBase<T> {
     const T d = this->clipped_decayed(g, w);
     n = (T(1) - this->gamma1) * d * d + this->gamma1 * n;
     mean = (T(1) - this->gamma1) * d + this->gamma1 * mean;
-    delta = gamma2 * delta - this->lr * d / std::sqrt(n - mean * mean + this->epsilon);
+    const T variance =
+        n - mean * mean;  // of gradients that hardly change rounding makes it negative
+    delta = gamma2 * delta -
+            this->lr * d / std::sqrt((variance < T(0) ? T(0) : variance) + this->epsilon);
     return clip(w + delta, this->weight_limit);
   }
   const T gamma2;
 };
 
+// The weight is made anew of the state in each step, so that a rounding of either goes through all
+// that follow: both are computed in double and rounded once.
 template <class T>
 struct Ftrl : RuleBase<T> {
-  explicit Ftrl(const UpdateScalars& p) : RuleBase<T>(p), lamda1(p.lamda1), beta(p.beta) {}
+  explicit Ftrl(const UpdateScalars& p)
+      : RuleBase<T>(p), lamda1(p.lamda1), beta(p.beta), per_rate(1.0 / p.lr) {}
   static constexpr int kStates = 2;
   MX_RULE_INLINE T operator()(T w, T& g, T& z, T& n, T&) const {
     const T d = this->scaled(g);
     const T old_root = std::sqrt(n);
     n = n + d * d;
     const T root = std::sqrt(n);
-    z = z + d - (root - old_root) * w / this->lr;
-    const T y = (sign(z) * lamda1 - z) / ((beta + root) / this->lr + this->wd);
-    return std::fabs(z) <= lamda1 ? T(0) : y;  // NaN stays NaN
+    z = static_cast<T>(z + (d - (double{root} - old_root) * w * per_rate));
+    const double y = (sign(z) * lamda1 - double{z}) / ((beta + root) * per_rate + this->wd);
+    return std::fabs(z) <= lamda1 ? T(0) : static_cast<T>(y);  // NaN stays NaN
   }
-  const T lamda1, beta;
+  const T lamda1;
+  const double beta, per_rate;
 };
 
 template <class T>

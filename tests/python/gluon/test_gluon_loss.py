@@ -113,6 +113,37 @@ def test_positive_weight_of_sigmoid_loss():
     np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-3, atol=1e-5)
 
 
+def gradient(loss, inputs, others=()):
+    """Of the sum of a loss with respect to its first inputs."""
+    inputs, others = arrays(inputs), arrays(others)
+    for part in inputs:
+        part.attach_grad()
+    with mx.autograd.record():
+        found = loss(*inputs, *others)
+    found.backward()
+    return [part.grad.asnumpy() for part in inputs]
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("kind", ["sigmoid", "weighted sigmoid", "logistic"])
+def test_gradients_of_sure_and_of_undecided_scores_are_exact(kind, hybridize):
+    """Of the sure ones that are right nothing is left but an exponential, at 0 both classes are as likely."""
+    scores = np.concatenate([np.linspace(-80, 80, 321), [0, -0.0, 1e-30, -1e-30, 1e4, -1e4]]).astype(np.float32)[None]
+    chance, other = (1 / (1 + np.exp(np.clip(side, -700, 700))) for side in (-scores.astype(np.float64), scores.astype(np.float64)))
+    for label in (0.0, 1.0):
+        labels, weight, others = np.full_like(scores, label), 1.0, ()
+        loss = LogisticLoss() if kind == "logistic" else SigmoidBCELoss()
+        if kind == "logistic":
+            labels = 2 * labels - 1
+        elif kind == "weighted sigmoid":
+            weight, others = 2.5, (np.ones_like(scores), np.full_like(scores, 2.5))
+        if hybridize:
+            loss.hybridize()
+        found = gradient(loss, (scores,), (labels, *others))[0]
+        expected = ((1 - label) * chance - label * weight * other) / scores.size
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-38)
+
+
 def test_kl_divergence_takes_logarithms_or_makes_them():
     expected = (SHARES * (np.log(SHARES) - log_softmax(PRED))).sum(1)
     np.testing.assert_allclose(KLDivLoss(from_logits=False)(*arrays((PRED, SHARES))).asnumpy(), expected, rtol=1e-4)
@@ -142,6 +173,24 @@ def test_cosine_embedding_is_the_angle_or_what_exceeds_the_margin():
     expected = np.where(labels == 1, 1 - cosine, np.maximum(0, cosine - 0.1))[:, None]
     found = CosineEmbeddingLoss(margin=0.1)(*arrays((PRED, OTHER, labels))).asnumpy()
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_cosine_embedding_of_tiny_vectors_and_of_none_has_gradients(hybridize):
+    """The squares of the former are 0. A vector of zeros has no direction: what its angle is to be is held by 1e-12."""
+    loss = CosineEmbeddingLoss()
+    if hybridize:
+        loss.hybridize()
+    direction = np.array([[0.6, 0.8], [1, 0]])
+    other = direction[::-1] * 1e3
+    cosine = (direction * direction[::-1]).sum(1, keepdims=True)
+    labels = np.ones(2)
+    slope = direction[::-1] - cosine * direction  # of the cosine, across the vector
+    np.testing.assert_allclose(gradient(loss, (direction * 1e-25, direction[::-1] * 1e25), (labels,))[0], slope * -1e25, rtol=1e-5, atol=1e19)
+    for size in (1e-30, 0):
+        first, second = gradient(loss, (direction * size, other), (labels,))
+        np.testing.assert_allclose(first, other / -1e-12, rtol=1e-5)
+        np.testing.assert_allclose(second, direction * size / -1e-12, rtol=1e-5)
 
 
 def test_smoothed_metric_learning():

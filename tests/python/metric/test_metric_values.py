@@ -71,6 +71,17 @@ def test_pearson_is_numpys_correlation(average):
     assert value(mx.metric.PearsonCorrelation(average=average), labels, preds) == pytest.approx(wanted, rel=1e-4)
 
 
+def test_batches_of_nothing_do_not_change_a_correlation_of_all():
+    metric = mx.metric.PearsonCorrelation(average="micro")
+    nothing = [mx.nd.array(np.zeros(0))]
+    some = np.array([1.0, 2, 4]), np.array([1.0, 3, 4])
+    metric.update(nothing, nothing)
+    assert np.isnan(metric.get()[1])
+    metric.update(*([mx.nd.array(part)] for part in some))
+    metric.update(nothing, nothing)
+    assert metric.get()[1] == pytest.approx(np.corrcoef(*some)[0, 1])
+
+
 def test_global_values_outlive_a_local_reset():
     metric = mx.metric.Accuracy()
     value(metric, LABELS[:1], SCORES[:1])

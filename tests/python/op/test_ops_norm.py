@@ -428,3 +428,16 @@ def test_softrelu_keeps_the_digits_of_small_and_large_results(mx):
     x = np.concatenate([np.linspace(-110, 110, 20011), [0.0, -0.0, 1e-30, -1e-30, np.inf, -np.inf, np.nan]]).astype("float32")
     exact = np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x.astype("float64"))))
     np.testing.assert_allclose(mx.run("Activation", x, act_type="softrelu")[0], exact, rtol=5e-7, atol=3e-45)
+
+
+def test_layer_norm_adds_up_the_gradients_of_many_rows_in_short_sums(mx):
+    rng = np.random.default_rng(5)
+    rows, width = 20000, 16
+    data, head = (rng.standard_normal((rows, width)).astype("float32") for _ in range(2))
+    head += 1
+    gamma, beta = np.ones(width, "float32"), np.zeros(width, "float32")
+    _, dgamma, dbeta = mx.gradients("LayerNorm", [data, gamma, beta], [head, None, None])
+    x, dy = data.astype("float64"), head.astype("float64")
+    normal = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+    for found, exact, bound in ((dgamma, (dy * normal).sum(0), 2.5e-7), (dbeta, dy.sum(0), 1e-7)):
+        assert abs(found - exact).max() < bound * abs(exact).max()

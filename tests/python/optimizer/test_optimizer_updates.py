@@ -428,3 +428,46 @@ def test_sgd_takes_off_what_a_small_decay_says(name, decay):
     error = (weight.asnumpy() - exact).mean()
     assert abs(error) < 2e-8 + 1e-3 * steps * rate * decay * exact.mean()
     np.testing.assert_array_equal(still.asnumpy(), [np.inf, -np.inf])
+
+
+@pytest.mark.parametrize("name, decay", [("signsgd_update", "wd"), ("signum_update", "wd_lh")])
+@pytest.mark.parametrize("value", [1e-4, 1e-2])
+def test_steps_by_sign_take_off_what_a_small_decay_says(name, decay, value):
+    steps = 50
+    draws = np.random.RandomState(3)
+    weight, still = mx.nd.array(draws.uniform(1, 2, 5000)), mx.nd.array([np.inf, -np.inf])
+    exact = weight.asnumpy().astype("float64")
+    states = [[], []] if name == "signsgd_update" else [[mx.nd.zeros(5000)], [mx.nd.zeros(2)]]
+    for rate in draws.uniform(0.5e-3, 1.5e-3, steps):  # of one length, all steps would be rounded alike
+        grad = draws.choice([-1.0, 1.0], 5000)
+        exact -= rate * (grad + value * exact)
+        getattr(mx.nd, name)(weight, mx.nd.array(grad), *states[0], lr=rate, out=weight, **{decay: value})
+        getattr(mx.nd, name)(still, mx.nd.ones(2), *states[1], lr=rate, out=still, **{decay: value})
+    error = (weight.asnumpy() - exact).mean()
+    assert abs(error) < 5e-8 + 1e-3 * steps * 1e-3 * value * exact.mean()
+    np.testing.assert_array_equal(still.asnumpy(), [np.inf, -np.inf])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3])
+def test_centered_rmsprop_of_constant_gradients_stays_finite(size):
+    """Their variance is 0, and rounding makes it negative: of its root weights became NaN."""
+    weight, *states = mx.nd.ones(1000), mx.nd.zeros(1000), mx.nd.zeros(1000), mx.nd.zeros(1000)
+    grad = mx.nd.array(np.random.RandomState(0).standard_normal(1000) * size)
+    for _ in range(200):
+        mx.nd.rmspropalex_update(weight, grad, *states, lr=1e-3, gamma1=0.9, out=weight)
+    assert np.isfinite(weight.asnumpy()).all()
+
+
+def test_ftrl_follows_double_precision():
+    """The weight is made anew of the state in each step: what one rounds the next ones keep."""
+    rate, decay, bound = 1e-3, 1e-4, 1e-3
+    draws = np.random.RandomState(3)
+    grad = (draws.standard_normal(4000) / 100).astype("float32")
+    weight, *states = mx.nd.array(draws.uniform(1, 2, 4000)), mx.nd.zeros(4000), mx.nd.zeros(4000)
+    exact, (z, n) = weight.asnumpy().astype("float64"), np.zeros((2, 4000))
+    for _ in range(60):
+        mx.nd.ftrl_update(weight, mx.nd.array(grad), *states, lr=rate, wd=decay, lamda1=bound, out=weight)
+        before, n = np.sqrt(n), n + grad.astype("float64") ** 2
+        z += grad - (np.sqrt(n) - before) * exact / rate
+        exact = np.where(abs(z) <= bound, 0, (np.sign(z) * bound - z) / ((1 + np.sqrt(n)) / rate + decay))
+    assert abs(weight.asnumpy() - exact).max() < 1e-6 * abs(exact).max()
