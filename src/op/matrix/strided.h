@@ -69,17 +69,27 @@ void add_row(const T* from, T* to, const Walk& d) {
   for (int64_t i = 0; i < d.count; ++i) to[i * d.to] += from[i * d.from];
 }
 
-// fn(offset in from, offset in to) for positions [first, last) of `dims` in row-major order.
+// fn(offset in from, offset in to) for positions [first, last) of `dims` in row-major order. Goes
+// from one to the next like the hands of a clock: divisions would take longer than short rows.
 template <class F>
 void each_row(const std::vector<Walk>& dims, int64_t first, int64_t last, const F& fn) {
+  std::vector<int64_t> at(dims.size());
+  int64_t from = 0, to = 0, rest = first;
+  for (std::size_t i = dims.size(); i-- > 0; rest /= dims[i].count) {
+    at[i] = rest % dims[i].count;
+    from += at[i] * dims[i].from;
+    to += at[i] * dims[i].to;
+  }
   for (int64_t row = first; row < last; ++row) {
-    int64_t at_from = 0, at_to = 0, rest = row;
+    fn(from, to);
     for (std::size_t i = dims.size(); i-- > 0;) {
-      at_from += rest % dims[i].count * dims[i].from;
-      at_to += rest % dims[i].count * dims[i].to;
-      rest /= dims[i].count;
+      from += dims[i].from;
+      to += dims[i].to;
+      if (++at[i] < dims[i].count) break;
+      from -= dims[i].count * dims[i].from;
+      to -= dims[i].count * dims[i].to;
+      at[i] = 0;
     }
-    fn(at_from, at_to);
   }
 }
 

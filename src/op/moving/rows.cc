@@ -177,6 +177,21 @@ bool gather_runs(const char* in, int64_t in_step, char* out, int64_t out_step, i
   return true;
 }
 
+// Of `outer` blocks of `extent` rows the same few positions, whose rows lie together in the result:
+// those of several blocks are one list, as long as one call is worth. REQUIRES: 2 * n <= kBlock.
+void gather_few(GatherBlock gather, const char* in, int64_t extent, char* out, int64_t outer,
+                const int64_t* positions, int64_t n, int64_t width) {
+  std::array<int64_t, Positions::kBlock> several;
+  const int64_t together = std::min(Positions::kBlock / n, outer);
+  for (int64_t o = 0; o < together; ++o)
+    for (int64_t i = 0; i < n; ++i)
+      several[static_cast<std::size_t>(o * n + i)] = o * extent + positions[i];
+  for (int64_t o = 0; o < outer; o += together) {
+    const int64_t blocks = std::min(together, outer - o);
+    gather(in + o * extent * width, out + o * n * width, several.data(), blocks * n, width);
+  }
+}
+
 // Adds a row of half type.
 template <class T, class Sum>
 void add_converted(const T* row, int64_t width, Sum* sum) {
@@ -281,6 +296,8 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
       char* to = static_cast<char*>(out) + first_outer * out_step + start * width;
       const int64_t blocks = last_outer - first_outer;
       if (gather_runs(from, in_step, to, out_step, blocks, at, n, width)) return;
+      if (n == count && blocks > 1 && 2 * n <= Positions::kBlock)
+        return gather_few(gather, from, extent, to, blocks, at, n, width);
       for (int64_t o = 0; o < blocks; ++o, from += in_step, to += out_step)
         gather(from, to, at, n, width);
     });

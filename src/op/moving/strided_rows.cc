@@ -157,9 +157,14 @@ void short_rows(const char* in, char* out, const StridedLoop& outer, const Strid
         std::memcpy(out, block.data(), block.size());
     }
   }
-  for (; o < outer.size; ++o, in += outer.in, out += outer.out)
+  const bool reverses = inner.in == -width && inner.out == width;
+  for (; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    if (reverses &&
+        reverse_order_of_short_rows(in + (inner.size - 1) * inner.in, out, width, inner.size))
+      continue;
     for (int64_t i = 0; i < inner.size; ++i)
       move_halves<kHalf>(in + i * inner.in, out + i * inner.out, width);
+  }
 }
 
 // More than 16 bytes.

@@ -197,9 +197,47 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64
 }
 #undef MX_COLUMNS
 
+// Columns so narrow fill no vectors.
+constexpr int64_t kNarrow = 32;
+
+// The same of narrow columns whose rows follow each other: several rows are side by side as one
+// wide row, of which each column has found the best of its own rows.
+template <bool largest, class T>
+void best_of_narrow_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
+  constexpr int64_t kWide = 128, kFewestWideRows = 8;
+  const int64_t side = std::min(kWide / width, n / kFewestWideRows);
+  if (stride != width || width >= kNarrow || side < 2)
+    return best_of_columns<largest>(x, n, stride, width, at);
+  using C = Compared<T>;
+  std::array<int64_t, kWide> wide_row;
+  best_of_columns<largest>(x, n / side, side * width, side * width, wide_row.data());
+  for (int64_t j = 0; j < width; ++j) {
+    const auto value_at = [&](int64_t row) {
+      const int64_t i = row * width + j;
+      if constexpr (std::is_same_v<T, bool>)
+        return std::min(reinterpret_cast<const C*>(x)[i], kMost<bool>);
+      else
+        return static_cast<C>(x[i]);
+    };
+    int64_t found = wide_row[static_cast<std::size_t>(j)] * side;
+    C best = value_at(found);
+    const auto take = [&](int64_t row) {
+      const C value = value_at(row);
+      const bool alike = value == best || (value != value && best != best);
+      if (!beats<largest>(value, best) && !(alike && row < found)) return;
+      best = value;
+      found = row;
+    };
+    for (int64_t k = 1; k < side; ++k)
+      take(wide_row[static_cast<std::size_t>(k * width + j)] * side + k);
+    for (int64_t row = n - n % side; row < n; ++row) take(row);
+    at[j] = found;
+  }
+}
+
 // Of n rows of `inner` elements in each of `outer` blocks, where both are few: all columns of
 // several blocks together, which are at most kTile.
-constexpr int64_t kShortRow = 16, kNarrow = 32;
+constexpr int64_t kShortRow = 16;
 template <bool largest, class T>
 void best_of_short_rows(const T* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
   using C = Compared<T>;
@@ -235,7 +273,7 @@ Loops loops_of() {
             best_of_rows<largest>(static_cast<const T*>(x), rows, n, at);
           },
           [](const void* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
-            best_of_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
+            best_of_narrow_columns<largest>(static_cast<const T*>(x), n, stride, width, at);
           },
           [](const void* x, int64_t outer, int64_t n, int64_t inner, int64_t* at) {
             best_of_short_rows<largest>(static_cast<const T*>(x), outer, n, inner, at);
@@ -303,6 +341,10 @@ void run(const RowLayout& rows, const Loops& loops, const void* array, void* out
 
 void find_positions(bool largest, const RowLayout& rows, const Tensor& in, const Tensor& out,
                     const char* tag) {
+  if (rows.length == 1) {  // nothing to choose from
+    std::memset(out.data, 0, static_cast<std::size_t>(out.size()) * dtype_size(out.dtype));
+    return;
+  }
   dispatch_dtype(in.dtype, tag, [&]<class T>(TypeTag<T>) {
     const auto run_to = [&]<class Out>(TypeTag<Out>) {
       run(rows, largest ? loops_of<true, T, Out>() : loops_of<false, T, Out>(), in.data, out.data);

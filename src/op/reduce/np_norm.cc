@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -13,7 +14,9 @@
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reduce/jacobi_svd.h"
+#include "op/reducing/reduce_blocks.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/rows/unary_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
 
@@ -40,8 +43,15 @@ void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
   if (p == 0.0) return reduce<double>(Reduction::count_nonzero, in, plan, store(same));
   if (p == 1.0) return reduce<double>(Reduction::sum_abs, in, plan, store(same));
   if (p == 2.0) {
-    return reduce<double>(Reduction::sum_squares, in, plan,
-                          store([](double value) { return std::sqrt(value); }));
+    return reduce<double>(
+        Reduction::sum_squares, in, plan, [&](int64_t first, const double* sums, int64_t n) {
+          std::array<double, reduce_units::kMostValues> roots;
+          unary_loop<double>(UnaryRow::sqrt).value(sums, roots.data(), n);
+          dispatch_dtype<kFloating>(out.dtype, kTag, [&]<class T>(TypeTag<T>) {
+            for (int64_t i = 0; i < n; ++i)
+              out.as<T>()[first + i] = convert<T>(roots[static_cast<std::size_t>(i)]);
+          });
+        });
   }
   double* powers = context.workspace_of<double>(std::max<int64_t>(in.size(), 1));
   const Tensor powered_in{powers, in.shape_ptr, DType::kFloat64};

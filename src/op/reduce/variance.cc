@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mean and variance together: moments, _npi_var and _npi_std. Two passes, the second about the
 // mean: exact also where the mean is large and the variance small.
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reducing/evaluate.h"
+#include "op/reducing/reduce_blocks.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/rows/binary_loops.h"
 #include "op/rows/unary_loops.h"
@@ -65,11 +67,14 @@ void mean_and_variance(const Tensor& in, AxisSet axes, int64_t ddof, bool root, 
       }
     });
     const auto store = [&](int64_t first, const double* squares, int64_t count) {
+      std::array<double, reduce_units::kMostValues> values;
       for (int64_t i = 0; i < count; ++i) {
-        double value = squares[i] / divisor;
-        if (std::is_integral_v<T>) value = std::trunc(value);
-        variance.as<T>()[first + i] = convert<T>(root ? std::sqrt(value) : value);
+        const double value = squares[i] / divisor;
+        values[static_cast<std::size_t>(i)] = std::is_integral_v<T> ? std::trunc(value) : value;
       }
+      if (root) unary_loop<double>(UnaryRow::sqrt).value(values.data(), values.data(), count);
+      for (int64_t i = 0; i < count; ++i)
+        variance.as<T>()[first + i] = convert<T>(values[static_cast<std::size_t>(i)]);
     };
     reduce<double>(Reduction::sum_squares_about, in, plan, store, means);
   });

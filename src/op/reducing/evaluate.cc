@@ -3,11 +3,14 @@
 #include "op/reducing/evaluate.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
 #include "op/loops/convert.h"
 #include "op/reducing/axes.h"
+#include "op/reducing/reduce_blocks.h"
+#include "op/rows/unary_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -53,6 +56,7 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
   const auto merge = reduce_loops<L, A>(call.reduction).merge;
   const bool as_they_are = call.finish == Finish::kValue && !call.initial && count > 0;
   const bool divided = call.finish == Finish::kMean && !call.initial;
+  const bool rooted = call.finish == Finish::kRoot && !call.initial;
   if constexpr (std::is_same_v<A, int64_t>) {
     if (as_they_are && compare_into(call.reduction, in, plan, out)) return;
   }
@@ -66,6 +70,11 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
       if constexpr (std::is_floating_point_v<A> &&
                     (std::is_same_v<Out, A> || std::is_same_v<Out, float>)) {
         if (divided) return divide(values, n, count, to);
+        if (rooted) {
+          std::array<A, reduce_units::kMostValues> roots;
+          unary_loop<A>(UnaryRow::sqrt).value(values, roots.data(), n);
+          return convert_array(roots.data(), to, n);
+        }
       }
       for (int64_t i = 0; i < n; ++i) {
         A value = values[i];

@@ -177,6 +177,10 @@ template <class T>
 void move_rows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t width,
                int64_t rows) {
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  if (in_step == width && out_step == width) {  // one row
+    std::copy_n(in, rows * width, out);
+    return;
+  }
   if (width * kBytes >= 16) {
     return copy_rows(reinterpret_cast<const char*>(in), in_step * kBytes,
                      reinterpret_cast<char*>(out), out_step * kBytes, width * kBytes, rows);
@@ -195,21 +199,30 @@ void fill(char* begin, char* end, const Pattern& pattern) {
   if (bytes > kGapPattern) repeat_bytes(begin, bytes);
 }
 
+constexpr int64_t kVector = 16;
+
 // Rows of the input that follow each other, with `gap` bytes of the constant between them. Returns
 // the end of the last one.
 char* space(const char* from, char* to, int64_t width, int64_t rows, int64_t gap,
             const Pattern& pattern) {
-  if (width >= 16) {
+  if (gap == 0) return std::copy_n(from, rows * width, to);
+  char* const end = to + rows * (width + gap) - gap;
+  if (width >= kVector) {
     space_rows(from, to, width, rows, pattern.data(), gap);
-    return to + rows * (width + gap) - gap;
+    return end;
   }
-  for (; rows > 0; --rows, from += width) {
-    to = std::copy_n(from, width, to);
-    if (rows == 1) break;
-    fill(to, to + gap, pattern);
-    to += gap;
+  // Whole vectors, as long as they lie in both: what is too much is written over.
+  const char* const from_end = from + rows * width;
+  for (; rows > 1; --rows, from += width, to += width + gap) {
+    if (gap <= kVector && from_end - from >= kVector && end - to >= width + kVector) {
+      std::memcpy(to, from, kVector);
+      std::memcpy(to + width, pattern.data(), kVector);
+    } else {
+      std::copy_n(from, width, to);
+      fill(to + width, to + width + gap, pattern);
+    }
   }
-  return to;
+  return std::copy_n(from, width, to);
 }
 
 // All rows from `first` to `last` of the result, in order: between runs of rows of the input is the

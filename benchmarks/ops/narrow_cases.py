@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays with a long dimension beside short ones: points, colours, sequences of a few features, axes of one element."""
+import numpy as np
+from case import Case, copied, integers, normals
+
+POINTS = 20000
+
+
+def numbers(dtype, *shape):
+    return normals(dtype, *shape, scale=50) if dtype.startswith("float") else integers(dtype, 200, *shape)
+
+
+def reductions(torch):
+    for dtype in ("float32", "float64", "int32", "uint8"):
+        yield Case(f"argmax of 3 columns {dtype}", "_npi_argmax", [numbers(dtype, POINTS, 3)], lambda x, o: np.argmax(x, 0),
+                   lambda x, o: torch.argmax(x, 0), {"axis": 0})
+    for shape in ((64, 100, 3), (32, 100, 7)):
+        a = normals("float32", *shape)
+        yield Case(f"sum of 100 rows of {shape[2]}", "_np_sum", [a], lambda x, o: np.sum(x, 1), lambda x, o: torch.sum(x, 1), {"axis": "(1,)"})
+        yield Case(f"argmax of 100 rows of {shape[2]}", "_npi_argmax", [a], lambda x, o: np.argmax(x, 1), lambda x, o: torch.argmax(x, 1), {"axis": 1})
+    for width in (1, 3):
+        yield Case(f"norm of rows of {width}", "_npi_norm", [normals("float32", POINTS, width)], lambda x, o: np.linalg.norm(x, axis=1),
+                   lambda x, o: torch.linalg.vector_norm(x, dim=1), {"axis": "(1,)", "flag": 1}, compare=False)
+    for op in ("sort", "argsort"):
+        yield Case(f"{op} rows of 1", op, [normals("float32", POINTS, 1)], lambda x, o, f=getattr(np, op): f(x, 1),
+                   lambda x, o, op=op: getattr(torch, op)(x, 1), {"dtype": "int64"} if op == "argsort" else {})
+
+
+def moves(torch):
+    for dtype in ("uint8", "float32"):
+        a = numbers(dtype, POINTS, 3)
+        yield Case(f"flip rows of 3 {dtype}", "reverse", [a], copied(lambda x: x[::-1]), lambda x, o: torch.flip(x, (0,)), {"axis": "(0,)"},
+                   memory_bound=True)
+        for label, widths in (("between", ((0, 0), (1, 1))), ("around", ((1, 1), (0, 0)))):
+            pairs = str(widths).replace(" ", "")
+            yield Case(f"pad {label} rows of 3 {dtype}", "_npi_pad", [a], lambda x, o, w=widths: np.pad(x, w),
+                       lambda x, o, w=widths: torch.nn.functional.pad(x, (*w[1], *w[0])), {"pad_width": pairs}, memory_bound=True)
+    for width in (32, 64):
+        parts = [normals("float32", POINTS // 4, width), normals("float32", POINTS // 4, 1)]
+        yield Case(f"concat {width} wide and 1", "Concat", parts, lambda *x: np.concatenate(x[:-1], 1, out=x[-1]),
+                   lambda *x: torch.cat(x[:-1], 1, out=x[-1]), {"num_args": 2, "dim": 1}, memory_bound=True)
+
+
+def cases(torch):
+    yield from reductions(torch)
+    yield from moves(torch)

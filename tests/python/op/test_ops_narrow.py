@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Long arrays of a few columns, and axes of one element: whole vectors work on several rows at once there, and behind the last
+row there is nothing to read or to write.
+
+Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_narrow.py
+"""
+import numpy as np
+import pytest
+
+from drawn import Draw
+from op_calls import Failure
+
+SEED = 20261129
+TYPES = ["float32", "float64", "float16", "uint8", "int8", "int32", "int64"]
+ROWS = [1, 2, 15, 16, 17, 64, 100, 129, 300, 1021, 3000]
+WIDTHS = [1, 2, 3, 4, 5, 7, 9, 15, 17, 31, 33]
+
+
+def drawn(seed, shape, dtype):
+    """A few different numbers, so that the best comes more than once."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0 if dtype in ("uint8", "bool") else -9, 2 if dtype == "bool" else 10, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "bool"])
+@pytest.mark.parametrize("rows", ROWS)
+def test_the_first_best_of_narrow_columns_is_found(mx, rows, dtype):
+    for width in WIDTHS:
+        a = drawn(rows + width, (2, rows, width), dtype)
+        for name in ("argmax", "argmin"):
+            got, = mx.run(f"_npi_{name}", a, axis=1)
+            np.testing.assert_array_equal(got, getattr(np, name)(a, 1), err_msg=f"{name} of {width} columns")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("rows", [17, 129, 3000])
+def test_the_first_nan_of_narrow_columns_is_their_best(mx, rows, dtype):
+    for width in (1, 3, 8, 17):
+        a = drawn(rows, (rows, width), dtype)
+        a[[rows // 3, rows // 2, rows - 1], width // 2] = np.nan
+        a[rows - 2:, 0] = np.nan
+        for name in ("argmax", "argmin"):
+            np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, axis=0)[0], getattr(np, name)(a, 0))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_infinity_is_above_the_largest_number(mx, dtype):
+    a = np.full((300, 3), np.finfo(dtype).max, dtype)
+    a[200] = np.inf
+    np.testing.assert_array_equal(mx.run("_npi_argmax", a, axis=0)[0], [200] * 3)
+    np.testing.assert_array_equal(mx.run("_npi_argmin", -a, axis=0)[0], [200] * 3)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("rows", ROWS)
+def test_narrow_columns_are_reduced_whole(mx, rows, dtype):
+    for width in WIDTHS:
+        a = drawn(rows * width, (3, rows, width), dtype)
+        total, = mx.run("_np_sum", a, axis=(1,), dtype="float64" if dtype.startswith("float") else "int64")
+        np.testing.assert_array_equal(total, a.astype("int64").sum(1), err_msg=f"sum of {width} columns")
+        for name in ("max", "min"):
+            np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1,))[0], getattr(a, name)(1), err_msg=f"{name} of {width} columns")
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_an_axis_of_one_element_is_in_order(mx, dtype):
+    for shape, axis in (((30, 1), 1), ((1, 30), 0), ((4, 1, 5), 1), ((1,), 0)):
+        a = drawn(3, shape, dtype)
+        np.testing.assert_array_equal(mx.run("sort", a, axis=axis)[0], a)
+        np.testing.assert_array_equal(mx.run("argsort", a, axis=axis, dtype="int64")[0], np.zeros(shape))
+        values, positions = mx.run("topk", a, axis=axis, k=1, ret_typ="both", dtype="int32")
+        np.testing.assert_array_equal(values, a)
+        np.testing.assert_array_equal(positions, np.zeros(shape))
+        np.testing.assert_array_equal(mx.run("topk", a, axis=axis, k=1, ret_typ="mask")[0], np.ones(shape))
+        np.testing.assert_array_equal(mx.run("_npi_argmax", a, axis=axis)[0], np.zeros(np.delete(shape, axis)))
+        np.testing.assert_array_equal(mx.run("argmin", a, axis=axis)[0], np.zeros(np.delete(shape, axis)))
+
+
+# Blocks of up to fifteen bytes, of which a vector holds several, and few enough that none fits at the end.
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 6, 37, 20011])
+def test_short_rows_come_in_reverse_order(mx, rows, dtype):
+    for width in range(1, 18):
+        a = Draw(width).array((2, rows, width), dtype)
+        np.testing.assert_array_equal(mx.run("reverse", a, axis=(1,))[0], a[:, ::-1], err_msg=f"{width} wide")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 19, 6000])
+def test_borders_around_short_rows(mx, rows, dtype):
+    for width in (1, 2, 3, 5, 13):
+        a = Draw(width).array((rows, width), dtype)
+        for borders in (((1, 2), (0, 0)), ((0, 0), (1, 1)), ((2, 0), (0, 3)), ((0, 0), (9, 17)), ((1, 1), (2, 0))):
+            for mode, more in (("constant", {"constant_values": 7}), ("edge", {}), ("symmetric", {})):
+                got, = mx.run("_npi_pad", a, mode=mode, pad_width=borders, **({"constant_value": 7} if more else {}))
+                np.testing.assert_array_equal(got, np.pad(a, borders, mode, **more), err_msg=f"{mode} {borders} {width} wide")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("widths", [(32, 1), (1, 32), (1, 70, 1), (2, 40, 3, 17), (7, 300), (100, 1, 1)])
+@pytest.mark.parametrize("rows", [1, 3, 20, 5003])
+def test_narrow_and_wide_parts_are_joined_and_come_apart_again(mx, rows, widths, dtype):
+    parts = [Draw(rows + i).array((rows, width), dtype) for i, width in enumerate(widths)]
+    joined, = mx.run("Concat", *parts, num_args=len(parts), dim=1)
+    np.testing.assert_array_equal(joined, np.concatenate(parts, 1))
+    for got, part in zip(mx.run("_backward_Concat", joined, *parts, num_args=len(parts), dim=1), parts):
+        np.testing.assert_array_equal(got, part)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_norms_of_many_rows(mx, dtype):
+    a = drawn(5, (5000, 3), dtype)
+    for axis, squares in ((1, (a.astype("float64") ** 2).sum(1)), (0, (a.astype("float64") ** 2).sum(0))):
+        got, = mx.run("_npi_norm", a, axis=(axis,), flag=1, ord=2)
+        np.testing.assert_array_equal(got, np.sqrt(squares).astype(dtype))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 5, 400])
+def test_extremes_of_rows_of_doubles_of_every_length(mx, rows):
+    rng = np.random.default_rng(SEED)
+    for length in range(1, 70):
+        a = rng.standard_normal((rows, length))
+        for name in ("max", "min"):
+            np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1,))[0], getattr(a, name)(1), err_msg=f"{name} of {length}")
+        a[rng.random(a.shape) < 0.02] = np.nan
+        np.testing.assert_array_equal(mx.run("_np_max", a, axis=(1,))[0], a.max(1), err_msg=f"{length} with NaN")
+
+
+# As many positions as are one list for several blocks, and more; rows of types, of a few bytes, and of many.
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("outer, extent, width", [(2, 3, 1), (700, 5, 1), (1000, 3, 3), (513, 7, 20), (40, 300, 1)])
+def test_few_positions_of_many_blocks_are_taken(mx, outer, extent, width, dtype):
+    a = Draw(outer).array((outer, extent, width), dtype)
+    rng = np.random.default_rng(SEED)
+    for count in (1, 2, 4, 100, 255, 256, 257):
+        at = rng.integers(0, extent, count)
+        np.testing.assert_array_equal(mx.run("take", a, at, axis=1)[0], np.take(a, at, 1), err_msg=f"{count} positions")
+    with pytest.raises(Failure):
+        mx.run("take", a, np.array([0, extent]), axis=1, mode="raise")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("subscripts", ["bii->b", "bii->", "bimi->m", "bimi->bm"])
+def test_sums_along_diagonals(mx, subscripts, dtype):
+    a = drawn(5, (300, 3, 3) if "m" not in subscripts else (70, 3, 9, 3), dtype)
+    np.testing.assert_array_equal(mx.run("_npi_einsum", a, num_args=1, subscripts=subscripts)[0], np.einsum(subscripts, a))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_roots_of_many_sums(mx, dtype):
+    a = drawn(7, (3000, 4), dtype)
+    for axis in (0, 1):
+        variance = a.astype("float64").var(axis)
+        np.testing.assert_allclose(mx.run("_npi_std", a, axis=(axis,))[0], np.sqrt(variance), rtol={"float16": 1e-3}.get(dtype, 1e-6))
+        np.testing.assert_array_equal(mx.run("norm", a, axis=(axis,))[0], np.sqrt((a.astype("float64") ** 2).sum(axis)).astype(dtype))
+    np.testing.assert_array_equal(mx.run("_npi_std", a[:, :1], axis=(1,))[0], np.zeros(3000))
