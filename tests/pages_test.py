@@ -5,7 +5,7 @@ program in `backquotes` is in the repository, every `MXNET_*` is a variable, an 
 header, and every `name_of_a_function`, `function()` or `Class::member` stands somewhere in the sources. A command, quoted or
 indented, gives a program of the repository no option that it has not, and CMake no preset. So do comments of the sources,
 where they name a file by its folder; and the page about operators has every statement that a block may make, and nothing
-that its example has not. The index names each page. Prose is wrapped.
+that its example has not. The index names each page. Prose is wrapped, and tables are not.
 Run without arguments on this repository, or with another root."""
 
 import os
@@ -27,6 +27,7 @@ WORD = re.compile(r"[\w./~-]+")
 FILE = re.compile(r"[\w/.-]*\w\.(?:cc|h|hpp|cu|cuh|inc|py|cmake|supp|sh|md|map)")
 INDEX = "docs/index.md"
 WIDTH = 120
+DASHES = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)+")
 FOLDERS = ("src", "include", "tests", "docs", "scripts", "tools", "benchmarks", "examples", "cmake", "python")
 PATHS = (*(f"{folder}/" for folder in FOLDERS), "build/release/")
 PROGRAM = re.compile(r"(?:build/\w+/)?(?P<folder>tests|tools)/(?:[\w/]+/)?(?P<name>\w+)")
@@ -151,12 +152,19 @@ def check_width(line: str) -> str:
     return f"is {len(line)} characters wide, {WIDTH} are the most"
 
 
+def check_table(line: str) -> str:
+    """The dashes under a table's head are a line of their own, or the table is shown as a paragraph."""
+    return "has a table that was wrapped" if DASHES.search(line) and not DASHES.fullmatch(line.strip()) else ""
+
+
 def check_page(tree: Tree, page: str) -> list:
     problems, code = [], False
     for number, line in enumerate(tree.read(page).splitlines(), 1):
         code ^= line.startswith("```")
         if not code and not line.startswith("    ") and check_width(line):
             problems.append(f"{page}:{number}: {check_width(line)}")
+        if not code and check_table(line):
+            problems.append(f"{page}:{number}: {check_table(line)}")
         found = [check_link(tree, page, link) for link in LINK.findall(line)]
         for quoted in QUOTED.findall(line):
             if not page.startswith(OF_THE_RELEASE):
@@ -300,6 +308,10 @@ class BadPages(unittest.TestCase):
         self.assertEqual(self.problems(f"{words[:120]}\n- {long}\n| {words} |\n```\n{words}\n```\n\n    {words}"), [])
         self.assert_found("is 150 characters wide", words)
         self.assert_found("is 152 characters wide", f"- {words}")
+
+    def test_tables_are_not_wrapped(self):
+        self.assertEqual(self.problems("| a | b |\n|---|:---:|\n| c | d |\n- e\n  | f |\n  |---|"), [])
+        self.assert_found("a table that was wrapped", "| a | b | |---|---| | c | d |")
 
     def test_commands_give_options_and_presets_that_there_are(self):
         self.FILES = {**self.FILES, "tools/run.py": 'add_argument("--rounds")', "tools/shared.py": 'add_argument("--seed")'}

@@ -40,19 +40,22 @@ def flops(op, inputs, out):
     return 2 * volume(out) * weight[1] if weight and len(out) == 2 else 0
 
 
-def network_steps(executor):
-    """(name, operator, kernel, FLOP, bytes) of each step of the compiled graph."""
+def network_steps(executor, batch):
+    """(name, operator, kernel, FLOP, bytes, turns) of each step of the compiled graph. One that takes turns computes a part
+    of the batch in each."""
     for line in executor.debug_str().splitlines():
         found = STEP.match(line)
         if found:
             name, op, kernel, left, right = found.groups()
             inputs, outputs = shapes(left), shapes(right)
+            turns = max(batch // outputs[0][0], 1)
             # A sum is read where the result is written: it counts once more, as it should.
-            yield name, op, kernel, flops(op, inputs, outputs[0]), 4 * sum(map(volume, inputs + outputs))
+            size = 4 * sum(map(volume, inputs + outputs))
+            yield name, op, kernel, turns * flops(op, inputs, outputs[0]), turns * size, turns
 
 
 def operator_times(trace, names):
-    """Microseconds of each step: one list for each run of the graph in the trace."""
+    """Microseconds of each step, of the last of its turns: one list for each run of the graph in the trace."""
     events = [e for e in json.loads(Path(trace).read_text())["traceEvents"] if e.get("cat") == "operator"]
     spans, opened = [], {}
     for event in events:
@@ -105,15 +108,15 @@ def main():
             forward()
         mx.profiler.set_state("stop")
         mx.profiler.dump()
-        steps = list(network_steps(executor))
+        steps = list(network_steps(executor, args.batch))
         runs = operator_times(folder + "/trace.json", [step[1] for step in steps])
     if not runs:
         raise SystemExit("the trace has no complete run of the network")
     least = [min(times) for times in zip(*runs)]
     layers = []
-    for (name, op, kernel, flop, size), time in zip(steps, least):
+    for (name, op, kernel, flop, size, turns), time in zip(steps, least):
         limit = max(flop / rate, size / bandwidth) * 1e6
-        layers.append((name.split("+")[0], op, kernel, flop, size, time, limit))
+        layers.append((name.split("+")[0], op, kernel, flop, size, turns * time, limit))
     total, limits = sum(row[5] for row in layers), sum(row[6] for row in layers)
     if args.top:
         layers = sorted(layers, key=lambda row: row[6] - row[5])[:args.top]

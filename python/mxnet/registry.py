@@ -23,6 +23,10 @@ def get_registry(base_class: type) -> Dict[str, type]:
     return dict(_registry(base_class))
 
 
+def _a(nickname: str) -> str:
+    return f"{'an' if nickname[0] in 'aeiou' else 'a'} {nickname}"
+
+
 def get_register_func(base_class: type, nickname: str) -> Callable[..., type]:
     """The function that registers a class under its name, or under a given one."""
     known = _registry(base_class)
@@ -41,7 +45,7 @@ def get_register_func(base_class: type, nickname: str) -> Callable[..., type]:
         known[key] = klass
         return klass
 
-    register.__doc__ = f"Makes a {nickname} class known to `create` by its lower-case name."
+    register.__doc__ = f"Makes {_a(nickname)} class known to `create` by its lower-case name."
     return register
 
 
@@ -57,7 +61,7 @@ def get_alias_func(base_class: type, nickname: str) -> Callable[..., Any]:
 
         return decorate
 
-    alias.__doc__ = f"Makes a {nickname} class known to `create` by more names."
+    alias.__doc__ = f"Makes {_a(nickname)} class known to `create` by more names."
     return alias
 
 
@@ -71,27 +75,27 @@ def get_create_func(base_class: type, nickname: str) -> Callable[..., Any]:
         elif nickname in kwargs:
             name = kwargs.pop(nickname)
         else:
-            raise ValueError(f"expected the name of a {nickname}")
+            raise ValueError(f"expected the name of {_a(nickname)}")
         if isinstance(name, base_class):
             if args or kwargs:
-                raise ValueError(f"given a {nickname} that is made already and arguments for it, expected only the first")
+                raise ValueError(f"given {_a(nickname)} that is made already and arguments for it, expected only the first")
             return name
         if isinstance(name, dict):
             return create(**name)
         if not isinstance(name, str):
-            raise TypeError(f"given {type(name).__name__}, expected the name of a {nickname}")
+            raise TypeError(f"given {type(name).__name__}, expected the name of {_a(nickname)}")
         if name.startswith("["):
             if args or kwargs:
-                raise ValueError(f"given the JSON of a {nickname} and arguments for it, expected only the first")
+                raise ValueError(f"given the JSON of {_a(nickname)} and arguments for it, expected only the first")
             name, params = json.loads(name)
             return create(name, **params)
         if name.startswith("{"):
             if args or kwargs:
-                raise ValueError(f"given the JSON of a {nickname} and arguments for it, expected only the first")
+                raise ValueError(f"given the JSON of {_a(nickname)} and arguments for it, expected only the first")
             return create(**json.loads(name))
         if name.lower() not in known:
             raise ValueError(f"given {nickname} {name!r}, expected one of {', '.join(sorted(known))}")
         return known[name.lower()](*args, **kwargs)
 
-    create.__doc__ = f"A {nickname} by name, with its arguments; from its JSON; or the given instance itself."
+    create.__doc__ = f"Returns {_a(nickname)}: by its name, with its arguments; from its JSON; or the given instance itself."
     return create

@@ -145,8 +145,12 @@ void register_autograd(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), kFunctions) != 0) throw py::error_already_set();
   module.def("set_recording", [](bool on) { return set_flag(MXAutogradSetIsRecording, on); });
   module.def("set_training", [](bool on) { return set_flag(MXAutogradSetIsTraining, on); });
-  module.def("is_recording", [] { return get_flag(MXAutogradIsRecording); });
-  module.def("is_training", [] { return get_flag(MXAutogradIsTraining); });
+  module.def(
+      "is_recording", [] { return get_flag(MXAutogradIsRecording); },
+      "Whether what this thread computes is recorded for a gradient.");
+  module.def(
+      "is_training", [] { return get_flag(MXAutogradIsTraining); },
+      "Whether operators of this thread behave as in training.");
   module.def("mark_variables", [](const py::sequence& variables, const py::sequence& gradients,
                                   std::vector<uint32_t> requests) {
     Handles vars = handles_of(variables), grads = handles_of(gradients);

@@ -39,61 +39,61 @@ def draw(F: Any, name: str, params: Dict[str, Any], size: Any, ctx: Any, out: An
 def uniform(
     F: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
 ) -> Any:
-    """Evenly in [low, high)."""
+    """Random numbers evenly in [low, high)."""
     return draw(F, "uniform", {"low": low, "high": high}, size, ctx, out, dtype=dtype_text(dtype))
 
 
 def normal(
     F: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
 ) -> Any:
-    """The normal distribution."""
+    """Random numbers of the normal distribution with mean `loc` and standard deviation `scale`."""
     return draw(F, "normal", {"loc": loc, "scale": scale}, size, ctx, out, dtype=dtype_text(dtype))
 
 
 def lognormal(
     F: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None
 ) -> Any:
-    """What has normally distributed logarithms."""
+    """Random numbers whose logarithms are normally distributed, with mean `mean` and standard deviation `sigma`."""
     return F.exp(normal(F, mean, sigma, size, dtype, ctx), out=out)
 
 
 def logistic(F: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, ctx: Any = None, out: Any = None) -> Any:
-    """The logistic distribution."""
+    """Random numbers of the logistic distribution around `loc`."""
     return draw(F, "logistic", {"loc": loc, "scale": scale}, size, ctx, out)
 
 
 def gumbel(F: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None, ctx: Any = None, out: Any = None) -> Any:
-    """The Gumbel distribution."""
+    """Random numbers of the Gumbel distribution with mode `loc`."""
     return draw(F, "gumbel", {"loc": loc, "scale": scale}, size, ctx, out)
 
 
 def exponential(F: Any, scale: Any = 1.0, size: Any = None, ctx: Any = None, out: Any = None) -> Any:
-    """The exponential distribution with mean `scale`."""
+    """Random numbers of the exponential distribution with mean `scale`."""
     return draw(F, "exponential", {"scale": scale}, size, ctx, out)
 
 
 def rayleigh(F: Any, scale: Any = 1.0, size: Any = None, ctx: Any = None, out: Any = None) -> Any:
-    """The Rayleigh distribution."""
+    """Random numbers of the Rayleigh distribution with mode `scale`."""
     return draw(F, "rayleigh", {"scale": scale}, size, ctx, out)
 
 
 def weibull(F: Any, a: Any, size: Any = None, ctx: Any = None, out: Any = None) -> Any:
-    """The Weibull distribution with shape a."""
+    """Random numbers of the Weibull distribution with shape `a`."""
     return draw(F, "weibull", {"a": a}, size, ctx, out)
 
 
 def pareto(F: Any, a: Any, size: Any = None, ctx: Any = None, out: Any = None) -> Any:
-    """The Pareto II distribution with shape a."""
+    """Random numbers of the Pareto II distribution with shape `a`."""
     return draw(F, "pareto", {"a": a}, size, ctx, out)
 
 
 def power(F: Any, a: Any, size: Any = None) -> Any:
-    """In [0, 1] with a density that grows as a power a - 1."""
+    """Random numbers in [0, 1] with a density that grows as the power a - 1."""
     return draw(F, "powerd", {"a": a}, size, False)
 
 
 def gamma(F: Any, shape: Any, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None) -> Any:
-    """The gamma distribution."""
+    """Random numbers of the gamma distribution with this `shape` and `scale`."""
     return draw(F, "gamma", {"shape": shape, "scale": scale}, size, ctx, out, dtype=dtype_text(dtype))
 
 
@@ -103,7 +103,7 @@ def chisquare(F: Any, df: Any, size: Any = None, dtype: Any = None, ctx: Any = N
 
 
 def beta(F: Any, a: Any, b: Any, size: Any = None, dtype: Any = None, ctx: Any = None) -> Any:
-    """The beta distribution."""
+    """Random numbers in [0, 1] of the beta distribution."""
     if F.is_tensor(a) and size is None and is_number(b):
         b = F.full_like(a, b)
     elif F.is_tensor(b) and size is None and is_number(a):

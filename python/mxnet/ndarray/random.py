@@ -41,63 +41,64 @@ def _draw(name: str, params: dict, shape: Any, dtype: Any, ctx: Any, out: Any, k
 
 @_drawn
 def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """Evenly in [low, high)."""
+    """Random numbers evenly in [low, high)."""
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
 @_drawn
 def normal(loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """The normal distribution."""
+    """Random numbers of the normal distribution with mean `loc` and standard deviation `scale`."""
     if isinstance(loc, NDArrayBase):
         return _draw("normal", {"mu": loc, "sigma": scale}, shape, dtype, ctx, out, kwargs)
     return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out, kwargs)
 
 
 def randn(*shape: int, loc: Any = 0, scale: Any = 1, dtype: Any = _Null, ctx: Any = None, **kwargs: Any) -> Any:
-    """The normal distribution, with the shape as arguments."""
+    """Random numbers of the normal distribution, with the shape as arguments."""
     return normal(loc, scale, shape or None, dtype, ctx, kwargs.pop("out", None), **kwargs)
 
 
 @_drawn
 def poisson(lam: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """The Poisson distribution."""
+    """Random numbers of the Poisson distribution with mean `lam`."""
     return _draw("poisson", {"lam": lam}, shape, dtype, ctx, out, kwargs)
 
 
 def exponential(scale: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """The exponential distribution with mean `scale`."""
+    """Random numbers of the exponential distribution with mean `scale`."""
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
 
 
 @_drawn
 def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """The gamma distribution."""
+    """Random numbers of the gamma distribution with shape `alpha` and scale `beta`."""
     return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out, kwargs)
 
 
 @_drawn
 def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """The number of failures before the k-th success."""
+    """Random numbers of failures before the k-th success, each with probability `p`."""
     return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, kwargs)
 
 
 @_drawn
 def generalized_negative_binomial(mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """The negative binomial distribution by mean and dispersion."""
+    """Random numbers of the negative binomial distribution with mean `mu` and dispersion `alpha`."""
     return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, ctx, out, kwargs)
 
 
 def randint(low: int, high: int, shape: Any = None, dtype: Any = _Null, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    """Integers in [low, high)."""
+    """Random integers in [low, high)."""
     return _draw("randint", {"low": low, "high": high}, shape, "int32" if dtype is None or dtype is _Null else dtype, ctx, out, kwargs)
 
 
 def multinomial(data: Any, shape: Any = None, get_prob: bool = False, out: Any = None, dtype: Any = "int32", **kwargs: Any) -> Any:
-    """Draws of indices, with the last axis as probabilities."""
+    """Random positions, drawn with the probabilities that lie along the last axis; with `get_prob` their logarithms,
+    too."""
     shape = () if shape is None else shape
     return _op("_sample_multinomial")(data, shape=shape, get_prob=get_prob, out=out, dtype="int32" if dtype is _Null else dtype_name(dtype), **kwargs)
 
 
 def shuffle(data: Any, **kwargs: Any) -> Any:
-    """The rows in another order."""
+    """The rows in a random order."""
     return _op("_shuffle")(data, **kwargs)

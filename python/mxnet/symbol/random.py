@@ -38,13 +38,13 @@ def _draw(name: str, numbers: Dict[str, Any], symbols: Dict[str, Any], shape: An
 
 
 def uniform(low: Any = 0, high: Any = 1, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """Evenly in [low, high)."""
+    """Random numbers evenly in [low, high)."""
     params = {"low": low, "high": high}
     return _draw("uniform", params, params, shape, dtype, kwargs)
 
 
 def normal(loc: Any = 0, scale: Any = 1, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """The normal distribution."""
+    """Random numbers of the normal distribution with mean `loc` and standard deviation `scale`."""
     return _draw("normal", {"loc": loc, "scale": scale}, {"mu": loc, "sigma": scale}, shape, dtype, kwargs)
 
 
@@ -55,36 +55,36 @@ def randn(*shape: int, **kwargs: Any) -> Any:
 
 
 def poisson(lam: Any = 1, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """The Poisson distribution."""
+    """Random numbers of the Poisson distribution with mean `lam`."""
     return _draw("poisson", {"lam": lam}, {"lam": lam}, shape, dtype, kwargs)
 
 
 def exponential(scale: Any = 1, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """The exponential distribution with mean `scale`."""
+    """Random numbers of the exponential distribution with mean `scale`."""
     params = {"lam": 1.0 / scale}
     return _draw("exponential", params, params, shape, dtype, kwargs)
 
 
 def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """The gamma distribution."""
+    """Random numbers of the gamma distribution with shape `alpha` and scale `beta`."""
     params = {"alpha": alpha, "beta": beta}
     return _draw("gamma", params, params, shape, dtype, kwargs)
 
 
 def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """The number of failures before the k-th success."""
+    """Random numbers of failures before the k-th success, each with probability `p`."""
     params = {"k": k, "p": p}
     return _draw("negative_binomial", params, params, shape, dtype, kwargs)
 
 
 def generalized_negative_binomial(mu: Any = 1, alpha: Any = 1, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """The negative binomial distribution by mean and dispersion."""
+    """Random numbers of the negative binomial distribution with mean `mu` and dispersion `alpha`."""
     params = {"mu": mu, "alpha": alpha}
     return _draw("generalized_negative_binomial", params, params, shape, dtype, kwargs)
 
 
 def randint(low: Any, high: Any, shape: Any = _Null, dtype: Any = _Null, **kwargs: Any) -> Any:
-    """Integers in [low, high)."""
+    """Random integers in [low, high)."""
     params = {"low": low, "high": high}
     return _draw("randint", params, params, shape, _Null if dtype is None else dtype, kwargs)
 
@@ -96,5 +96,5 @@ def multinomial(data: Any, shape: Any = _Null, get_prob: bool = True, dtype: Any
 
 
 def shuffle(data: Any, **kwargs: Any) -> Any:
-    """The rows in another order."""
+    """The rows in a random order."""
     return _fn("_shuffle")(data, **kwargs)

@@ -11,6 +11,7 @@
 #include "op/generators/random_streams.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
+#include "op/random/distribution_words.h"
 #include "op/random/fill.h"
 #include "op/random/samplers.h"
 #include "op/run/dispatch.h"
@@ -221,8 +222,12 @@ constexpr auto kernel_of() {
 
 template <class Dist>
 void define(const std::string& name, std::initializer_list<const char*> more_aliases = {}) {
+  const auto doc = [&name](Op& op, const char* rest) {
+    doc_of_distribution(op, "Random numbers of", name, rest);
+  };
   Op random(("_random_" + name).c_str());
-  random.doc("Random numbers.").alias(("random_" + name).c_str());
+  doc(random, ".");
+  random.alias(("random_" + name).c_str());
   for (const char* alias : more_aliases) random.alias(alias);
   numbers<Dist>(random);
   random.param("shape", &RandomParams::shape, Shape(), "Shape of the result.")
@@ -234,8 +239,8 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
       .cpu(kernel_of<Dist>());
 
   Op like(("_random_" + name + "_like").c_str());
-  like.doc("Random numbers, as many as there are elements in an array.")
-      .input("data", "The array.");
+  doc(like, ", as many as there are elements in an array.");
+  like.input("data", "The array.");
   numbers<Dist>(like);
   like.type_only(0)
       .dtypes(kFloating)
@@ -247,8 +252,8 @@ void define(const std::string& name, std::initializer_list<const char*> more_ali
   mark_portable("_random_" + name + "_like");
 
   Op sample(("_sample_" + name).c_str());
-  sample.doc("Random numbers for each element of arrays of parameters.")
-      .alias(("sample_" + name).c_str());
+  doc(sample, " for each element of arrays of its parameters.");
+  sample.alias(("sample_" + name).c_str());
   for (const ParamFacts& facts : Dist::kParams)
     sample.input(facts.arg, "Parameter of the distribution.");
   sample

@@ -12,6 +12,7 @@
 #include "op/inline_vector.h"
 #include "op/loops/row_io.h"
 #include "op/op_builder.h"
+#include "op/random/distribution_words.h"
 #include "op/random/pdf_loops.h"
 #include "op/rows/unary_loops.h"
 #include "op/run/parallel.h"
@@ -219,8 +220,9 @@ template <class Dist>
 void define(const std::string& name) {
   backward_name<Dist>() = "_backward_pdf_" + name;
   Op op(("_random_pdf_" + name).c_str());
-  op.doc("Densities of samples, a row for each set of parameters.")
-      .alias(("random_pdf_" + name).c_str())
+  doc_of_distribution(op, "Densities of", name,
+                      " at samples, a row of them for each set of parameters.");
+  op.alias(("random_pdf_" + name).c_str())
       .input("sample", "Samples, a row for each set of parameters.");
   for (const char* param : Dist::kNames) op.input(param, "Parameter of the distribution.");
   flag(op);

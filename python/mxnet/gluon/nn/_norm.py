@@ -102,7 +102,8 @@ class BatchNormReLU(_BatchNorm):
 
 
 class InstanceNorm(_Normalization):
-    """Normalizes each channel of each sample."""
+    """Normalizes each channel of each sample to mean 0 and variance 1, times gamma (where `scale`) plus beta (where
+    `center`) of the channel."""
 
     def __init__(
         self,
@@ -134,7 +135,8 @@ class InstanceNorm(_Normalization):
 
 
 class LayerNorm(_Normalization):
-    """Normalizes along one axis."""
+    """Normalizes along one axis, the last by default, to mean 0 and variance 1, times gamma (where `scale`) plus beta
+    (where `center`) of each place on it."""
 
     def __init__(
         self,
@@ -165,7 +167,8 @@ class LayerNorm(_Normalization):
 
 
 class GroupNorm(_Normalization):
-    """Normalizes groups of channels of each sample."""
+    """Normalizes groups of channels of each sample to mean 0 and variance 1, times gamma (where `scale`) plus beta
+    (where `center`) of the group."""
 
     def __init__(
         self,

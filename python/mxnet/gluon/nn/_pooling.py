@@ -56,7 +56,8 @@ class _Pooling(HybridBlock):
 
 
 class MaxPool1D(_Pooling):
-    """The largest value of each window."""
+    """The largest value of each window of `pool_size`; windows lie `strides` apart, by default side by side. With
+    `ceil_mode` a last one that is not full counts."""
 
     def __init__(
         self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = "NCW", ceil_mode: bool = False,
@@ -67,7 +68,8 @@ class MaxPool1D(_Pooling):
 
 
 class MaxPool2D(_Pooling):
-    """The largest value of each window."""
+    """The largest value of each window of `pool_size`; windows lie `strides` apart, by default side by side. With
+    `ceil_mode` a last one that is not full counts."""
 
     def __init__(
         self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, layout: str = "NCHW",
@@ -78,7 +80,8 @@ class MaxPool2D(_Pooling):
 
 
 class MaxPool3D(_Pooling):
-    """The largest value of each window."""
+    """The largest value of each window of `pool_size`; windows lie `strides` apart, by default side by side. With
+    `ceil_mode` a last one that is not full counts."""
 
     def __init__(
         self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -89,7 +92,8 @@ class MaxPool3D(_Pooling):
 
 
 class AvgPool1D(_Pooling):
-    """The mean of each window; `count_include_pad` says whether padding counts."""
+    """The mean of each window of `pool_size`; windows lie `strides` apart, by default side by side. With `ceil_mode` a
+    last one that is not full counts; `count_include_pad` says whether padding does."""
 
     def __init__(
         self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = "NCW", ceil_mode: bool = False,
@@ -102,7 +106,8 @@ class AvgPool1D(_Pooling):
 
 
 class AvgPool2D(_Pooling):
-    """The mean of each window; `count_include_pad` says whether padding counts."""
+    """The mean of each window of `pool_size`; windows lie `strides` apart, by default side by side. With `ceil_mode` a
+    last one that is not full counts; `count_include_pad` says whether padding does."""
 
     def __init__(
         self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -115,7 +120,8 @@ class AvgPool2D(_Pooling):
 
 
 class AvgPool3D(_Pooling):
-    """The mean of each window; `count_include_pad` says whether padding counts."""
+    """The mean of each window of `pool_size`; windows lie `strides` apart, by default side by side. With `ceil_mode` a
+    last one that is not full counts; `count_include_pad` says whether padding does."""
 
     def __init__(
         self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -128,42 +134,42 @@ class AvgPool3D(_Pooling):
 
 
 class GlobalMaxPool1D(_Pooling):
-    """The largest value of each channel."""
+    """The largest value of each channel: (batch, channels, ...) becomes (batch, channels, 1, ...)."""
 
     def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
         super().__init__((1,), None, 0, True, True, "max", one_of_layouts(layout, "NCW", "NWC"), **kwargs)
 
 
 class GlobalMaxPool2D(_Pooling):
-    """The largest value of each channel."""
+    """The largest value of each channel: (batch, channels, ...) becomes (batch, channels, 1, ...)."""
 
     def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
         super().__init__((1, 1), None, 0, True, True, "max", one_of_layouts(layout, "NCHW", "NHWC"), **kwargs)
 
 
 class GlobalMaxPool3D(_Pooling):
-    """The largest value of each channel."""
+    """The largest value of each channel: (batch, channels, ...) becomes (batch, channels, 1, ...)."""
 
     def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
         super().__init__((1, 1, 1), None, 0, True, True, "max", one_of_layouts(layout, "NCDHW", "NDHWC"), **kwargs)
 
 
 class GlobalAvgPool1D(_Pooling):
-    """The mean of each channel."""
+    """The mean of each channel: (batch, channels, ...) becomes (batch, channels, 1, ...)."""
 
     def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
         super().__init__((1,), None, 0, True, True, "avg", one_of_layouts(layout, "NCW", "NWC"), **kwargs)
 
 
 class GlobalAvgPool2D(_Pooling):
-    """The mean of each channel."""
+    """The mean of each channel: (batch, channels, ...) becomes (batch, channels, 1, ...)."""
 
     def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
         super().__init__((1, 1), None, 0, True, True, "avg", one_of_layouts(layout, "NCHW", "NHWC"), **kwargs)
 
 
 class GlobalAvgPool3D(_Pooling):
-    """The mean of each channel."""
+    """The mean of each channel: (batch, channels, ...) becomes (batch, channels, 1, ...)."""
 
     def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
         super().__init__((1, 1, 1), None, 0, True, True, "avg", one_of_layouts(layout, "NCDHW", "NDHWC"), **kwargs)

@@ -84,7 +84,8 @@ class HybridSequential(_Container, HybridBlock):
 
 
 class Dense(HybridBlock):
-    """activation(x * weight^T + bias). With `flatten` all axes but the first are one."""
+    """activation(x * weight^T + bias) with a weight of (units, in_units). With `flatten` all axes but the first are
+    one, else only the last is multiplied. With `in_units` of 0 the first call says how many there are."""
 
     def __init__(
         self,
@@ -145,7 +146,8 @@ class Dropout(HybridBlock):
 
 
 class Embedding(HybridBlock):
-    """Rows of a trained table, by their numbers."""
+    """Rows of a trained table of (input_dim, output_dim), by their numbers; with `sparse_grad` its gradient holds only
+    the rows that were used."""
 
     def __init__(
         self,

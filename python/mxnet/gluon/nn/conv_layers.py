@@ -197,32 +197,41 @@ def _over(dims: int, *layouts: str) -> Callable[[_Class], _Class]:
 
 @_over(1, "NCW")
 class Conv1D(_Convolution):
-    """Convolution over one dimension."""
+    """Convolution over one dimension: `channels` filters of `kernel_size` over (batch, in_channels, width), which come
+    out as (batch, channels, width). `groups` of channels do not mix; with `in_channels` of 0 the first call says how
+    many there are. `activation` is a name, as of Activation."""
 
 
 @_over(2, "NCHW", "NHWC")
 class Conv2D(_Convolution):
-    """Convolution over two dimensions."""
+    """Convolution over two dimensions: `channels` filters of `kernel_size` over (batch, in_channels, height, width),
+    which come out as (batch, channels, height, width). `groups` of channels do not mix; with `in_channels` of 0 the
+    first call says how many there are. `activation` is a name, as of Activation."""
 
 
 @_over(3, "NCDHW", "NDHWC")
 class Conv3D(_Convolution):
-    """Convolution over three dimensions."""
+    """Convolution over three dimensions: `channels` filters of `kernel_size` over (batch, in_channels, depth, height,
+    width), which come out as (batch, channels, depth, height, width). `groups` of channels do not mix; with
+    `in_channels` of 0 the first call says how many there are. `activation` is a name, as of Activation."""
 
 
 @_over(1, "NCW")
 class Conv1DTranspose(_Transposed):
-    """Transposed convolution over one dimension."""
+    """Transposed convolution over one dimension, the gradient of a convolution by its input: `strides` is how many
+    times as large the result is, `padding` what is taken off its borders, `output_padding` what is added at its end."""
 
 
 @_over(2, "NCHW", "NHWC")
 class Conv2DTranspose(_Transposed):
-    """Transposed convolution over two dimensions."""
+    """Transposed convolution over two dimensions, the gradient of a convolution by its input: `strides` is how many
+    times as large the result is, `padding` what is taken off its borders, `output_padding` what is added at its end."""
 
 
 @_over(3, "NCDHW", "NDHWC")
 class Conv3DTranspose(_Transposed):
-    """Transposed convolution over three dimensions."""
+    """Transposed convolution over three dimensions, the gradient of a convolution by its input: `strides` is how many
+    times as large the result is, `padding` what is taken off its borders, `output_padding` what is added at its end."""
 
 
 class ReflectionPad2D(HybridBlock):

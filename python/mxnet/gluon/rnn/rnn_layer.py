@@ -264,7 +264,9 @@ def _swapped(F: Any, x: Any) -> Any:
 
 
 class RNN(_RNNLayer):
-    """Layers of simple cells, with relu or tanh."""
+    """Layers of simple cells, with relu or tanh. Data is (steps, batch, features), with layout "NTC" (batch, steps,
+    features); without states the call returns outputs alone, else outputs and the last states. `dropout` is between
+    layers."""
 
     def __init__(
         self,
@@ -295,7 +297,9 @@ class RNN(_RNNLayer):
 
 
 class LSTM(_RNNLayer):
-    """Layers of long short-term memory; `projection_size` makes outputs smaller than the memory."""
+    """Layers of long short-term memory; `projection_size` makes outputs smaller than the memory. Data is (steps, batch,
+    features), with layout "NTC" (batch, steps, features); without states the call returns outputs alone, else outputs
+    and the last states. `dropout` is between layers."""
 
     def __init__(
         self,
@@ -330,7 +334,8 @@ class LSTM(_RNNLayer):
 
 
 class GRU(_RNNLayer):
-    """Layers of gated recurrent units."""
+    """Layers of gated recurrent units. Data is (steps, batch, features), with layout "NTC" (batch, steps, features);
+    without states the call returns outputs alone, else outputs and the last states. `dropout` is between layers."""
 
     def __init__(
         self,
