@@ -97,6 +97,33 @@ __attribute__((target("avx"))) void owned_lines(char* to, const char* from, std:
   }
 }
 
+void lines_back_by_quarters(char* to, const char* from, std::size_t lines) noexcept {
+  for (std::size_t i = lines * kLineBytes; i > 0;) {
+    i -= sizeof(__m128i);
+    _mm_store_si128(vector_at<__m128i>(to + i), _mm_loadu_si128(vector_at<__m128i>(from + i)));
+  }
+}
+__attribute__((target("avx"))) void lines_back_by_halves(char* to, const char* from,
+                                                         std::size_t lines) noexcept {
+  for (std::size_t i = lines * kLineBytes; i > 0;) {
+    i -= sizeof(__m256i);
+    _mm256_store_si256(vector_at<__m256i>(to + i),
+                       _mm256_loadu_si256(vector_at<__m256i>(from + i)));
+  }
+}
+__attribute__((target("avx512f"))) void whole_lines_back(char* to, const char* from,
+                                                         std::size_t lines) noexcept {
+  for (std::size_t i = lines * kLineBytes; i > 0;) {
+    i -= sizeof(__m512i);
+    _mm512_store_si512(to + i, _mm512_loadu_si512(from + i));
+  }
+}
+void move_lines_back(char* to, const char* from, std::size_t lines) noexcept {
+  (__builtin_cpu_supports("avx512f") ? whole_lines_back
+   : __builtin_cpu_supports("avx")   ? lines_back_by_halves
+                                     : lines_back_by_quarters)(to, from, lines);
+}
+
 template <bool kFetches>
 void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lines) noexcept {
   (__builtin_cpu_supports("avx512f") ? whole_lines<kFetches>
@@ -108,6 +135,12 @@ void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lin
 
 void move_string(char* to, const char* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
+}
+void move_lines_back(char* to, const char* from, std::size_t lines) noexcept {
+  for (std::size_t i = lines * kLineBytes; i > 0;) {
+    i -= kLineBytes;
+    std::memcpy(to + i, from + i, kLineBytes);
+  }
 }
 
 template <bool>
@@ -186,6 +219,16 @@ void copy_part(void* to, const void* from, std::size_t bytes, std::size_t whole)
   }
   stream_from_memory(to, from, bytes);
   finish_stream_copies();
+}
+
+void copy_backwards(void* to, const void* from, std::size_t bytes) noexcept {
+  auto* const start = static_cast<char*>(to);
+  const auto* const source = static_cast<const char*>(from);
+  const std::size_t head = std::min(bytes, before_line(start));
+  const std::size_t lines = (bytes - head) / kLineBytes, done = head + lines * kLineBytes;
+  if (done != bytes) std::memcpy(start + done, source + done, bytes - done);
+  move_lines_back(start + head, source + head, lines);
+  if (head != 0) std::memcpy(start, source, head);
 }
 
 void finish_stream_copies() noexcept {

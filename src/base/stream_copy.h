@@ -33,6 +33,9 @@ void stream_rows(void* to, std::ptrdiff_t to_step, const void* from, std::ptrdif
 // fast as the better of the two ways, else past the caches where the whole is too big for them, and
 // finished then.
 void copy_part(void* to, const void* from, std::size_t bytes, std::size_t whole) noexcept;
+// As memcpy, from the last byte to the first: the way back of a walk whose results stay in the
+// caches.
+void copy_backwards(void* to, const void* from, std::size_t bytes) noexcept;
 // Copies lines that follow each other to places `step` bytes apart. REQUIRES: `to` begins a line
 // and `step` is a multiple of kLineBytes.
 void stream_lines(void* to, std::ptrdiff_t step, const void* from, std::size_t lines) noexcept;

@@ -30,6 +30,9 @@ TEST(StreamCopy, CopiesTheBytesThatItIsGivenAndNoOthers) {
       stream_from_memory(to.data() + begin, from.data(), bytes);
       finish_stream_copies();
       ASSERT_EQ(to, expected) << bytes << " bytes out of memory to " << begin;
+      std::fill(to.begin(), to.end(), static_cast<unsigned char>(0));
+      copy_backwards(to.data() + begin, from.data(), bytes);
+      ASSERT_EQ(to, expected) << bytes << " bytes from the end to " << begin;
     }
   }
 }

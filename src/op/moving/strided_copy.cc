@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/owned_lines.h"
 #include "base/stream_copy.h"
+#include "op/moving/long_copy.h"
 #include "op/moving/strided_kernels.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
@@ -205,21 +206,6 @@ int loop_to_split(const Nest& nest, int threads, bool tiled) {
   return longest;
 }
 
-// `whole`: the bytes of the result that these are a part of.
-void copy_block(const char* from, char* to, int64_t bytes, int64_t whole) {
-  constexpr double kCostOfByte = 0.125;
-  // What caches hold while several threads read and write it is no part of a larger whole.
-  const bool fits =
-      2 * whole < bytes_past_caches(threads_for(bytes, kCostOfByte)) && !owns_lines(whole);
-  parallel_for(
-      bytes, kCostOfByte,
-      [&](int64_t first, int64_t last) {
-        copy_part(to + first, from + first, static_cast<std::size_t>(last - first),
-                  static_cast<std::size_t>(fits ? last - first : whole));
-      },
-      4096);
-}
-
 // Elements of which a plan of two dimensions is done before a better order has been found.
 constexpr int64_t kFew = 256;
 
@@ -263,11 +249,6 @@ StridedPlan StridedPlan::reversed() const {
   return back;
 }
 
-void copy_block(const void* from, void* to, std::size_t bytes) {
-  const auto count = static_cast<int64_t>(bytes);
-  copy_block(static_cast<const char*>(from), static_cast<char*>(to), count, count);
-}
-
 RowMajorSteps::RowMajorSteps(const Shape& shape) {
   int64_t step = 1;
   for (int i = shape.ndim() - 1; i >= 0; --i) {
@@ -280,8 +261,10 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   if (copied_few(plan, in, out, element_bytes)) return;
   Nest nest;
   if (!make_nest(plan, in, out, static_cast<int64_t>(element_bytes), &nest)) return;
-  if (nest.n == 0)
-    return copy_block(nest.in, nest.out, nest.width, std::max(nest.width, plan.whole_bytes));
+  if (nest.n == 0) {
+    const LongPiece all{nest.in, nest.out, nest.width};
+    return copy_pieces({&all, 1}, std::max(nest.width, plan.whole_bytes));
+  }
   const bool tiled = nest.n >= 2 && bring_tile_inside(nest);
   read_on_around_tiles(nest, tiled);
   const StridedKernel kernel = tiled ? tile_kernel(nest.width) : rows_kernel(nest.width);

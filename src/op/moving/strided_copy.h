@@ -48,9 +48,6 @@ class RowMajorSteps {
 // out <- in. REQUIRES: element_bytes is 1, 2, 4 or 8; the arrays do not overlap.
 void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_t element_bytes);
 
-// The same of bytes that lie together.
-void copy_block(const void* from, void* to, std::size_t bytes);
-
 // Elements [first, first + rows) of each column, side by side in the rows of `out`, on the caller's
 // thread. REQUIRES: as copy_strided; columns.size() * element_bytes is some lines at most.
 void interleave(std::span<const char* const> columns, int64_t first, void* out, int64_t rows,

@@ -2,7 +2,7 @@
 // The copy that operators begin with which change parts of an array.
 #pragma once
 #include "op/kernel.h"
-#include "op/moving/strided_copy.h"
+#include "op/moving/long_copy.h"
 
 namespace mxnet {
 

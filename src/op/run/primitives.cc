@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "op/loops/convert.h"
+#include "op/moving/long_copy.h"
 #include "op/moving/strided_copy.h"
 #include "op/run/dispatch.h"
 #include "op/run/fill.h"

@@ -8,6 +8,7 @@
 
 #include "base/stream_copy.h"
 #include "op/inline_vector.h"
+#include "op/moving/long_copy.h"
 #include "op/moving/row_copy.h"
 #include "op/moving/strided_copy.h"
 #include "op/moving/strided_kernels.h"
@@ -95,6 +96,19 @@ void copy_by_plans(const Parted& p, int64_t first, int64_t last, bool streams,
     }
     at += length;
   }
+}
+
+// Parts that lie one behind the other in the whole.
+void copy_in_line(const Parted& p) {
+  InlineVector<LongPiece, 16> pieces;
+  char* here = p.whole.as<char>();
+  for (const Tensor& part : p.parts) {
+    const int64_t bytes = p.row_bytes(part);
+    char* const there = part.as<char>();
+    pieces.push_back({p.joins() ? there : here, p.joins() ? here : there, bytes});
+    here += bytes;
+  }
+  copy_pieces(pieces.span(), p.row_bytes(p.whole));
 }
 
 // The most parts of which each has a place of its own in the caches.
@@ -247,6 +261,7 @@ void copy_parts(const Tensor& whole, int axis, std::span<const Tensor> parts, Pa
   const int64_t rows = whole.shape().size(0, axis);
   const Parted p{whole, parts, direction, rows};
   const bool on_gpu = gpu_table(context) != nullptr;
+  if (!on_gpu && rows == 1) return copy_in_line(p);
   if (!on_gpu && are_columns(p)) return p.joins() ? join_columns(p) : split_columns(p);
   if (!on_gpu && are_pieces(p)) return move_pieces(p);
   const bool plain =
