@@ -354,6 +354,7 @@ void Executor::set_head_grads(InputRefs head_grads) {
   if (head_grads.empty() && heads_are_ones_) return;
   heads_are_ones_ = head_grads.empty();
   std::vector<const NDArray*> heads;
+  heads.reserve(head_grads_.size());
   for (const NDArray& head : head_grads_) heads.push_back(&head);
   forget_failures(std::move(heads));
   if (heads_are_ones_) {
