@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "exec/chunk_set.h"
 #include "exec/invoke.h"
+#include "exec/overwritten.h"
 #include "exec/plan_graph.h"
 #include "exec/shared_arrays.h"
 #include "exec/storage_types.h"
@@ -324,8 +325,11 @@ void Executor::backward(InputRefs head_grads) {
   // Inference keeps nothing for gradients: it runs once more, and may be differentiated again.
   const bool inferred = state_ == State::kInferred;
   if (inferred && runs_eagerly()) forward_eagerly(false, true);
-  for (const std::size_t i : stand_ins_)
-    if (arrays_.requests[i] == Request::kAdd) fill_array("zeros_like", grads_[i]);
+  for (const std::size_t i : stand_ins_) {
+    if (arrays_.requests[i] != Request::kAdd) continue;
+    forget_failures({&grads_[i]});
+    fill_array("zeros_like", grads_[i]);
+  }
   if (state_ == State::kRecorded) {
     backward_eagerly(head_grads, !inferred);
   } else {
@@ -347,13 +351,16 @@ void Executor::check_head_grad(std::size_t o, const NDArray& given, const NDArra
 }
 
 void Executor::set_head_grads(InputRefs head_grads) {
-  if (head_grads.empty()) {
-    if (!heads_are_ones_)
-      for (const NDArray& head : head_grads_) fill_array("ones_like", head);
-    heads_are_ones_ = true;
+  if (head_grads.empty() && heads_are_ones_) return;
+  heads_are_ones_ = head_grads.empty();
+  std::vector<const NDArray*> heads;
+  heads.reserve(head_grads_.size());
+  for (const NDArray& head : head_grads_) heads.push_back(&head);
+  forget_failures(std::move(heads));
+  if (heads_are_ones_) {
+    for (const NDArray& head : head_grads_) fill_array("ones_like", head);
     return;
   }
-  heads_are_ones_ = false;
   for (std::size_t o = 0; o < head_grads.size(); ++o) {
     const NDArray &given = *head_grads[o], &head = head_grads_[o];
     check_head_grad(o, given, head);

@@ -91,6 +91,7 @@ class Executor {
   void watch_backward(const ir::Node& node, const NDArray& output);
   // `training`: the mode of the forward pass.
   void backward_eagerly(InputRefs head_grads, bool training);
+  void forget_failures_of_gradients(InputRefs head_grads) const;
 
   const IndexedGraph graph_;
   const EagerGraph eager_;  // of the same without parts

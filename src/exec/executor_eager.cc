@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors that run node by node: for a monitor, and where a plan cannot.
+#include <utility>
+
 #include "base/error.h"
 #include "exec/autograd_state.h"
 #include "exec/backward.h"
 #include "exec/executor.h"
+#include "exec/overwritten.h"
 #include "exec/tape.h"
 
 namespace mxnet {
@@ -54,11 +57,18 @@ void Executor::forward_eagerly(bool training, bool records) {
   const AutogradScope scope({.recording = records, .training = training});
   std::vector<NDArray> results =
       eager_.run(variables, device_, monitor_ ? &observer : nullptr, crosses_ ? &groups_ : nullptr);
+  const auto fits = [&](std::size_t o) {
+    return !outputs_[o].is_none() && outputs_[o].shape() == results[o].shape();
+  };
+  std::vector<const NDArray*> written;
+  for (std::size_t o = 0; o < results.size(); ++o)
+    if (fits(o)) written.push_back(&outputs_[o]);
+  forget_failures(std::move(written));
   for (std::size_t o = 0; o < results.size(); ++o) {
-    if (outputs_[o].is_none() || outputs_[o].shape() != results[o].shape()) {
-      outputs_[o] = results[o].detach();
-    } else {
+    if (fits(o)) {
       results[o].copy_to(outputs_[o]);
+    } else {
+      outputs_[o] = results[o].detach();
     }
   }
   if (!records) return;
@@ -96,8 +106,23 @@ void Executor::backward_eagerly(InputRefs head_grads, bool training) {
     }
     grads.push_back(&grad);
   }
-  if (!heads.empty()) mxnet::backward(heads, grads, {.training = training});
+  if (!heads.empty()) {
+    forget_failures_of_gradients(head_grads);
+    mxnet::backward(heads, grads, {.training = training});
+  }
   recorded_.clear();
+}
+
+// Unless they lie in what is read for them.
+void Executor::forget_failures_of_gradients(InputRefs head_grads) const {
+  std::vector<const NDArray*> written, read;
+  for (const NDArray* head : head_grads)  // of outputs without a history it may be none
+    if (!head->is_none()) read.push_back(head);
+  for (const auto* const list : {&arrays_.args, &arrays_.aux})
+    for (const NDArray& array : *list) read.push_back(&array);
+  for (std::size_t i = 0; i < grads_.size(); ++i)
+    if (arrays_.requests[i] == Request::kWrite) written.push_back(&grads_[i]);
+  forget_failures(std::move(written), read);
 }
 
 }  // namespace mxnet

@@ -3,9 +3,11 @@
 #include "exec/plan_bound.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/omp.h"
+#include "exec/overwritten.h"
 
 namespace mxnet {
 
@@ -49,19 +51,17 @@ void BoundPlan::prepare() {
   }
 }
 
-// Variables of outputs that are written as a whole, and in whose memory nothing is read.
 std::vector<Var*> BoundPlan::overwritten() const {
   const std::span<const NDArray> all = state_->externals;
   const auto inputs = all.first(static_cast<std::size_t>(plan_->num_variables()));
-  std::vector<Var*> read, found;
+  std::vector<const NDArray*> read, written;
   for (const NDArray& input : inputs)
-    if (!input.is_none()) read.push_back(input.var());
+    if (!input.is_none()) read.push_back(&input);
   for (int o = 0; o < plan_->num_outputs(); ++o) {
     const NDArray& output = all[inputs.size() + static_cast<std::size_t>(o)];
-    if (!output.is_none() && plan_->overwrites(o)) found.push_back(output.var());
+    if (!output.is_none() && plan_->overwrites(o)) written.push_back(&output);
   }
-  dedup_variables(&found, &read);
-  return found;
+  return overwritten_variables(std::move(written), read);
 }
 
 void BoundPlan::forward() {

@@ -5,13 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <deque>
-#include <future>
 #include <new>
 
 #include "base/error.h"
-#include "engine/engine.h"
 #include "exec/plan_fixture.h"
 #include "op/op_builder.h"
 
@@ -71,33 +68,6 @@ TEST(Plan, FailuresNameTheNodeAndLeaveTheExecutorUsable) {
     EXPECT_EQ(values_of(executor.outputs()[0]), (Values{2, 4}));
     EXPECT_EQ(values_of(executor.outputs()[1]), (Values{2, 3}));
     EXPECT_EQ(values_of(executor.arrays().grads[0]), (Values{3, 3}));
-  }
-}
-
-// What a run is yet to fail with when the next one is pushed; the values, of a copy in between.
-TEST(Plan, ARunThatFailsLaterSaysNothingOfTheOneBehindIt) {
-  for (const char* const bulk : {"15", "1"}) {
-    const Setting most("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", bulk);
-    const NDArray x = array_of({-1, 2}), good = array_of({1, 2});
-    const Value fussy = named("picky", apply("_test_fussy", {variable("x") + 0.0}));
-    Executor executor(graph_of({fussy * 2.0, fussy + 1.0}), Device::cpu(),
-                      bind_arrays({x}, Request::kWrite));
-    std::promise<OnComplete> begun;
-    const std::array<Var*, 1> writes{x.var()};
-    Engine::get().push_async(
-        [&](const RunContext&, OnComplete complete) { begun.set_value(complete); },
-        {.device = Device::cpu(), .reads = {}, .writes = writes, .name = "slow"});
-    const OnComplete complete = begun.get_future().get();
-    executor.forward(true);
-    executor.backward({});
-    good.copy_to(x);
-    executor.forward(true);
-    executor.backward({});
-    complete();
-    EXPECT_EQ(values_of(executor.outputs()[0]), (Values{2, 4}));
-    EXPECT_EQ(values_of(executor.outputs()[1]), (Values{2, 3}));
-    EXPECT_EQ(values_of(executor.arrays().grads[0]), (Values{3, 3}));
-    EXPECT_TRUE(contains(error_of([] { Engine::get().wait_for_all(); }), "picky(_test_fussy)"));
   }
 }
 

@@ -83,11 +83,14 @@ std::optional<WinogradDesc> winograd_choice(const ConvGeometry& g, bool source_b
   if (!form.is_3x3()) return std::nullopt;
   // Small tiles where large ones would be few: their weights are less than half as large, and read
   // once a run. Transforming them at each run would cost what they gain; and in float32 they need 4
-  // multiplications for 9, of which bfloat16 computes twice as many in the same time.
+  // multiplications for 9, of which bfloat16 computes twice as many in the same time. Four are
+  // enough, so that the last layers of a network have one form of their weights for all small
+  // images.
+  constexpr int64_t kFewSmallTiles = 4;
   if (weights == WinogradWeights::kChanging || direct == DirectUnits::kBFloat16)
     return std::nullopt;
-  return worth_while(g, kWinogradForms[winograd_form(small)], least) ? std::optional(small)
-                                                                     : std::nullopt;
+  return worth_while(g, kWinogradForms[winograd_form(small)], kFewSmallTiles) ? std::optional(small)
+                                                                              : std::nullopt;
 }
 
 }  // namespace mxnet
