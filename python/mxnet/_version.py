@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, List
+from typing import Any, List, Tuple
 
 
 def _numbers(text: str) -> List[int]:
@@ -27,6 +27,9 @@ class Version(str):
 
     def __ge__(self, other: Any) -> bool:
         return _numbers(self) >= _numbers(other) if isinstance(other, str) else NotImplemented
+
+    def __reduce__(self) -> Tuple[type, Tuple[str]]:
+        return str, (str(self),)  # plain text: what it is written into is read without this package too
 
 
 __version__ = Version("1.10.0")

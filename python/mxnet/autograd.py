@@ -64,9 +64,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Union[str, Sequenc
 
 
 def _heads(heads: Any, head_grads: Any) -> Tuple[list, Optional[list]]:
-    if isinstance(heads, NDArrayBase):
-        return [heads], None if head_grads is None else _listed(head_grads)
-    return list(heads), None if head_grads is None else list(head_grads)
+    return _listed(heads), None if head_grads is None else _listed(head_grads)
 
 
 def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:  # pylint: disable=redefined-outer-name

@@ -22,6 +22,10 @@ PyObject* g_out = nullptr;   // "out"
 PyObject* g_name = nullptr;  // "name"
 PyObject* g_attr = nullptr;  // "attr"
 
+// mxnet.base._Null: as a value it says that the parameter is not given. Signatures show it as the
+// default, and programs that wrap operators hand it on.
+PyObject* g_not_given = nullptr;
+
 bool same_text(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
 // The place of a name among an operator's arguments, or their number. Names that stand in a program
@@ -101,7 +105,7 @@ void sort_fixed(const OperatorData& op, PyObject* const* args, std::size_t count
     }
   }
   for (std::size_t i = 0; i < known; ++i) {
-    if (values[i] == nullptr) continue;
+    if (values[i] == nullptr || values[i] == g_not_given) continue;
     if (!op.arguments[i].array) {
       call->params.push_back({op.arguments[i].name.ptr(), values[i]});
     } else if (values[i] != Py_None) {
@@ -143,7 +147,8 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, std::size_t nargs
       for (Py_ssize_t k = 0; names != nullptr && k < PyTuple_GET_SIZE(names); ++k) {
         PyObject* key = PyTuple_GET_ITEM(names, k);
         PyObject* value = args[count + static_cast<std::size_t>(k)];
-        if (!is_reserved(key, value, call.get())) call->params.push_back({key, value});
+        if (value != g_not_given && !is_reserved(key, value, call.get()))
+          call->params.push_back({key, value});
       }
     } else {
       sort_fixed(op, args, count, names, call.get());
@@ -320,6 +325,13 @@ void register_operator(py::module_& module) {
   g_attr = PyUnicode_InternFromString("attr");
   g_operator = make_operator_type();
   module.attr("Operator") = py::handle(reinterpret_cast<PyObject*>(g_operator));
+  module.def(
+      "set_not_given",
+      [](const py::object& value) {
+        Py_XDECREF(g_not_given);
+        g_not_given = py::object(value).release().ptr();
+      },
+      py::arg("value"), "Leaves the object that stands for a parameter that is not given.");
   module.def("op_names", [] {
     uint32_t count = 0;
     const char** names = nullptr;

@@ -107,6 +107,24 @@ def test_head_gradients_weigh_the_outputs():
     assert x.grad.asnumpy().tolist() == [4, 2]
 
 
+@pytest.mark.parametrize("heads", [list, tuple])
+def test_one_array_is_the_gradient_of_one_head_that_stands_in_a_list(heads):
+    x, weights = leaf([[1.0, 2.0], [3.0, 4.0]]), mx.nd.array([[1, 2], [3, 4]])
+    with autograd.record():
+        y = heads([x * 2])
+    autograd.backward(y, weights, retain_graph=True)
+    assert x.grad.asnumpy().tolist() == [[2, 4], [6, 8]]
+    assert autograd.grad(y, [x], head_grads=weights)[0].asnumpy().tolist() == [[2, 4], [6, 8]]
+
+
+def test_one_array_is_not_taken_apart_for_several_heads():
+    x = leaf([1.0, 2.0])
+    with autograd.record():
+        heads = [x * 2, x * 3]
+    with pytest.raises(ValueError, match="given 1 head gradients, expected 2"):
+        autograd.backward(heads, mx.nd.array([[1, 2], [3, 4]]))
+
+
 def test_the_graph_is_freed_unless_it_is_retained():
     x = leaf([3.0])
     with autograd.record():

@@ -19,6 +19,12 @@ def test_versions_are_compared_by_their_numbers():
     assert pickle.loads(pickle.dumps(mx.__version__)) == "1.10.0" and {mx.__version__: 1}["1.10.0"] == 1
 
 
+def test_a_version_is_pickled_as_plain_text():
+    """Checkpoints that name it are read without this package."""
+    pickled = pickle.dumps(mx.__version__)
+    assert b"mxnet" not in pickled and type(pickle.loads(pickled)) is str
+
+
 def test_modules_are_loaded_when_used(run_python):
     done = run_python(
         "import sys, mxnet as mx\n"

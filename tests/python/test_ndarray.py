@@ -217,6 +217,12 @@ def test_arrays_are_made_in_the_current_context_and_copied_to_others():
     assert x.copyto(mx.cpu(2)).context == mx.cpu(2)
 
 
+def test_the_context_that_is_copied_to_has_the_names_of_both_kinds_of_arrays(left):
+    for x in (mx.nd.array(left), mx.np.array(left)):
+        assert x.as_in_ctx(ctx=x.context) is x.as_in_context(context=x.context) is x
+        assert x.as_in_ctx(ctx=mx.cpu(1)).context == mx.cpu(1)
+
+
 def test_lists_dictionaries_and_buffers_survive_a_file(tmp_path, left):
     path = tmp_path / "arrays"
     arrays = {"a": mx.nd.array(left), "b": mx.nd.array([1, 2], dtype="int64")}
@@ -309,6 +315,20 @@ def test_signatures_say_which_parameters_are_arrays_and_which_stand_for_any_numb
     parameters = inspect.signature(mx.nd.all_finite).parameters
     assert parameters["data"].default is None
     assert next(iter(inspect.signature(mx.nd.add_n).parameters.values())).name == "args"
+
+
+def test_a_default_that_a_signature_shows_is_a_parameter_that_is_not_given(left):
+    """Programs that wrap an operator hand it on."""
+    x, _Null = mx.nd.array(left), inspect.signature(mx.nd.sum).parameters["axis"].default
+    assert _Null is mx.base._Null
+    assert mx.nd.sum(x, axis=_Null).asscalar() == mx.nd.sum(x, _Null).asscalar() == x.sum(axis=_Null).asscalar() == left.sum()
+    assert mx.nd.concat(x, x, dim=_Null).shape == mx.nd.concat(x, x).shape
+    assert mx.nd.Convolution(mx.nd.ones((1, 1, 4, 4)), mx.nd.ones((1, 1, 2, 2)), _Null, (2, 2), num_filter=1, no_bias=True).shape == (1, 1, 3, 3)
+    assert mx.sym.sum(mx.sym.var("x"), axis=_Null).list_attr() == {}
+    with pytest.raises(mx.base.MXNetError, match="a_max"):
+        mx.nd.clip(x, 0, _Null)
+    with pytest.raises(mx.base.MXNetError, match="axes"):
+        mx.nd.sum(x, axes=_Null)
 
 
 def test_counts_of_the_whole_range_are_float32_and_of_a_given_one_integers():

@@ -145,3 +145,9 @@ def test_a_hybridized_block_gives_the_same_negatives(package, dtype):
         made = net(x)
         assert made.dtype == (-x).dtype
         np.testing.assert_array_equal(made.asnumpy(), (-x).asnumpy())
+
+
+def test_power_names_its_operands():
+    two, three = mx.nd.array([2.0]), mx.nd.array([3.0])
+    assert mx.nd.power(base=two, exp=3).asscalar() == mx.nd.power(base=2, exp=three).asscalar() == 8
+    assert mx.nd.power(two, exp=three).asscalar() == mx.nd.power(base=2, exp=3) == 8

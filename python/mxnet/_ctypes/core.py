@@ -20,7 +20,7 @@ from .kvstore import KVStoreHandle, kinds_of
 from .lib import _LIB
 from .ndarray import CachedOp, NDArrayBase, is_number
 from .operator import (
-    ElementwiseFunction, Operator, PlainFunction, PlainMethod, all_dense, op_info, op_names, set_text_maker, update_weights,
+    ElementwiseFunction, Operator, PlainFunction, PlainMethod, all_dense, op_info, op_names, set_not_given, set_text_maker, update_weights,
 )
 from .scopes import *  # noqa: F403
 from .symbol import (

@@ -10,14 +10,20 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 from .lib import _LIB, OpHandle, c_str, c_str_array, check_call
 from .ndarray import NDArrayBase, invoke
 
-__all__ = ["ElementwiseFunction", "Operator", "PlainFunction", "PlainMethod", "op_info", "op_names", "set_text_maker"]
+__all__ = ["ElementwiseFunction", "Operator", "PlainFunction", "PlainMethod", "op_info", "op_names", "set_not_given", "set_text_maker"]
 
 _text_maker: List[Callable[[Any], str]] = []
+_not_given: List[Any] = [object()]
 
 
 def set_text_maker(maker: Callable[[Any], str]) -> None:
     """Leaves the function that makes a parameter's text of an unusual value."""
     _text_maker[:] = [maker]
+
+
+def set_not_given(value: Any) -> None:
+    """Leaves the object that stands for a parameter that is not given."""
+    _not_given[:] = [value]
 
 
 def _text_of(value: Any) -> str:
@@ -85,6 +91,7 @@ class Operator:
         for key in values.keys() & kwargs.keys():
             raise TypeError(f"{self.op_name}: given two values for {key}, expected one")
         values.update(kwargs)
+        values = {key: value for key, value in values.items() if key not in known or value is not _not_given[0]}
         arrays = {key for key, is_array in self.arguments if is_array}
         inputs = leading + [values[key] for key in known if key in arrays and values.get(key) is not None]
         params = {key: values[key] for key in (*known, *kwargs) if key in values and key not in arrays}
@@ -96,7 +103,7 @@ class Operator:
         kwargs.pop("attr", None)
         if self.variadic:
             inputs = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
-            params = kwargs
+            params = {key: value for key, value in kwargs.items() if value is not _not_given[0]}
         else:
             inputs, params, last = self._sorted(args, kwargs)
             out = last if out is None else out

@@ -64,6 +64,7 @@ def clip_global_norm(arrays: Sequence[NDArray], max_norm: float, check_isfinite:
 
     Returns the norm that they had: a number, or without `check_isfinite` an array, for which nobody waits.
     """
+    arrays = list(arrays)  # of one array: its rows
     if not arrays:
         raise MismatchError("given no arrays, expected at least one")
     device = arrays[0].context

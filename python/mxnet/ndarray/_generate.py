@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, Callable, Dict, List, Tuple
 
 from .. import _lazy
-from .._core import Operator, op_info, op_names
+from .._core import Operator, op_info, op_names, set_not_given
 
 # Modules that `from mxnet.ndarray import *` brings, as it does in 1.x; mx.np and mx.npx are not among them.
 _STARRED_MODULES = ("contrib", "image", "linalg", "random", "sparse")
@@ -87,6 +87,7 @@ class _NullType:
 
 
 _Null = _NullType()
+set_not_given(_Null)
 
 
 def _place(name: str) -> Tuple[str, str]:

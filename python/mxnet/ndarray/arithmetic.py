@@ -63,8 +63,15 @@ _FUNCTIONS = {
 for _name, _row in _FUNCTIONS.items():
     globals()[_name] = _function(_name, *_row)
 lesser, lesser_equal, true_divide = globals().pop("less"), globals().pop("less_equal"), globals()["divide"]
+_power = globals()["power"]
 lesser.__name__ = lesser.__qualname__ = "lesser"
 lesser_equal.__name__ = lesser_equal.__qualname__ = "lesser_equal"
+
+
+def power(base: Any, exp: Any) -> Any:
+    """Power of two arrays, or of an array and a number."""
+    return _power(base, exp)
+
 
 _core.set_arithmetic(
     False,

@@ -115,8 +115,11 @@ class NDArray(PythonValues):
         """The array itself if it is there, else a copy."""
         return self if self.context == context else self.copyto(context)
 
-    as_in_ctx = as_in_context
     to_device = as_in_context
+
+    def as_in_ctx(self, ctx: Context) -> NDArray:
+        """The name of `as_in_context` for mx.np arrays, and of its argument."""
+        return self.as_in_context(ctx)
 
     def _to_shared_mem(self) -> Any:
         """Process, descriptor, shape and type of an array in shared memory: loaders that programs have copied send them."""

@@ -25,6 +25,7 @@ def _draw(name: str, params: dict, shape: Any, dtype: Any, ctx: Any, out: Any, k
     # None is NumPy's default type, float64, unless `out` says another; not given, it is the operator's own.
     own = dtype is _Null or isinstance(dtype, str) and dtype == "None" or dtype is None and out is not None
     dtype = "None" if own else dtype_name(dtype)
+    shape = None if shape is _Null else shape
     arrays = [isinstance(value, NDArrayBase) for value in params.values()]
     if any(arrays):
         if not all(arrays):
@@ -95,7 +96,7 @@ def randint(low: int, high: int, shape: Any = None, dtype: Any = _Null, ctx: Any
 def multinomial(data: Any, shape: Any = None, get_prob: bool = False, out: Any = None, dtype: Any = "int32", **kwargs: Any) -> Any:
     """Random positions, drawn with the probabilities that lie along the last axis; with `get_prob` their logarithms,
     too."""
-    shape = () if shape is None else shape
+    shape = () if shape is None or shape is _Null else shape
     return _op("_sample_multinomial")(data, shape=shape, get_prob=get_prob, out=out, dtype="int32" if dtype is _Null else dtype_name(dtype), **kwargs)
 
 

@@ -41,6 +41,13 @@ def test_clipping_by_the_norm_of_all():
         utils.clip_global_norm([], 1.0)
 
 
+def test_the_norm_of_one_array_or_of_what_is_gone_through_once_is_clipped_in_place():
+    one, two = mx.nd.array([[3.0, 0.0], [0.0, 4.0]]), mx.nd.array([[3.0, 0.0], [0.0, 4.0]])
+    assert utils.clip_global_norm(one, 1.0) == utils.clip_global_norm((row for row in [two]), 1.0) == 5
+    np.testing.assert_allclose(one.asnumpy(), [[0.6, 0], [0, 0.8]], rtol=1e-6)
+    np.testing.assert_array_equal(one.asnumpy(), two.asnumpy())
+
+
 @pytest.mark.parametrize("shapes", [False, True])
 def test_clipping_of_several_types_kinds_and_devices(shapes):
     with mx.util.np_shape(shapes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the functions of mx.nd.random and mx.sym.random make of `dtype`.
+"""What the functions of mx.nd.random and mx.sym.random make of `dtype` and of a shape that is not given.
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so PYTHONPATH=build/release/python pytest tests/python/ndarray/test_ndarray_random.py
 """
@@ -40,3 +40,15 @@ def test_integers_have_no_such_default():
         assert mx.nd.random.randint(0, 3, dtype=dtype).dtype == np.int32
         assert mx.sym.random.randint(0, 3, shape=(2,), dtype=dtype).infer_type()[1] == [np.int32]
     assert mx.nd.random.multinomial(mx.nd.array([0.5, 0.5]), dtype=_Null).dtype == np.int32
+
+
+@pytest.mark.parametrize("name", [*DRAWS, "randint"])
+def test_a_shape_that_is_not_given_is_one_draw(name):
+    draw, bounds = getattr(mx.nd.random, name), (0, 3) if name == "randint" else ()
+    assert draw(*bounds).shape == draw(*bounds, shape=_Null).shape == (1,)
+
+
+def test_a_shape_that_is_not_given_is_that_of_arrays():
+    zeros, ones = mx.nd.zeros((2, 3)), mx.nd.ones((2, 3))
+    assert mx.nd.random.normal(zeros, ones, _Null).shape == (2, 3)
+    assert mx.nd.random.multinomial(mx.nd.array([0.5, 0.5]), shape=_Null).shape == (1,)
