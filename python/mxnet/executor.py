@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import weakref
+from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -128,8 +130,8 @@ class Executor:
 
     def set_monitor_callback(self, callback: Optional[Callable[[str, Any], None]], monitor_all: bool = False) -> None:
         """callback(name, array) sees every output of a node in forward, with `monitor_all` inputs too; None ends it."""
-        self._base.set_monitor(callback, bool(monitor_all))
         self._monitor = None if callback is None else (callback, monitor_all)
+        self._base.set_monitor(None if callback is None else partial(_show, weakref.ref(self)), bool(monitor_all))
 
     # --- Parameters
 
@@ -169,3 +171,11 @@ class Executor:
 def group_devices(group2ctx: Optional[Dict[str, Context]]) -> Dict[str, Any]:
     """Devices of groups of nodes as the binding takes them."""
     return {name: (context.device_typeid, context.device_id) for name, context in (group2ctx or {}).items()}
+
+
+def _show(executor: weakref.ref[Executor], name: str, array: Any) -> None:
+    """Shows a value to an executor's monitor. The library owns what it calls where Python's collector does not look: it must not
+    hold the executor, which its monitor often does."""
+    owner = executor()
+    if owner is not None and owner._monitor is not None:
+        owner._monitor[0](name, array)

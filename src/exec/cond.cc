@@ -21,7 +21,7 @@ ParamsPtr bind_cond(const void* given, SubgraphList graphs) {
   params->condition = body_at("_cond", graphs, 0, 3);
   params->then_branch = body_at("_cond", graphs, 1, 3);
   params->else_branch = body_at("_cond", graphs, 2, 3);
-  const int64_t inputs = params->num_args - 3;
+  const int64_t inputs = int64_t{params->num_args} - 3;
   check_locations("_cond", "cond_input_locs", params->cond_locs, params->condition->num_inputs(),
                   inputs);
   check_locations("_cond", "then_input_locs", params->then_locs, params->then_branch->num_inputs(),

@@ -3,6 +3,8 @@
 // gradient is that of the calls it makes: slicing, bodies, stacking.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/numpy_shape.h"
 #include "exec/array_op.h"
@@ -31,6 +33,21 @@ struct ForeachParams {
   }
 };
 
+// Every input of the body is one of the node's, and no two are the same.
+void check_each_once(const ForeachParams& params, int64_t inputs) {
+  std::vector<bool> taken(static_cast<std::size_t>(inputs));
+  for (std::size_t i = 0; i < taken.size(); ++i) taken[params.location(i)] = true;
+  if (int64_t{params.num_args} - 1 == inputs && std::ranges::find(taken, false) == taken.end())
+    return;
+  throw Error(
+      ErrorCode::kValue, "_foreach",
+      fmt::format("given num_args={}, in_data_locs=[{}], in_state_locs=[{}] and "
+                  "remain_locs=[{}] for a graph of {} inputs, expected one more, and each "
+                  "input once",
+                  params.num_args, fmt::join(params.data_locs, ", "),
+                  fmt::join(params.state_locs, ", "), fmt::join(params.remain_locs, ", "), inputs));
+}
+
 ParamsPtr bind(const void* given, SubgraphList graphs) {
   if (graphs.size() != 1) {
     throw Error(ErrorCode::kValue, "_foreach",
@@ -44,6 +61,7 @@ ParamsPtr bind(const void* given, SubgraphList graphs) {
   check_locations("_foreach", "in_data_locs", params->data_locs, data, limit);
   check_locations("_foreach", "in_state_locs", params->state_locs, states, limit);
   check_locations("_foreach", "remain_locs", params->remain_locs, limit - data - states, limit);
+  check_each_once(*params, limit);
   if (data == 0 || params->num_outputs != params->body->num_outputs() ||
       params->num_outputs != params->num_out_data + states || params->num_out_data < 0) {
     throw Error(ErrorCode::kValue, "_foreach",

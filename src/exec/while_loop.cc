@@ -27,8 +27,8 @@ ParamsPtr bind_while(const void* given, SubgraphList graphs) {
   auto params = std::make_shared<WhileParams>(*static_cast<const WhileParams*>(given));
   params->condition = body_at("_while_loop", graphs, 0, 2);
   params->function = body_at("_while_loop", graphs, 1, 2);
-  const int64_t inputs = params->num_args - 2;
-  const int num_vars = params->num_outputs - params->num_out_data;
+  const int64_t inputs = int64_t{params->num_args} - 2;
+  const int64_t num_vars = int64_t{params->num_outputs} - params->num_out_data;
   check_locations("_while_loop", "cond_input_locs", params->cond_locs,
                   params->condition->num_inputs(), inputs);
   check_locations("_while_loop", "func_input_locs", params->func_locs,

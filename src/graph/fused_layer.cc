@@ -95,9 +95,41 @@ QuantizedLayer layer_of(const char* op, const ir::Graph& graph) {
   return layer;
 }
 
+// The kernel reads the graph's variables in their order, and knows of one value from each operator
+// to the next.
+void check_chain(const char* op, const ir::Graph& graph) {
+  const ir::Node* last = nullptr;
+  std::vector<ir::Node*> arrays;
+  for (const ir::Node* node : ir::topological_order(graph.outputs)) {
+    if (node->is_variable()) continue;
+    bool goes_on = last == nullptr;
+    for (const ir::Entry& input : node->inputs) {
+      if (input.node->is_variable()) {
+        arrays.push_back(input.node.get());
+      } else if (input.node.get() == last && input.index == 0) {
+        goes_on = true;
+      } else {
+        unfit(op, *node);
+      }
+    }
+    if (!goes_on) unfit(op, *node);
+    last = node;
+  }
+  const ir::Entry& result = graph.outputs[0];
+  if (last != nullptr && result.node.get() == last && result.index == 0 &&
+      arrays == list_inputs(graph).nodes)
+    return;
+  throw Error(ErrorCode::kValue, op,
+              "given a graph of another form, expected one layer on variables, in their order, and "
+              "what may follow it");
+}
+
 ParamsPtr bind_layer(const char* op, const void* parsed, SubgraphList graphs) {
-  if (graphs.size() != 1)
-    throw Error(ErrorCode::kValue, op, fmt::format("given {} graphs, expected one", graphs.size()));
+  if (graphs.size() != 1 || graphs[0]->outputs.size() != 1) {
+    throw Error(ErrorCode::kValue, op,
+                fmt::format("given {} graphs of {} outputs, expected one of one output",
+                            graphs.size(), graphs.empty() ? 0 : graphs[0]->outputs.size()));
+  }
   auto params = std::make_shared<LayerParams>(*static_cast<const LayerParams*>(parsed));
   params->graph = graphs[0];
   const InputList inputs = list_inputs(*graphs[0]);
@@ -106,6 +138,7 @@ ParamsPtr bind_layer(const char* op, const void* parsed, SubgraphList graphs) {
     if (inputs.auxiliary[i]) params->mutated.push_back(static_cast<int>(i));
   if (!params->quantized) return params;
   QuantizedLayer& layer = params->layer;
+  check_chain(op, *graphs[0]);
   layer = layer_of(op, *graphs[0]);
   layer.float_result = params->float_output;
   layer.min = params->min_calib;

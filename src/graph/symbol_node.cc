@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "graph/subgraph_op.h"
@@ -95,8 +96,9 @@ void count_mutations(ir::Node* node) {
     if (input.node->is_variable()) input.version = mutations_of(*input.node);
   for (int i : node->op->state_inputs(node->params.get())) {
     ir::Entry& input = node->inputs[static_cast<std::size_t>(i)];
-    if (auto* variable = dynamic_cast<VariableNode*>(input.node.get()))
-      input.version = ++variable->mutations;
+    auto* variable = dynamic_cast<VariableNode*>(input.node.get());
+    if (variable != nullptr && variable->mutations < std::numeric_limits<int32_t>::max())
+      input.version = ++variable->mutations;  // files may begin anywhere
   }
 }
 

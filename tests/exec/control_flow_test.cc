@@ -3,6 +3,8 @@
 // it gives; shapes; cached ops; what does not fit.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/error.h"
@@ -123,6 +125,28 @@ TEST(ControlFlow, DataOfDifferentLengthsAreAnError) {
   const ir::Graph graph = saved("foreach_state");
   EXPECT_THROW(Executor(graph, Device::cpu(),
                         bind_arrays({matrix({1, 2, 3, 4}, 2), array_of({1}), array_of({0.5, 2})})),
+               Error);
+}
+
+// What a file says of the three inputs of a body: one that is nobody's would be read all the same.
+TEST(ControlFlow, ABodyThatLacksAnInputIsAnError) {
+  const auto loads = [](const std::string& where, const std::string& inputs, int count) {
+    const auto x = [](int i) {
+      return fmt::format(R"({{"op":"null","name":"x{}","inputs":[]}})", i);
+    };
+    load_symbol(fmt::format(
+        R"({{"nodes":[{0},{1},{2},{{"op":"_foreach","name":"f","inputs":[{3}],"attrs":{{)"
+        R"("num_args":"{4}","num_outputs":"1","num_out_data":"1",{5}}},"subgraphs":[{{"nodes":[)"
+        R"({0},{1},{2},{{"op":"add_n","name":"s","attrs":{{"num_args":"3"}},)"
+        R"("inputs":[[0,0],[1,0],[2,0]]}}],"arg_nodes":[0,1,2],"heads":[[3,0]]}}]}}],)"
+        R"("arg_nodes":[0,1,2],"heads":[[3,0]]}})",
+        x(0), x(1), x(2), inputs, count, where));
+  };
+  const std::string all = R"("in_data_locs":"[0]","in_state_locs":"[]","remain_locs":"[1,2]")";
+  EXPECT_NO_THROW(loads(all, "[0,0],[1,0],[2,0]", 4));
+  EXPECT_THROW(loads(all, "[0,0]", 2), Error);
+  EXPECT_THROW(loads(R"("in_data_locs":"[0]","in_state_locs":"[]","remain_locs":"[0,0]")",
+                     "[0,0],[1,0],[2,0]", 4),
                Error);
 }
 

@@ -198,6 +198,41 @@ TEST(Load, GraphsOfAnOperatorThatTakesNoneAreAnError) {
   EXPECT_NE(message.find("given 1 subgraphs, expected none"), message.npos) << message;
 }
 
+// A quantized one is read by a kernel that knows no other form: data, weight and bias of one layer.
+TEST(Load, LayersWhoseGraphIsNoLayerAreAnError) {
+  constexpr const char* kLayer =
+      R"({"op":"FullyConnected","name":"f","attrs":{"num_hidden":"4"},"inputs":[[0,0],[1,0],[2,0]]})";
+  const auto loads = [](std::string_view layer, std::string_view heads, const char* quantized) {
+    std::string variables, inputs;
+    for (int i = 0; i < 5; ++i) {
+      variables += fmt::format(R"({{"op":"null","name":"x{}","inputs":[]}},)", i);
+      inputs += fmt::format("{}[{},0]", i > 0 ? "," : "", i);
+    }
+    if (*quantized == '0') inputs = "[0,0],[1,0],[2,0]";
+    load_symbol(file(
+        fmt::format(R"({0}{{"op":"_sg_mkldnn_fully_connected","name":"c","inputs":[{1}],"attrs":)"
+                    R"({{"quantized":"{2}","channel_wise_quantize":"1"}},"subgraphs":[{{"nodes":)"
+                    R"([{0}{3}],"arg_nodes":[0,1,2,3,4],"heads":[{4}]}}]}})",
+                    variables, inputs, quantized, layer, heads),
+        "[5,0]", "10901"));
+  };
+  EXPECT_NO_THROW(loads(kLayer, "[5,0]", "1"));
+  EXPECT_NO_THROW(loads(kLayer, "[5,0]", "0"));
+  for (const char* quantized : {"0", "1"})
+    for (const char* heads : {"", "[5,0],[5,0]"})
+      EXPECT_THROW(loads(kLayer, heads, quantized), Error) << quantized << heads;
+  EXPECT_THROW(loads(kLayer, "[0,0],[1,0],[2,0]", "1"), Error);  // no layer
+  const std::string swapped =
+      R"({"op":"FullyConnected","name":"f","attrs":{"num_hidden":"4"},"inputs":[[1,0],[1,0],[2,0]]})";
+  EXPECT_THROW(loads(swapped, "[5,0]", "1"), Error);
+}
+
+TEST(Load, AVariableOfTheLastVersionIsAStateAllTheSame) {
+  const Symbol mean = load_symbol(file(kX, "[0,0,2147483647]", "10901"));
+  const Symbol norm = call("BatchNorm", "n", {var("d"), var("g"), var("b"), mean, var("v")});
+  EXPECT_EQ(norm.outputs()[0].node->inputs.at(3).version, 2147483647);
+}
+
 TEST(Load, PartsOfANetworkInANodeAreWrittenAgain) {
   const Symbol part = load_symbol(file(
       fmt::format(R"({0},{{"op":"_CachedOp","name":"c","inputs":[[0,0]],"subgraphs":[)"

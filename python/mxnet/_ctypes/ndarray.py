@@ -269,17 +269,27 @@ for _python, _name in {"neg": "negative", "abs": "absolute", "invert": "invert"}
     setattr(NDArrayBase, f"__{_python}__", lambda a, _name=_name: _unary(_name, a))
 
 
+# What the library calls. Gradients of what is recorded tell of theirs when the op is gone, so that it says when it is done.
+_hooks: Dict[int, Any] = {}
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+def _drop_hook(number: int, hooks: Dict[int, Any] = _hooks) -> int:
+    hooks.pop(number, None)
+    return 1
+
+
 class CachedOp:
     """A symbol that is called with arrays for all its inputs."""
 
-    __slots__ = ("__weakref__", "_hook", "handle", "is_np_sym")
+    __slots__ = ("__weakref__", "handle", "is_np_sym")
 
     def __init__(self, sym: Any, flags: Sequence[Tuple[str, Any]] = (), thread_safe: bool = False) -> None:
         from .symbol import SymbolBase
 
         if not isinstance(sym, SymbolBase):
             raise TypeError(f"CachedOp: given {type(sym).__name__}, expected a Symbol")
-        self.handle, self._hook = ctypes.c_void_p(), None
+        self.handle = ctypes.c_void_p()
         self.is_np_sym = bool(getattr(sym, "_is_np", False))
         keys, values = [str(key) for key, _ in flags], [str(value) for _, value in flags]
         check_call(_LIB.MXCreateCachedOpEX(
@@ -305,10 +315,13 @@ class CachedOp:
     def _register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
         """callback(name, operator, array) sees every output, and inputs too with monitor_all."""
 
+        if callback is None:
+            check_call(_LIB.MXCachedOpSetHook(self.handle, None, None, None, 0))
+            return
+
         @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
         def hook(name: bytes, op: bytes, array: int, _: Any) -> None:
             kept(callback, name.decode(), op.decode(), wrap(NDArrayHandle(array)))
 
-        given: Any = None if callback is None else hook
-        check_call(_LIB.MXCachedOpSetHook(self.handle, given, None, None, int(bool(monitor_all))))
-        self._hook = given  # as long as it is set
+        _hooks[id(hook)] = hook
+        check_call(_LIB.MXCachedOpSetHook(self.handle, hook, ctypes.c_void_p(id(hook)), _drop_hook, int(bool(monitor_all))))

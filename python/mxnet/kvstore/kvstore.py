@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import itertools
 import numbers
+import weakref
+from functools import partial
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .. import _core
@@ -56,6 +58,12 @@ def _flat(key: Any, value: Any) -> Tuple[Sequence[Any], Sequence[NDArray]]:
     return [key] * len(value), list(value)
 
 
+def _update(store: weakref.ref[KVStore], key: Any, pushed: NDArray, stored: NDArray) -> None:
+    owner = store()
+    if owner is not None:
+        owner._called(key, pushed, stored)
+
+
 class KVStore(KVStoreBase):
     """Sums arrays by key over devices and processes. Made by `mx.kv.create`.
 
@@ -69,6 +77,7 @@ class KVStore(KVStoreBase):
             raise TypeError(f"given {type(handle).__name__}, expected a store: use mx.kv.create(name)")
         self.handle = handle
         self._updater: Any = None
+        self._called: Any = None  # at each push
         # Workers make their stores in the same order: by this number, servers tell them apart.
         self._number = next(_numbers)
 
@@ -199,7 +208,9 @@ class KVStore(KVStoreBase):
     def _set_updater(self, updater: Callable[[Any, NDArray, NDArray], None]) -> None:
         """Calls updater(key, pushed, stored), which changes the third, at each push of a key."""
         self._updater = updater
-        self.handle.set_updater(updater)
+        # The library keeps what it calls where Python's collector does not look: that must not hold the store, as updaters often do.
+        self._called = updater
+        self.handle.set_updater(partial(_update, weakref.ref(self)))
 
     def _barrier(self) -> None:
         """Waits until all workers are here."""

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores of one process as scripts use them: keys, lists, updaters, registered stores, errors."""
 
+import gc
 import os
 import subprocess
 import sys
 import threading
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -113,6 +115,19 @@ def test_what_an_updater_raises_comes_out_of_push(store):
     store._set_updater(lambda key, pushed, stored: pushed.copyto(stored))
     store.push("a", full(2))
     assert pulled(store, "a")[0, 0] == 2
+
+
+def test_a_store_and_the_updater_that_holds_it_are_collected():
+    def updated():
+        store = mx.kv.create("local")
+        store.init("a", full(1))
+        store._set_updater(lambda key, pushed, stored: store.rank)
+        store.push("a", full(1))
+        return weakref.ref(store)
+
+    kept = updated()
+    gc.collect()
+    assert kept() is None
 
 
 def test_an_optimizer_works_on_what_is_stored_and_keeps_its_states(store, tmp_path):

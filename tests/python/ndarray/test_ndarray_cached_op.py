@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CachedOp: a symbol that is called like one operator."""
 
+import ctypes
 import gc
 import weakref
 
@@ -73,6 +74,19 @@ def test_its_hook_ends_with_it():
     del hook, op
     gc.collect()
     assert kept() is None
+
+
+def test_gradients_tell_its_hook_of_theirs_when_it_is_gone():
+    op, seen, x = mx.nd.CachedOp(mx.sym.exp(mx.sym.var("x"), name="e")), [], mx.nd.ones(2)
+    op._register_op_hook(lambda name, kind, array: seen.append((name, kind)))
+    x.attach_grad()
+    with mx.autograd.record():
+        y = op(x)
+    del op
+    gc.collect()
+    others = [ctypes.CFUNCTYPE(None)(str) for _ in range(200)]  # lie where a function was that nobody held
+    y.backward()
+    assert others and seen == [("e_output", "exp"), ("e_backward_0", "_backward_exp")]
 
 
 def test_what_is_wrong_is_said():

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Monitors: what an executor shows of its values and gradients, to whom, and for how long."""
 
+import gc
 import sys
 import threading
+import weakref
 
 import mxnet as mx
 import numpy as np
@@ -86,3 +88,14 @@ def test_monitor_sees_gradients():
     assert list(seen)[len(before) :] == ["act_backward_output"] + [f"fc_backward_output{i}" for i in range(3)]
     for i, name in enumerate(["data", "fc_weight", "fc_bias"]):
         np.testing.assert_array_equal(seen[f"fc_backward_output{i}"], executor.grad_dict[name].asnumpy())
+
+
+def test_a_monitor_and_the_executors_that_it_holds_are_collected():
+    def watched():
+        monitor = mx.mon.Monitor(1)
+        monitor.install(network().simple_bind(mx.cpu(), data=(4, 2)))
+        return weakref.ref(monitor)
+
+    kept = watched()
+    gc.collect()
+    assert kept() is None
