@@ -181,7 +181,7 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64
   // Rows that are compared in one call: converted ones where they lie together, others all.
   const int64_t batch = !kIsHalf<T> ? kMostRows<C> : stride == width ? kTile / width : 1;
   for (int64_t block = 0; block < n; block += kMostRows<C>) {
-    found.fill(kNoRow<C>);
+    std::fill_n(found.data(), width, kNoRow<C>);
     const int64_t rows = std::min(kMostRows<C>, n - block);
     for (int64_t first = 0; first < rows; first += batch) {
       const int64_t count = std::min(batch, rows - first);
@@ -201,13 +201,15 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64
 constexpr int64_t kNarrow = 32;
 
 // The same of narrow columns whose rows follow each other: several rows are side by side as one
-// wide row, of which each column has found the best of its own rows.
+// wide row, of which each column has found the best of its own rows. These are then compared one by
+// one, which takes as long as many rows whose columns fill a vector of their own.
 template <bool largest, class T>
 void best_of_narrow_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
-  constexpr int64_t kWide = 128, kFewestWideRows = 8;
-  const int64_t side = std::min(kWide / width, n / kFewestWideRows);
-  if (stride != width || width >= kNarrow || side < 2)
+  constexpr int64_t kWide = 128, kFewestWideRows = 8, kManyRows = 512, kManyOfNoVector = 64;
+  const bool vectors = width >= 4 && width * static_cast<int64_t>(sizeof(Compared<T>)) > 8;
+  if (stride != width || width >= kNarrow || n < (vectors ? kManyRows : kManyOfNoVector))
     return best_of_columns<largest>(x, n, stride, width, at);
+  const int64_t side = std::min(kWide / width, n / kFewestWideRows);
   using C = Compared<T>;
   std::array<int64_t, kWide> wide_row;
   best_of_columns<largest>(x, n / side, side * width, side * width, wide_row.data());

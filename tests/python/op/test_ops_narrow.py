@@ -12,7 +12,7 @@ from op_calls import Failure
 
 SEED = 20261129
 TYPES = ["float32", "float64", "float16", "uint8", "int8", "int32", "int64"]
-ROWS = [1, 2, 15, 16, 17, 64, 100, 129, 300, 1021, 3000]
+ROWS = [1, 2, 15, 16, 17, 64, 100, 129, 300, 512, 1021, 3000]
 WIDTHS = [1, 2, 3, 4, 5, 7, 9, 15, 17, 31, 33]
 
 
