@@ -16,7 +16,9 @@ __all__ = ["SetterScope", "StackScope", "is_np_array", "set_np_array"]
 Step = Tuple[Callable[..., Any], Any]  # a function and what it is given; done twice is as done once
 
 # function, and what `__exit__` is given, which is left alone. A call in C: Python's own begin with a look for signals.
-_call = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 4)(("PyObject_CallNoArgs", ctypes.pythonapi))
+_call = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 4)(
+    ("PyObject_CallNoArgs", ctypes.pythonapi), ((1, "function"), *((1, name, None) for name in ("kind", "error", "trace")))
+)
 
 
 def _leaving(scope: Scope, waits: List[bool]) -> Generator[None, None, None]:
@@ -51,7 +53,7 @@ class _Exit:
 
     def __get__(self, scope: Any, kind: Any = None) -> Any:
         if scope is None:
-            return lambda scope, *exception: scope.__exit__(*exception)
+            return lambda scope, *exception: self.__get__(scope)(*exception)  # of a class: not what another has made of it
         waits: List[bool] = []
         leave = _leaving(scope, waits).__next__
         leave()
