@@ -45,6 +45,7 @@ DEFORMED, DEFORMABLE = [IMAGE] * 3, {"kernel": (3, 3), "num_filter": 2, "no_bias
      "given '-1' for parameter trans_std, expected"),
     ("ftml_update", [SQUARE] * 5, {"lr": 1, "t": 1, "beta1": 1.5}, "given '1.5' for parameter beta1, expected"),
     ("ftml_update", [SQUARE] * 5, {"lr": 1, "t": 1, "beta2": -0.5}, "given '-0.5' for parameter beta2, expected"),
+    ("LRN", [IMAGE], {"nsize": 0}, "given '0' for parameter nsize, expected int"),
     ("khatri_rao", [], {"num_args": 0}, "given '0' for parameter num_args, expected int"),
     ("SequenceLast", [np.zeros((3, 2, 1), "float32"), np.array([0, 1], "float32")], {"use_sequence_length": True},
      "given length 0 of sequence 0 in 'sequence_length', expected at least one step"),
