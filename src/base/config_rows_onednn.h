@@ -48,15 +48,15 @@
       "Skip the fusion of sums into convolutions.") \
   LIVE(winograd, std::string, "MXNET_ONEDNN_WINOGRAD", "heuristic", one_of("off heuristic measure"), \
       active("WinogradConfig.TheRowChoosesWhoDecides"), \
-      "Which convolutions of compiled graphs (3x3; on AVX2 5x5, and rows and columns of 3 and 7) are computed by " \
+      "Which convolutions of compiled graphs (3x3, 5x5, rows and columns of 3 and 7) are computed by " \
       "Winograd's method: none; those that a model of the CPU chooses, the same at each run; or those that are faster " \
       "when both are timed once.") \
   LIVE(trials, std::string, "MXNET_ONEDNN_TRIALS", "~/.mxnet/convolution_trials.txt", any(), \
       active("ConvTrials.AFileKeepsThem"), \
       "File that keeps the choices of MXNET_ONEDNN_WINOGRAD=measure for later processes; empty: none.") \
   LIVE(bfloat16, bool, "MXNET_ONEDNN_BFLOAT16", "0", any(), active("BFloat16Plan.TheRowMakesLayersComputeInIt"), \
-      "Compute convolutions of compiled inference graphs in bfloat16, where the CPU has instructions for it; inputs, " \
-      "weights and results of the graph stay float32.") \
+      "Compute convolutions and dense layers of compiled inference graphs in bfloat16, where the CPU has instructions " \
+      "for it; inputs, weights and results of the graph stay float32.") \
   LIVE(disable_fc_opt, bool, "MXNET_DISABLE_ONEDNN_FC_OPT", "0", any(), active("FusedDenseConfig.EachRowSwitchesItsFusionOff"), \
       "Skip all fusions into FullyConnected.") \
   LIVE(disable_fc_sum, bool, "MXNET_DISABLE_ONEDNN_FC_SUM", "0", any(), active("FusedDenseConfig.EachRowSwitchesItsFusionOff"), \

@@ -2,6 +2,7 @@
 """`python -m mxnet.diagnose`, and the tool that writes .pyi files."""
 
 import ast
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,6 +18,16 @@ def test_the_report_has_every_part(run_python):
     for part in ("Versions", "numpy", "Features", "OPENMP", "Self-check", "MXNET_ENGINE_TYPE", "NaiveEngine (environment)"):
         assert part in done.stdout
     assert done.stdout.count("  ok") == len(diagnose.checks())
+
+
+def test_a_reader_may_stop_before_the_end():
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run([sys.executable, "-m", "mxnet.diagnose"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_failed_check_is_reported(monkeypatch):

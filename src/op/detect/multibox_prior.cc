@@ -18,6 +18,14 @@ void infer_prior(const PriorParams& params, Infer& infer) {
     infer.fail(fmt::format("given {} sizes and {} ratios, expected one or more of each",
                            params.sizes.size(), params.ratios.size()));
   }
+  for (const float size : params.sizes) {
+    if (!(size >= 0 && std::isfinite(size)))
+      infer.fail(fmt::format("given size {}, expected numbers of 0 or more", size));
+  }
+  for (const float ratio : params.ratios) {
+    if (!(ratio > 0 && std::isfinite(ratio)))
+      infer.fail(fmt::format("given ratio {}, expected numbers above 0", ratio));
+  }
   if (params.steps.size() != 2 || params.offsets.size() != 2) {
     infer.fail(fmt::format("given {} steps and {} offsets, expected two of each: of y and of x",
                            params.steps.size(), params.offsets.size()));

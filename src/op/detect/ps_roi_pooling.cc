@@ -107,6 +107,7 @@ OpBuilder<PsRoiParams> ps_roi_params(const char* name) {
   OpBuilder<PsRoiParams> op(name);
   op.param("spatial_scale", &PsRoiParams::spatial_scale,
            "Places of the feature map by pixels of the image.")
+      .range<float>(0, 1)
       .param("output_dim", &PsRoiParams::output_dim, "Channels of the result.")
       .param("pooled_size", &PsRoiParams::pooled_size, "Height and width of the result.")
       .param("group_size", &PsRoiParams::group_size, 0,
@@ -243,12 +244,14 @@ OpBuilder<DeformablePsRoiParams> deformable_params(const char* name) {
   using P = DeformablePsRoiParams;
   OpBuilder<P> op(name);
   op.param("spatial_scale", &P::spatial_scale, "Places of the feature map by pixels of the image.")
+      .range<float>(0, 1)
       .param("output_dim", &P::output_dim, "Channels of the result.")
       .param("group_size", &P::group_size, "Height and width of the groups of channels.")
       .param("pooled_size", &P::pooled_size, "Height and width of the result.")
       .param("part_size", &P::part_size, 0, "Height and width of trans; as pooled_size if 0.")
       .param("sample_per_part", &P::sample_per_part, 1, "Samples of a bin along each axis.")
       .param("trans_std", &P::trans_std, 0.0f, "Factor of trans, in sizes of the region.")
+      .range<float>(0, 1)
       .param("no_trans", &P::no_trans, false, "Whether there is no trans.")
       .dtypes(kFloating);
   return op;

@@ -116,6 +116,7 @@ OpBuilder<RoiAlignParams> with_params(const char* name) {
   op.param("pooled_size", &RoiAlignParams::pooled_size, "Height and width of the result.")
       .param("spatial_scale", &RoiAlignParams::spatial_scale,
              "Places of the feature map by pixels of the image.")
+      .range<float>(0, 1)
       .param("sample_ratio", &RoiAlignParams::sample_ratio, -1,
              "Samples of a bin along each axis; as many as it has places if not positive.")
       .param("position_sensitive", &RoiAlignParams::position_sensitive, false,
@@ -162,6 +163,7 @@ MX_OP(_contrib_RROIAlign, RoiAlignParams)
     .param("pooled_size", &RoiAlignParams::pooled_size, "Height and width of the result.")
     .param("spatial_scale", &RoiAlignParams::spatial_scale,
            "Places of the feature map by pixels of the image.")
+    .range<float>(0, 1)
     .param("sampling_ratio", &RoiAlignParams::sample_ratio, -1,
            "Samples of a bin along each axis; as many as it has places if not positive.")
     .dtypes(kFloating)

@@ -122,7 +122,9 @@ MX_OP(_backward_take, TakeParams)
 OpBuilder<EmbeddingParams>& add_embedding_params(OpBuilder<EmbeddingParams>& op) {
   constexpr DTypeSet kTypes = kNumeric;
   return op.param("input_dim", &EmbeddingParams::input_dim, "Rows of the table.")
+      .at_least<int32_t>(1)
       .param("output_dim", &EmbeddingParams::output_dim, "Length of a row.")
+      .at_least<int32_t>(1)
       .dtype_param("dtype", &EmbeddingParams::dtype, kTypes, false, "float32",
                    "Type of the table where nothing else says it.")
       .param("sparse_grad", &EmbeddingParams::sparse_grad, false,

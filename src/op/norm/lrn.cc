@@ -111,6 +111,7 @@ OpBuilder<LrnParams>& add_params(OpBuilder<LrnParams>& op) {
       .param("beta", &LrnParams::beta, 0.75f, "The power.")
       .param("knorm", &LrnParams::knorm, 2.0f, "Added to the squares.")
       .param("nsize", &LrnParams::nsize, "Neighbouring channels that take part, itself included.")
+      .at_least<uint32_t>(1)
       .dtypes(kFloating);
 }
 

@@ -48,8 +48,8 @@ class UpdateOp {
     return number("clip_weights", &UpdateScalars::clip_weights, -1,
                   "Weights are clipped to [-c, c]; not positive: not at all.");
   }
-  UpdateOp& betas(float beta1 = 0.9f) {
-    number("beta1", &UpdateScalars::beta1, beta1, "Decay of the mean.");
+  UpdateOp& betas() {
+    number("beta1", &UpdateScalars::beta1, 0.9f, "Decay of the mean.");
     return number("beta2", &UpdateScalars::beta2, 0.999f, "Decay of the mean of squares.");
   }
   UpdateOp& exact_betas() {

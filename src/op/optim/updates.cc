@@ -147,7 +147,10 @@ void define_adaptive() {
       .usual()
       .op.alias("_sparse_ftrl_update");
   Op ftml = define<kFtml>("ftml_update", "Follow the moving leader.", {"d", "v", "z"});
-  ftml.lr().betas(0.6f);
+  ftml.lr().number("beta1", &UpdateScalars::beta1, 0.6f, "Decay of the mean.");
+  ftml.op.range<float>(0, 1);
+  ftml.number("beta2", &UpdateScalars::beta2, 0.999f, "Decay of the mean of squares.");
+  ftml.op.range<float>(0, 1);
   ftml.number("epsilon", &UpdateScalars::ftml_epsilon, double{1e-8f},
               "Keeps denominators from zero.");
   ftml.step().wd().rescale().clip("clip_grad");

@@ -115,7 +115,9 @@ MX_OP(_contrib_SparseEmbedding, SparseEmbeddingParams)
     .input("data", "Positions, of any type; those out of range are clipped.")
     .input("weight", "The table.")
     .param("input_dim", &SparseEmbeddingParams::input_dim, "Rows of the table.")
+    .at_least<int32_t>(1)
     .param("output_dim", &SparseEmbeddingParams::output_dim, "Length of a row.")
+    .at_least<int32_t>(1)
     .dtype_param("dtype", &SparseEmbeddingParams::dtype,
                  DTypeSet::of(DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kInt32,
                               DType::kUInt8),

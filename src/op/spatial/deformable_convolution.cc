@@ -26,15 +26,20 @@ void check_params(const DeformableParams& p, const DeformableGeometry& g, Infer&
   two(p.dilate, "dilate", false);
   two(p.pad, "pad", false);
   if (p.layout != DeformableLayout::kNone && p.layout != DeformableLayout::kNCHW)
-    infer.fail("expected layout NCHW");
+    infer.fail(fmt::format("given layout {}, expected NCHW",
+                           p.layout == DeformableLayout::kNCW ? "NCW" : "NCDHW"));
   if (g.filters <= 0 || g.groups <= 0 || g.deformable_groups <= 0 || g.filters % g.groups != 0)
     infer.fail(
         fmt::format("given {} filters in {} groups and {} deformable groups, expected "
                     "positive numbers and whole groups",
                     g.filters, g.groups, g.deformable_groups));
   for (int i = 0; i < 2; ++i) {
-    if (g.kernel[i] <= 0 || g.stride[i] <= 0 || g.dilate[i] <= 0 || g.pad[i] < 0)
-      infer.fail("expected positive kernel, stride and dilate, and no negative pad");
+    if (g.kernel[i] <= 0 || g.stride[i] <= 0 || g.dilate[i] <= 0 || g.pad[i] < 0) {
+      infer.fail(
+          fmt::format("given kernel {}, stride {}, dilate {} and pad {} along dimension {}, "
+                      "expected pad of 0 or more and the others above 0",
+                      g.kernel[i], g.stride[i], g.dilate[i], g.pad[i], i));
+    }
   }
 }
 

@@ -101,6 +101,7 @@ MX_OP(ROIPooling, RoiPoolingParams)
     .param("pooled_size", &RoiPoolingParams::pooled_size, "Height and width of the result.")
     .param("spatial_scale", &RoiPoolingParams::spatial_scale,
            "Places of the feature map by pixels of the image.")
+    .range<float>(0, 1)
     .output("output")
     .outputs([](const RoiPoolingParams&) { return 2; })
     .visible_outputs([](const RoiPoolingParams&) { return 1; })

@@ -298,6 +298,25 @@ def test_zoneout_keeps_or_takes_each_element(x):
     assert ((first == 0) | np.isclose(first, plain[:, 0], rtol=1e-4, atol=1e-5)).all() and (first == 0).any()
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_hybridized_steps_know_the_steps_before(x, wrapped):
+    """A graph of one step would keep zeros for the output before, and draw other masks in each step."""
+    zoneout = rnn.ZoneoutCell(rnn.RNNCell(H), zoneout_outputs=0.5)
+    dropped = contrib.rnn.VariationalDropoutCell(rnn.RNNCell(H), drop_outputs=0.5, drop_states=0.5)
+    for cell in (zoneout, dropped):
+        around = cell
+        if wrapped:
+            around = rnn.HybridSequentialRNNCell()
+            around.add(cell)
+        ready(around).hybridize()
+        with mx.autograd.record():
+            steps = [step.asnumpy() for step in around.unroll(T, x, merge_outputs=False)[0]]
+        if cell is zoneout:
+            assert all((now == before)[before != 0].any() for before, now in zip(steps, steps[1:]))
+        else:
+            assert (steps[0] == 0).any() and all(((step == 0) == (steps[0] == 0)).all() for step in steps)
+
+
 def test_variational_dropout_keeps_its_masks(x):
     cell = ready(contrib.rnn.VariationalDropoutCell(rnn.RNNCell(H), drop_inputs=0.5, drop_states=0.5, drop_outputs=0.5))
     with mx.autograd.record():

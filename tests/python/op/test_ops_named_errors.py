@@ -12,6 +12,8 @@ from op_calls import Failure
 
 IMAGE, REGION = np.zeros((1, 8, 6, 6), "float32"), np.array([[1, 0, 0, 2, 2]], "float32")
 SQUARE = np.zeros((4, 4), "float32")
+TABLE = np.ones((3, 4), "float32")
+DEFORMED, DEFORMABLE = [IMAGE] * 3, {"kernel": (3, 3), "num_filter": 2, "no_bias": True}
 
 
 @pytest.mark.parametrize("op, arrays, attrs, text", [
@@ -21,6 +23,30 @@ SQUARE = np.zeros((4, 4), "float32")
     ("_contrib_PSROIPooling", [IMAGE, REGION], {"spatial_scale": 1, "output_dim": 0, "pooled_size": 2}, "given output_dim 0 and pooled_size 2"),
     ("_contrib_MultiBoxPrior", [IMAGE], {"steps": (1,)}, "given 1 steps and 2 offsets, expected two of each"),
     ("_contrib_MultiBoxPrior", [IMAGE], {"steps": (1, -1)}, "given steps 1 and -1, expected both or none"),
+    ("_contrib_MultiBoxPrior", [IMAGE], {"ratios": (1, 0)}, "given ratio 0, expected numbers above 0"),
+    ("_contrib_MultiBoxPrior", [IMAGE], {"ratios": (-1,)}, "given ratio -1, expected numbers above 0"),
+    ("_contrib_MultiBoxPrior", [IMAGE], {"ratios": (float("nan"),)}, "given ratio nan, expected numbers above 0"),
+    ("_contrib_MultiBoxPrior", [IMAGE], {"sizes": (0.5, -0.5)}, "given size -0.5, expected numbers of 0 or more"),
+    ("_contrib_MultiBoxPrior", [IMAGE], {"sizes": (float("inf"),)}, "given size inf, expected numbers of 0 or more"),
+    ("_contrib_DeformableConvolution", DEFORMED, {**DEFORMABLE, "layout": "NCW"}, "given layout NCW, expected NCHW"),
+    ("_contrib_DeformableConvolution", DEFORMED, {**DEFORMABLE, "stride": (1, 0)},
+     "given kernel 3, stride 0, dilate 1 and pad 0 along dimension 1, expected pad of 0 or more and the others above 0"),
+    ("_contrib_ModulatedDeformableConvolution", [*DEFORMED, IMAGE], {**DEFORMABLE, "pad": (-1, 0)},
+     "given kernel 3, stride 1, dilate 1 and pad -1 along dimension 0, expected pad of 0 or more and the others above 0"),
+    ("Embedding", [TABLE[0], TABLE], {"input_dim": -1, "output_dim": 4}, "given '-1' for parameter input_dim, expected int"),
+    ("Embedding", [TABLE[0], TABLE], {"input_dim": 3, "output_dim": 0}, "given '0' for parameter output_dim, expected int"),
+    ("_contrib_SparseEmbedding", [TABLE[0], TABLE], {"input_dim": 0, "output_dim": 4}, "given '0' for parameter input_dim, expected int"),
+    ("ROIPooling", [IMAGE, REGION], {"spatial_scale": -1, "pooled_size": (2, 2)}, "given '-1' for parameter spatial_scale, expected float"),
+    ("_contrib_ROIAlign", [IMAGE, REGION], {"spatial_scale": "nan", "pooled_size": (2, 2)}, "given 'nan' for parameter spatial_scale, expected"),
+    ("_contrib_RROIAlign", [IMAGE, REGION], {"spatial_scale": 2, "pooled_size": (2, 2)}, "given '2' for parameter spatial_scale, expected"),
+    ("_contrib_PSROIPooling", [IMAGE, REGION], {"spatial_scale": "inf", "output_dim": 2, "pooled_size": 2},
+     "given 'inf' for parameter spatial_scale, expected"),
+    ("_contrib_DeformablePSROIPooling", [IMAGE, REGION], {"spatial_scale": 1, "output_dim": 2, "group_size": 2, "pooled_size": 2, "trans_std": -1},
+     "given '-1' for parameter trans_std, expected"),
+    ("ftml_update", [SQUARE] * 5, {"lr": 1, "t": 1, "beta1": 1.5}, "given '1.5' for parameter beta1, expected"),
+    ("ftml_update", [SQUARE] * 5, {"lr": 1, "t": 1, "beta2": -0.5}, "given '-0.5' for parameter beta2, expected"),
+    ("LRN", [IMAGE], {"nsize": 0}, "given '0' for parameter nsize, expected int"),
+    ("khatri_rao", [], {"num_args": 0}, "given '0' for parameter num_args, expected int"),
     ("SequenceLast", [np.zeros((3, 2, 1), "float32"), np.array([0, 1], "float32")], {"use_sequence_length": True},
      "given length 0 of sequence 0 in 'sequence_length', expected at least one step"),
     ("SequenceMask", [np.zeros((3, 2, 1), "float32"), np.array([1, 4], "float32")], {"use_sequence_length": True},

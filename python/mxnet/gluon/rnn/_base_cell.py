@@ -161,6 +161,15 @@ def _zeros() -> Callable[..., Any]:
 class HybridRecurrentCell(RecurrentCell, HybridBlock):
     """A recurrent cell whose step works on arrays and on symbols alike."""
 
+    def _remembers(self) -> bool:
+        """Whether a step needs what an earlier one made beside the states: a graph of one step cannot know it."""
+        return any(isinstance(child, HybridRecurrentCell) and child._remembers() for child in self._children.values())
+
+    def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:
+        """As of other blocks; where a cell remembers, only those inside it that do not become graphs."""
+        super().hybridize(active, *args, **kwargs)
+        self._active = active and not self._remembers()
+
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """One step, which a subclass gives: (output, next states) of inputs, states and parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")

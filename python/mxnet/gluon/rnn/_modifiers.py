@@ -122,6 +122,9 @@ class ZoneoutCell(ModifierCell):
         super().reset()
         self._prev_output = None
 
+    def _remembers(self) -> bool:
+        return self.zoneout_outputs > 0 or super()._remembers()
+
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
         """One step of the base cell; in training a share of its elements is as in the step before, or zero in the
         first.

@@ -44,6 +44,9 @@ class VariationalDropoutCell(ModifierCell):
         super().reset()
         self._masks = {}
 
+    def _remembers(self) -> bool:
+        return any((self.drop_inputs, self.drop_states, self.drop_outputs)) or super()._remembers()
+
     def _dropped(self, F: Any, x: Any, rate: float, what: str) -> Any:
         if not rate:
             return x
