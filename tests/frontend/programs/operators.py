@@ -236,6 +236,8 @@ def optimizer_updates(mx, np):
             ("signsgd_update", 0, {}), ("signum_update", 1, {"momentum": 0.5}),
             ("lamb_update_phase1", 2, {"t": 1, "wd": 0.01})]:
         arrays = fresh(2 + states)
+        if name == "rmspropalex_update":  # a mean of squares is no less than the square of the mean
+            arrays[2] = arrays[2].abs() + arrays[3] * arrays[3]
         results[name] = [getattr(mx.nd, name)(*arrays, **({"lr": 0.1, **parameters} if "lamb" not in name
                                                             else parameters)), arrays]
     arrays = fresh(4)
