@@ -352,13 +352,14 @@ void Executor::check_head_grad(std::size_t o, const NDArray& given, const NDArra
 
 void Executor::set_head_grads(InputRefs head_grads) {
   if (head_grads.empty() && heads_are_ones_) return;
-  heads_are_ones_ = head_grads.empty();
+  heads_are_ones_ = false;  // nor if what fills them throws
   std::vector<const NDArray*> heads;
   heads.reserve(head_grads_.size());
   for (const NDArray& head : head_grads_) heads.push_back(&head);
   forget_failures(std::move(heads));
-  if (heads_are_ones_) {
+  if (head_grads.empty()) {
     for (const NDArray& head : head_grads_) fill_array("ones_like", head);
+    heads_are_ones_ = true;
     return;
   }
   for (std::size_t o = 0; o < head_grads.size(); ++o) {

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 from .functions import _value, exchanged
 from .lib import _LIB, MXCallbackList, NDArrayHandle, c_array, check_call
 from .ndarray import handles_of, wrap_all
-from .scopes import Scope, Step, take
+from .scopes import NestedScope, Step
 
 
 def set_recording(on: bool) -> bool:
@@ -32,7 +32,7 @@ def is_training() -> bool:
     return _value(ctypes.c_bool, _LIB.MXAutogradIsTraining)
 
 
-class RecordingScope(Scope):
+class RecordingScope(NestedScope):
     """Switches of this thread inside a `with` block; None leaves one alone. May be nested."""
 
     __slots__ = ("_before", "_switches")
@@ -43,16 +43,10 @@ class RecordingScope(Scope):
         self._switches = [(setter, bool(on)) for setter, on in zip((set_recording, set_training), switches) if on is not None]
         self._before: List[List[Step]] = []
 
-    def __enter__(self) -> None:
-        depth = len(self._before)
-        try:
-            self._before.append([])
-            for setter, on in self._switches:
-                self._before[-1].append((setter, setter(on)))
-        except BaseException:
-            if len(self._before) > depth:
-                take(self._ways_back())
-            raise
+    def _begin(self) -> None:
+        self._before.append([])
+        for setter, on in self._switches:
+            self._before[-1].append((setter, setter(on)))
 
     def _ways_back(self) -> List[Step]:
         if not self._before:

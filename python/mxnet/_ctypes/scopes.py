@@ -77,13 +77,31 @@ def take(steps: List[Step]) -> None:
         function(value)
 
 
-class SetterScope(Scope):
+class NestedScope(Scope):
+    """A block that may be entered inside itself: `_begin` enters it once more and appends to `_before` what the way back takes."""
+
+    __slots__ = ()
+    _before: List[Any]
+
+    def __enter__(self) -> None:
+        depth = len(self._before)
+        try:
+            self._begin()
+        except BaseException:
+            if len(self._before) > depth:
+                take(self._ways_back())
+            raise
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+
+class SetterScope(NestedScope):
     """A setter, which returns what was before, and what it is given inside the block."""
 
     _setter: Callable[[Any], Any]
     _value: Any
     _allowed: Optional[Callable[[Any], Any]]
-    _before: List[Any]
 
     def __new__(cls, setter: Callable[[Any], Any], value: Any, allowed: Optional[Callable[[Any], Any]] = None) -> SetterScope:
         made = super().__new__(cls)
@@ -91,16 +109,10 @@ class SetterScope(Scope):
         made._before = []
         return made
 
-    def __enter__(self) -> None:
-        depth = len(self._before)
-        try:
-            if self._allowed is not None:
-                self._allowed(self._value)
-            self._before.append(self._setter(self._value))
-        except BaseException:
-            if len(self._before) > depth:
-                take(self._ways_back())
-            raise
+    def _begin(self) -> None:
+        if self._allowed is not None:
+            self._allowed(self._value)
+        self._before.append(self._setter(self._value))
 
     def _ways_back(self) -> List[Step]:
         if not self._before:
