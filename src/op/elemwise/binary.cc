@@ -137,25 +137,35 @@ void define_slope(BinaryRow row, bool left, Kernel cpu) {
   mark_portable(name);
 }
 
-template <BinaryRow row>
-void define() {
+// What the operators of a row take as functions; all else is the same code for each row.
+struct RowFunctions {
+  Kernel cpu;
+  Gradients (*elementwise)(const NoParams&, Grad&);
+  Gradients (*broadcast)(const NoParams&, Grad&);
+  Kernel left_slope, right_slope;
+};
+
+void define(BinaryRow row, const RowFunctions& of_row) {
   const BinaryNames& names = binary_names()[static_cast<std::size_t>(row)];
   MX_ASSERT(names.row == row);
-  const auto equal = [](const NameList& list) {
-    define_arrays(row, list, infer_equal, binary_cpu<row>, gradient_elementwise<row>);
+  const auto equal = [&](const NameList& list) {
+    define_arrays(row, list, infer_equal, of_row.cpu, of_row.elementwise);
   };
   equal(names.elementwise);
-  define_arrays(row, names.broadcast, infer_broadcast, binary_cpu<row>, gradient_broadcast<row>);
+  define_arrays(row, names.broadcast, infer_broadcast, of_row.cpu, of_row.broadcast);
   // Sums of gradients, and a quotient that on sparse arrays changes only what they store.
-  if constexpr (row == BinaryRow::add) equal({"_grad_add"});
-  if constexpr (row == BinaryRow::divide) equal({"_scatter_elemwise_div"});
-  if constexpr (has_slope(row)) {
-    define_slope(row, true, slope_cpu<row, true>);
-    define_slope(row, false, slope_cpu<row, false>);
+  if (row == BinaryRow::add) equal({"_grad_add"});
+  if (row == BinaryRow::divide) equal({"_scatter_elemwise_div"});
+  if (has_slope(row)) {
+    define_slope(row, true, of_row.left_slope);
+    define_slope(row, false, of_row.right_slope);
   }
 }
 
-[[maybe_unused]] const bool defined = for_each_row([](auto row) { define<row>(); });
+[[maybe_unused]] const bool defined = for_each_row([](auto row) {
+  define(row, {binary_cpu<row>, gradient_elementwise<row>, gradient_broadcast<row>,
+               slope_cpu<row, true>, slope_cpu<row, false>});
+});
 
 }  // namespace
 }  // namespace mxnet

@@ -61,8 +61,7 @@ DType common_type(DType a, DType b) {
   return width_rank(a) > width_rank(b) ? a : b;
 }
 
-template <BinaryRow row>
-void infer_numpy(const NoParams&, Infer& infer) {
+void infer_row(BinaryRow row, Infer& infer) {
   InferArg a = infer.in(0), b = infer.in(1), out = infer.out(0);
   Shape shape;
   if (!broadcast_shapes(a.shape(), b.shape(), &shape))
@@ -94,6 +93,11 @@ void infer_numpy(const NoParams&, Infer& infer) {
   }
 }
 
+template <BinaryRow row>
+void infer_numpy(const NoParams&, Infer& infer) {
+  infer_row(row, infer);
+}
+
 // Arrays of the result's shape, of which one or both have another type: block by block, so that
 // what is converted is read again out of the cache, not written to memory as a whole.
 void run_mixed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& out,
@@ -121,8 +125,7 @@ void run_mixed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
                });
 }
 
-template <BinaryRow row>
-void numpy_cpu(const NoParams&, KernelContext& context) {
+void run_numpy(BinaryRow row, KernelContext& context) {
   const Tensor &a = context.in(0), &b = context.in(1);
   const Tensor& out = context.out(0);
   if (is_comparison(row)) {
@@ -142,6 +145,11 @@ void numpy_cpu(const NoParams&, KernelContext& context) {
   } else {
     run_binary(row, as_type(a, out.dtype, context), as_type(b, out.dtype, context), out, context);
   }
+}
+
+template <BinaryRow row>
+void numpy_cpu(const NoParams&, KernelContext& context) {
+  run_numpy(row, context);
 }
 
 // The arguments first take the type of the result, and their gradients their own shape and type

@@ -51,8 +51,8 @@ double rounded(double scalar, DType dtype) {
   return scalar;
 }
 
-template <BinaryRow row, bool scalar_left, bool numpy>
-void scalar_cpu(const ScalarParams& params, KernelContext& context) {
+void run_scalar(BinaryRow row, bool scalar_left, bool numpy, const ScalarParams& params,
+                KernelContext& context) {
   const Tensor& in = context.in(0);
   Tensor out = context.out(0);
   double scalar = params.scalar;
@@ -67,13 +67,22 @@ void scalar_cpu(const ScalarParams& params, KernelContext& context) {
   run_binary_scalar(row, as_type(in, type, context), scalar, scalar_left, out, context);
 }
 
-template <BinaryRow row, bool numpy>
-void infer_scalar(const ScalarParams& params, Infer& infer) {
+template <BinaryRow row, bool scalar_left, bool numpy>
+void scalar_cpu(const ScalarParams& params, KernelContext& context) {
+  run_scalar(row, scalar_left, numpy, params, context);
+}
+
+void infer_row(BinaryRow row, bool numpy, const ScalarParams& params, Infer& infer) {
   InferArg in = infer.in(0), out = infer.out(0);
   in.same_shape(out);
   if (in.dtype() == DType::kUnknown && !(numpy && is_comparison(row))) in.set_dtype(out.dtype());
   if (is_integer_only(row) && is_floating(in.dtype())) in.fail("integers");
   out.set_dtype(result_type(row, numpy, in.dtype(), params.is_int));
+}
+
+template <BinaryRow row, bool numpy>
+void infer_scalar(const ScalarParams& params, Infer& infer) {
+  infer_row(row, numpy, params, infer);
 }
 
 Gradients row_gradient(BinaryRow row, bool scalar_left, const ScalarParams& params, Grad& grad) {

@@ -49,118 +49,70 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
 // rank of each input that has labels is known.
 void infer_labelled(const LabelLists& lists, Infer& infer);
 
+// What is asked of a problem whose parameters only it knows. The functions below are the same code
+// for all of them.
+struct LabelledOp {
+  LabelLists (*labels)(const void* params, std::span<const Shape> shapes);
+  double (*scale)(const void* params);  // the factor of the result
+  // The argument whose gradient is computed.
+  int32_t (*wrt)(const void* params);
+  const char *forward_name, *backward_name;
+};
+
+// Output 0 by the labels, of inputs of known rank.
+void infer_by_labels(const LabelledOp& op, const void* params, Infer& infer);
+void contract_forward(const LabelledOp& op, const void* params, KernelContext& context);
+Gradients gradient_of_forward(const LabelledOp& op, Grad& grad);
+
+// Inputs: gradient of the result, then the arguments; result: gradient of argument `wrt`. `rule` is
+// that of the forward operator.
+void infer_backward(const LabelledOp& op, const void* params, Infer& infer,
+                    void (*rule)(const void* params, Infer& forward));
+void contract_backward(const LabelledOp& op, const void* params, KernelContext& context);
+Gradients gradient_of_backward(const LabelledOp& op, const void* params, Grad& grad);
+
 // P: the parameters, with a member `int32_t wrt` that only the gradient declares. kLabels(params,
 // shapes) names the labels; kScale(params) is the factor of the result.
 template <class P, LabelLists (*kLabels)(const P&, std::span<const Shape>),
           double (*kScale)(const P&)>
 struct Multilinear {
-  static std::vector<Shape> shapes_of(KernelContext& context, int first) {
-    std::vector<Shape> shapes;
-    for (int i = first; i < context.num_in(); ++i) shapes.push_back(context.in(i).shape());
-    return shapes;
-  }
-
   // Constant-initialised, like the names below: infers common cases without labels; false for
   // others.
   inline static bool (*infer_shortcut)(const P&, Infer&) = nullptr;
-
-  static void infer(const P& params, Infer& infer) {
-    infer.one_dtype();
-    if (infer_shortcut != nullptr && infer_shortcut(params, infer)) return;
-    std::vector<Shape> shapes;
-    bool known = true;
-    for (int i = 0; i < infer.num_in(); ++i) {
-      if (!infer.in(i).rank_known()) return;
-      known = known && infer.in(i).known();
-      shapes.push_back(infer.in(i).shape());
-    }
-    try {
-      const LabelLists lists = kLabels(params, shapes);
-      if (!known) return infer_labelled(lists, infer);
-      infer.out(0).set_shape(label_problem(lists, shapes).out_shape);
-    } catch (const LabelError& error) {
-      fail(infer, error);
-    }
-  }
-  static void forward_cpu(const P& params, KernelContext& context) {
-    const std::vector<Shape> shapes = shapes_of(context, 0);
-    LabelProblem problem = label_problem(kLabels(params, shapes), shapes);
-    std::vector<Labelled> in;
-    in.reserve(static_cast<std::size_t>(context.num_in()));
-    for (int i = 0; i < context.num_in(); ++i)
-      in.push_back({context.in(i), std::move(problem.in[static_cast<std::size_t>(i)])});
-    contract(problem.dims, in, {context.out(0), problem.out}, context, kScale(params));
-  }
-
-  // Inputs: gradient of the result, then the arguments; result: gradient of argument `wrt`.
-  static void infer_backward(const P& params, Infer& infer) {
-    infer.one_dtype();
-    if (params.wrt < 0 || params.wrt >= infer.num_in() - 1)
-      infer.fail(fmt::format("given wrt {}, expected an argument from 0 to {}", params.wrt,
-                             infer.num_in() - 2));
-    InlineVector<InferArg, 4> arguments;
-    for (int i = 1; i < infer.num_in(); ++i) arguments.push_back(infer.in(i));
-    const InferArg result[] = {infer.in(0)};
-    infer.follow([&params](Infer& forward) { Multilinear::infer(params, forward); },
-                 arguments.span(), result);
-    infer.out(0).same_shape(infer.in(params.wrt + 1));
-  }
-  static void backward_cpu(const P& params, KernelContext& context) {
-    const std::vector<Shape> shapes = shapes_of(context, 1);
-    LabelProblem problem = label_problem(kLabels(params, shapes), shapes);
-    std::vector<Labelled> in{{context.in(0), problem.out}};
-    for (int i = 0; i + 1 < context.num_in(); ++i) {
-      if (i != params.wrt)
-        in.push_back({context.in(i + 1), problem.in[static_cast<std::size_t>(i)]});
-    }
-    contract(problem.dims, in, {context.out(0), problem.in[static_cast<std::size_t>(params.wrt)]},
-             context, kScale(params));
-  }
-
-  static Attrs attrs_without(const Grad& grad, std::string_view count_name) {
-    Attrs attrs = grad.attrs();
-    std::erase_if(
-        attrs, [&](const auto& attr) { return attr.first == "wrt" || attr.first == count_name; });
-    return attrs;
-  }
-  static Value backward_node(const OpDef& backward, std::vector<Value> inputs, Attrs attrs,
-                             int wrt) {
-    attrs.emplace_back("wrt", std::to_string(wrt));
-    return apply(backward.name(), inputs, std::move(attrs));
-  }
 
   // Constant-initialised: set while operators of this and other files are being defined.
   inline static const char* forward_name = nullptr;
   inline static const char* backward_name = nullptr;
 
-  static Gradients gradient(const P&, Grad& grad) {
-    Gradients result(static_cast<std::size_t>(grad.num_in()));
-    const OpDef& backward = Registry::get().at(backward_name);
-    std::vector<Value> inputs{grad.dout(0)};
-    for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
-    for (int i = 0; i < grad.num_in(); ++i) {
-      if (grad.wants(i))
-        result[static_cast<std::size_t>(i)] =
-            backward_node(backward, inputs, attrs_without(grad, "num_args"), i);
-    }
-    return result;
+  static const P& as(const void* params) { return *static_cast<const P*>(params); }
+  static LabelledOp op() {
+    return {[](const void* params, std::span<const Shape> shapes) {
+              return kLabels(as(params), shapes);
+            },
+            [](const void* params) { return kScale(as(params)); },
+            [](const void* params) { return as(params).wrt; }, forward_name, backward_name};
   }
-  // Linear in everything but argument `wrt`, which only lends its shape.
+
+  static void infer(const P& params, Infer& infer) {
+    infer.one_dtype();
+    if (infer_shortcut != nullptr && infer_shortcut(params, infer)) return;
+    infer_by_labels(op(), &params, infer);
+  }
+  static void forward_cpu(const P& params, KernelContext& context) {
+    contract_forward(op(), &params, context);
+  }
+  static Gradients gradient(const P&, Grad& grad) { return gradient_of_forward(op(), grad); }
+
+  static void infer_backward(const P& params, Infer& infer) {
+    mxnet::infer_backward(op(), &params, infer, [](const void* same, Infer& forward) {
+      Multilinear::infer(as(same), forward);
+    });
+  }
+  static void backward_cpu(const P& params, KernelContext& context) {
+    contract_backward(op(), &params, context);
+  }
   static Gradients gradient_backward(const P& params, Grad& grad) {
-    Gradients result(static_cast<std::size_t>(grad.num_in()));
-    const OpDef& backward = Registry::get().at(backward_name);
-    std::vector<Value> inputs;
-    inputs.reserve(static_cast<std::size_t>(grad.num_in()));
-    for (int i = 0; i < grad.num_in(); ++i)
-      inputs.push_back(i == params.wrt + 1 ? grad.dout(0) : grad.in(i));
-    for (int i = 0; i < grad.num_in(); ++i) {
-      if (!grad.wants(i) || i == params.wrt + 1) continue;
-      Attrs attrs = attrs_without(grad, "num_args");
-      result[static_cast<std::size_t>(i)] =
-          i == 0 ? apply(forward_name, std::span(inputs).subspan(1), std::move(attrs))
-                 : backward_node(backward, inputs, std::move(attrs), i - 1);
-    }
-    return result;
+    return gradient_of_backward(op(), &params, grad);
   }
 
   // Completes a block that has its name, documentation, inputs and parameters.

@@ -26,9 +26,17 @@ enum class Join : uint8_t {
   kColumns
 };
 
+// An operator, and its gradient _backward_<name>: the gradient of the result, then the arrays, for
+// their shapes.
+struct JoinOp {
+  Join kind;
+  const char* name;
+
+  std::string backward_name() const { return std::string("_backward_") + name; }
+};
+
 // An array as the operator sees it.
-template <Join kind>
-Shape part_shape(const JoinParams& params, const Shape& in, const char* tag) {
+Shape part_shape(Join kind, const JoinParams& params, const Shape& in, const char* tag) {
   const int ndim = in.ndim();
   switch (kind) {
     case Join::kConcat:
@@ -57,8 +65,7 @@ Shape part_shape(const JoinParams& params, const Shape& in, const char* tag) {
 }
 
 // The dimension of the result along which the parts lie.
-template <Join kind>
-int join_axis(const JoinParams& params, int ndim, const char* tag) {
+int join_axis(Join kind, const JoinParams& params, int ndim, const char* tag) {
   switch (kind) {
     case Join::kConcat:
     case Join::kStack:
@@ -84,14 +91,13 @@ bool same_length(const InferArg& a, const InferArg& b) {
 
 // What is known of the result while some dimensions of the parts are not; where parts do not fit is
 // said once all are.
-template <Join kind>
-void infer_joined_partly(const JoinParams& params, Infer& infer, const char* tag) {
+void infer_joined_partly(Join kind, const JoinParams& params, Infer& infer, const char* tag) {
   for (int i = 0; i < infer.num_in(); ++i)
     if (!infer.in(i).rank_known()) return;
-  Shape out = part_shape<kind>(params, infer.in(0).shape(), tag);
-  const int axis = join_axis<kind>(params, out.ndim(), tag);
+  Shape out = part_shape(kind, params, infer.in(0).shape(), tag);
+  const int axis = join_axis(kind, params, out.ndim(), tag);
   for (int i = 1; i < infer.num_in(); ++i) {
-    const Shape part = part_shape<kind>(params, infer.in(i).shape(), tag);
+    const Shape part = part_shape(kind, params, infer.in(i).shape(), tag);
     if (part.ndim() != out.ndim()) return;
     for (int d = 0; d < out.ndim(); ++d)
       if (d != axis && out[d] < 0) out[d] = part[d];
@@ -106,18 +112,17 @@ bool parts_known(Infer& infer) {
   return true;
 }
 
-template <Join kind>
-void infer_joined(const JoinParams& params, Infer& infer, const char* tag) {
+void infer_joined(Join kind, const JoinParams& params, Infer& infer, const char* tag) {
   infer.one_dtype();
-  if (!parts_known(infer)) return infer_joined_partly<kind>(params, infer, tag);
-  Shape out = part_shape<kind>(params, infer.in(0).shape(), tag);
-  const int axis = join_axis<kind>(params, out.ndim(), tag);
+  if (!parts_known(infer)) return infer_joined_partly(kind, params, infer, tag);
+  Shape out = part_shape(kind, params, infer.in(0).shape(), tag);
+  const int axis = join_axis(kind, params, out.ndim(), tag);
   for (int i = 1; i < infer.num_in(); ++i) {
     if (kind == Join::kStack && same_length(infer.in(0), infer.in(i))) {
       ++out[axis];
       continue;
     }
-    const Shape part = part_shape<kind>(params, infer.in(i).shape(), tag);
+    const Shape part = part_shape(kind, params, infer.in(i).shape(), tag);
     bool fits = part.ndim() == out.ndim();
     for (int d = 0; fits && d < out.ndim(); ++d) fits = d == axis || part[d] == out[d];
     if (!fits) {
@@ -165,8 +170,7 @@ void infer_concat_parts(int dim, Infer& infer, const char* tag, bool evenly) {
 }
 
 // Arrays of one shape, or length; the result's without the new dimension.
-template <Join kind>
-void infer_stack_parts(const JoinParams& params, Infer& infer, const char* tag) {
+void infer_stack_parts(Join kind, const JoinParams& params, Infer& infer, const char* tag) {
   InferArg first = infer.in(0);
   const Shape& out = infer.out(0).shape();
   if (out.rank_known() && out.ndim() > 0) {
@@ -181,13 +185,6 @@ void infer_stack_parts(const JoinParams& params, Infer& infer, const char* tag) 
       if (kind != Join::kStack || !same_length(first, infer.in(i))) first.same_shape(infer.in(i));
 }
 
-InlineVector<Tensor, 8>* list(InlineVector<Tensor, 8>* tensors, int first, int count,
-                              const Tensor& (KernelContext::*get)(int) const,
-                              const KernelContext& context) {
-  for (int i = first; i < count; ++i) tensors->push_back((context.*get)(i));
-  return tensors;
-}
-
 Attrs without_count(const Attrs& attrs) {
   Attrs result;
   for (const auto& attr : attrs)
@@ -195,94 +192,112 @@ Attrs without_count(const Attrs& attrs) {
   return result;
 }
 
-// The operator named `kName` and its gradient, _backward_<kName>: the gradient of the result, then
-// the arrays, for their shapes.
-template <Join kind, const char* kName>
-struct Definition {
-  static void infer(const JoinParams& params, Infer& infer) {
+void infer_join(const JoinOp& op, const JoinParams& params, Infer& infer) {
+  const char* const tag = op.name;
+  if (op.kind == Join::kConcat) {
     // Both directions of a recurrent layer take the same input.
-    constexpr bool evenly = std::string_view(kName) == "_rnn_param_concat";
-    if constexpr (kind == Join::kConcat) infer_concat_parts(params.dim, infer, kName, evenly);
-    if (kind == Join::kConcatenate && params.axis && !parts_known(infer))
-      infer_concat_parts(*params.axis, infer, kName, false);
-    if constexpr (kind == Join::kStack || kind == Join::kNumpyStack)
-      infer_stack_parts<kind>(params, infer, kName);
-    infer_joined<kind>(params, infer, kName);
+    const bool evenly = std::string_view(op.name) == "_rnn_param_concat";
+    infer_concat_parts(params.dim, infer, tag, evenly);
   }
-  static void join(const JoinParams& params, KernelContext& context) {
-    InlineVector<Tensor, 8> parts;
-    list(&parts, 0, context.num_in(), &KernelContext::in, context);
-    const Tensor& whole = context.out(0);
-    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(), PartsCopy::kJoin,
-               context);
-  }
-  static void split(const JoinParams& params, KernelContext& context) {
-    InlineVector<Tensor, 8> parts;
-    list(&parts, 0, context.num_out(), &KernelContext::out, context);
-    const Tensor& whole = context.in(0);
-    copy_parts(whole, join_axis<kind>(params, whole.ndim(), kName), parts.span(), PartsCopy::kSplit,
-               context);
-  }
-  static std::string backward_name() { return std::string("_backward_") + kName; }
+  if (op.kind == Join::kConcatenate && params.axis && !parts_known(infer))
+    infer_concat_parts(*params.axis, infer, tag, false);
+  if (op.kind == Join::kStack || op.kind == Join::kNumpyStack)
+    infer_stack_parts(op.kind, params, infer, tag);
+  infer_joined(op.kind, params, infer, tag);
+}
+void join_parts(const JoinOp& op, const JoinParams& params, KernelContext& context) {
+  InlineVector<Tensor, 8> parts;
+  for (int i = 0; i < context.num_in(); ++i) parts.push_back(context.in(i));
+  const Tensor& whole = context.out(0);
+  copy_parts(whole, join_axis(op.kind, params, whole.ndim(), op.name), parts.span(),
+             PartsCopy::kJoin, context);
+}
+Gradients join_gradient(const JoinOp& op, Grad& grad) {
+  std::vector<Value> inputs{grad.dout(0)};
+  for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
+  Attrs attrs = without_count(grad.attrs());
+  attrs.emplace_back("num_args", std::to_string(grad.num_in()));
+  const Value parts = apply(op.backward_name(), inputs, std::move(attrs));
+  Gradients result;
+  for (int i = 0; i < grad.num_in(); ++i) result.push_back(output(parts, i));
+  return result;
+}
 
-  static Gradients gradient(const JoinParams&, Grad& grad) {
-    std::vector<Value> inputs{grad.dout(0)};
-    for (int i = 0; i < grad.num_in(); ++i) inputs.push_back(grad.in(i));
-    Attrs attrs = without_count(grad.attrs());
-    attrs.emplace_back("num_args", std::to_string(grad.num_in()));
-    const Value parts = apply(backward_name(), inputs, std::move(attrs));
-    Gradients result;
-    for (int i = 0; i < grad.num_in(); ++i) result.push_back(output(parts, i));
-    return result;
+void infer_gradients(const JoinOp& op, const JoinParams& params, Infer& infer) {
+  InlineVector<InferArg, 8> parts;
+  for (int i = 1; i < infer.num_in(); ++i) parts.push_back(infer.in(i));
+  const InferArg whole[] = {infer.in(0)};
+  infer.follow([&](Infer& forward) { infer_join(op, params, forward); }, parts.span(), whole);
+  for (int i = 0; i < infer.num_out(); ++i) {
+    infer.out(i).same_shape(infer.in(1 + i));
+    infer.out(i).same_dtype(infer.in(0));
   }
-  static Gradients gradient_of_gradient(const JoinParams& params, Grad& grad) {
-    std::vector<Value> parts;
-    parts.reserve(static_cast<std::size_t>(params.num_args));
-    for (int i = 0; i < params.num_args; ++i) parts.push_back(grad.dout(i));
-    Gradients result(static_cast<std::size_t>(grad.num_in()));
-    result[0] = apply(kName, parts, without_count(grad.attrs()));
-    return result;
-  }
+}
+void split_gradients(const JoinOp& op, const JoinParams& params, KernelContext& context) {
+  InlineVector<Tensor, 8> parts;
+  for (int i = 0; i < context.num_out(); ++i) parts.push_back(context.out(i));
+  const Tensor& whole = context.in(0);
+  copy_parts(whole, join_axis(op.kind, params, whole.ndim(), op.name), parts.span(),
+             PartsCopy::kSplit, context);
+}
+Gradients gradient_of_gradients(const JoinOp& op, const JoinParams& params, Grad& grad) {
+  std::vector<Value> parts;
+  parts.reserve(static_cast<std::size_t>(params.num_args));
+  for (int i = 0; i < params.num_args; ++i) parts.push_back(grad.dout(i));
+  Gradients result(static_cast<std::size_t>(grad.num_in()));
+  result[0] = apply(op.name, parts, without_count(grad.attrs()));
+  return result;
+}
 
-  static void define_backward(void (*declare)(OpBuilder<JoinParams>&)) {
-    OpBuilder<JoinParams> op(backward_name().c_str());
-    op.doc("Gradients of the operator after whose name it is called.")
-        .input("head_grad", "Gradient of the result.")
-        .input("data", "The arrays; only their shapes matter.")
-        .num_inputs([](const JoinParams& p) { return 1 + p.num_args; })
-        .outputs([](const JoinParams& p) { return p.num_args; })
-        .infer([](const JoinParams& params, Infer& infer) {
-          InlineVector<InferArg, 8> parts;
-          for (int i = 1; i < infer.num_in(); ++i) parts.push_back(infer.in(i));
-          const InferArg whole[] = {infer.in(0)};
-          infer.follow([&params](Infer& forward) { Definition::infer(params, forward); },
-                       parts.span(), whole);
-          for (int i = 0; i < infer.num_out(); ++i) {
-            infer.out(i).same_shape(infer.in(1 + i));
-            infer.out(i).same_dtype(infer.in(0));
-          }
-        })
-        .cpu(split)
-        .grad(gradient_of_gradient);
-    mark_portable({kName, backward_name()});
-    for (int i = 1; i < 64; ++i) op.type_only(i);
-    op.param("num_args", &JoinParams::num_args, "Number of arrays.");
-    declare(op);
-  }
+// The functions of an operator, which know no more than which one it is.
+struct JoinFunctions {
+  void (*infer)(const JoinParams&, Infer&);
+  void (*join)(const JoinParams&, KernelContext&);
+  Gradients (*gradient)(const JoinParams&, Grad&);
+  void (*infer_back)(const JoinParams&, Infer&);
+  void (*split)(const JoinParams&, KernelContext&);
+  Gradients (*gradient_back)(const JoinParams&, Grad&);
 };
+template <const JoinOp& kOp>
+constexpr JoinFunctions kFunctions = {
+    [](const JoinParams& params, Infer& infer) { infer_join(kOp, params, infer); },
+    [](const JoinParams& params, KernelContext& context) { join_parts(kOp, params, context); },
+    [](const JoinParams&, Grad& grad) { return join_gradient(kOp, grad); },
+    [](const JoinParams& params, Infer& infer) { infer_gradients(kOp, params, infer); },
+    [](const JoinParams& params, KernelContext& context) { split_gradients(kOp, params, context); },
+    [](const JoinParams& params, Grad& grad) { return gradient_of_gradients(kOp, params, grad); }};
 
-template <Join kind, const char* kName>
-OpBuilder<JoinParams> define(const char* doc, void (*declare)(OpBuilder<JoinParams>&),
-                             bool count_first = true) {
-  using Op = Definition<kind, kName>;
-  OpBuilder<JoinParams> op(kName);
+void define_backward(const JoinOp& which, const JoinFunctions& functions,
+                     void (*declare)(OpBuilder<JoinParams>&)) {
+  OpBuilder<JoinParams> op(which.backward_name().c_str());
+  op.doc("Gradients of the operator after whose name it is called.")
+      .input("head_grad", "Gradient of the result.")
+      .input("data", "The arrays; only their shapes matter.")
+      .num_inputs([](const JoinParams& p) { return 1 + p.num_args; })
+      .outputs([](const JoinParams& p) { return p.num_args; })
+      .infer(functions.infer_back)
+      .cpu(functions.split)
+      .grad(functions.gradient_back);
+  mark_portable({which.name, which.backward_name()});
+  for (int i = 1; i < 64; ++i) op.type_only(i);
+  op.param("num_args", &JoinParams::num_args, "Number of arrays.");
+  declare(op);
+}
+
+OpBuilder<JoinParams> define(const JoinOp& which, const JoinFunctions& functions, const char* doc,
+                             void (*declare)(OpBuilder<JoinParams>&), bool count_first = true) {
+  OpBuilder<JoinParams> op(which.name);
   op.doc(doc).inputs("data", "The arrays.", &JoinParams::num_args, "num_args");
   if (!count_first) declare(op);
-  op.param("num_args", &JoinParams::num_args, "Number of arrays.").template at_least<int32_t>(1);
+  op.param("num_args", &JoinParams::num_args, "Number of arrays.").at_least<int32_t>(1);
   if (count_first) declare(op);
-  op.infer(Op::infer).cpu(Op::join).grad(Op::gradient);
-  Op::define_backward(declare);
+  op.infer(functions.infer).cpu(functions.join).grad(functions.gradient);
+  define_backward(which, functions, declare);
   return op;
+}
+template <const JoinOp& kOp, class... Rest>
+OpBuilder<JoinParams> define(const char* doc, Rest... rest) {
+  return define(kOp, kFunctions<kOp>, doc, rest...);
 }
 
 // Automatic names of variables: arg0, arg1, ... or data0, data1, ...
@@ -311,45 +326,38 @@ void axis_param(OpBuilder<JoinParams>& op) {
       .unlisted();
 }
 
-#define MX_JOIN_NAME(variable, text) constexpr char variable[] = text
-MX_JOIN_NAME(kConcatName, "Concat");
-MX_JOIN_NAME(kRnnName, "_rnn_param_concat");
-MX_JOIN_NAME(kConcatenateName, "_npi_concatenate");
-MX_JOIN_NAME(kStackName, "stack");
-MX_JOIN_NAME(kNumpyStackName, "_npi_stack");
-MX_JOIN_NAME(kHstackName, "_npi_hstack");
-MX_JOIN_NAME(kVstackName, "_npi_vstack");
-MX_JOIN_NAME(kDstackName, "_npi_dstack");
-MX_JOIN_NAME(kColumnsName, "_npi_column_stack");
-#undef MX_JOIN_NAME
+constexpr JoinOp kConcat = {Join::kConcat, "Concat"};
+constexpr JoinOp kRnn = {Join::kConcat, "_rnn_param_concat"};
+constexpr JoinOp kConcatenate = {Join::kConcatenate, "_npi_concatenate"};
+constexpr JoinOp kStack = {Join::kStack, "stack"};
+constexpr JoinOp kNumpyStack = {Join::kNumpyStack, "_npi_stack"};
+constexpr JoinOp kHstack = {Join::kHstack, "_npi_hstack"};
+constexpr JoinOp kVstack = {Join::kVstack, "_npi_vstack"};
+constexpr JoinOp kDstack = {Join::kDstack, "_npi_dstack"};
+constexpr JoinOp kColumns = {Join::kColumns, "_npi_column_stack"};
 
 [[maybe_unused]] const bool defined = [] {
-  define<Join::kConcat, kConcatName>("Arrays joined along a dimension.", dim_param)
+  define<kConcat>("Arrays joined along a dimension.", dim_param)
       .alias("concat")
       .alias("_sparse_concat")
       .input_names(arg_names);
-  define<Join::kConcat, kRnnName>("Parameters of a recurrent layer joined in one array.", dim_param)
+  define<kRnn>("Parameters of a recurrent layer joined in one array.", dim_param)
       .alias("_npi_rnn_param_concat")
       .input_names(arg_names);
-  define<Join::kConcatenate, kConcatenateName>("Arrays joined along a dimension.", axis_param)
-      .output("out");
-  define<Join::kStack, kStackName>("Arrays joined along a new dimension.", stack_param, false)
+  define<kConcatenate>("Arrays joined along a dimension.", axis_param).output("out");
+  define<kStack>("Arrays joined along a new dimension.", stack_param, false).input_names(arg_names);
+  define<kNumpyStack>("Arrays joined along a new dimension.", stack_param, false)
       .input_names(arg_names);
-  define<Join::kNumpyStack, kNumpyStackName>("Arrays joined along a new dimension.", stack_param,
-                                             false)
-      .input_names(arg_names);
-  define<Join::kHstack, kHstackName>(
+  define<kHstack>(
       "Arrays side by side: along the second dimension, or the only "
       "one.",
       unused_dim_param)
       .output("out");
-  define<Join::kVstack, kVstackName>(
-      "Arrays (rows, where they have one dimension) below each other.", no_params)
+  define<kVstack>("Arrays (rows, where they have one dimension) below each other.", no_params)
       .input_names(arg_names);
-  define<Join::kDstack, kDstackName>("Arrays behind each other, along the third dimension.",
-                                     unused_dim_param)
+  define<kDstack>("Arrays behind each other, along the third dimension.", unused_dim_param)
       .output("out");
-  define<Join::kColumns, kColumnsName>(
+  define<kColumns>(
       "Arrays (columns, where they have one dimension) side by "
       "side.",
       no_params)

@@ -35,11 +35,10 @@ struct SplitParams {
 // How an operator finds its dimension.
 enum class SplitAxis : uint8_t { kParameter, kHorizontal, kDepth };
 
-template <SplitAxis which, class P>
-int split_axis(const P& params, int ndim, const char* tag) {
-  if constexpr (which == SplitAxis::kHorizontal) return ndim == 1 ? 0 : 1;
-  if constexpr (which == SplitAxis::kDepth) return 2;
-  return normalize_axis(params.axis, ndim, tag);
+int split_axis(SplitAxis which, int axis, int ndim, const char* tag) {
+  if (which == SplitAxis::kHorizontal) return ndim == 1 ? 0 : 1;
+  if (which == SplitAxis::kDepth) return 2;
+  return normalize_axis(axis, ndim, tag);
 }
 
 // Length of piece i of a dimension of `size`.
@@ -68,13 +67,37 @@ int64_t piece_length(const SplitParams& params, int i, InferArg data, int axis) 
   return last - first;
 }
 
+// A call of an operator, or of its gradient, whatever its parameters are.
+struct Cut {
+  SplitAxis which;
+  const char* name;  // of the operator
+  int32_t axis;
+  bool squeeze_axis;
+  int count;
+  const void* params;
+  int64_t (*length_of)(const void* params, int i, InferArg data, int axis);
+
+  int axis_of(int ndim) const { return split_axis(which, axis, ndim, name); }
+};
+template <class P>
+Cut cut_of(SplitAxis which, const char* name, const P& params) {
+  return {which,
+          name,
+          params.axis,
+          params.squeeze_axis,
+          params.count(),
+          &params,
+          [](const void* same, int i, InferArg data, int axis) {
+            return piece_length(*static_cast<const P*>(same), i, data, axis);
+          }};
+}
+
 // From the pieces to what is cut: its shape, where all are known.
-template <SplitAxis which, class P>
-void infer_backwards(const P& params, Infer& infer, const char* tag) {
-  if (which != SplitAxis::kParameter || params.squeeze_axis) return;
+void infer_backwards(const Cut& cut, Infer& infer) {
+  if (cut.which != SplitAxis::kParameter || cut.squeeze_axis) return;
   Shape whole = infer.out(0).shape();
   if (!whole.rank_known() || whole.ndim() == 0) return;
-  const int axis = normalize_axis(params.axis, whole.ndim(), tag);
+  const int axis = cut.axis_of(whole.ndim());
   int64_t total = 0;
   for (int i = 0; i < infer.num_out(); ++i) {
     const Shape& piece = infer.out(i).shape();
@@ -85,34 +108,33 @@ void infer_backwards(const P& params, Infer& infer, const char* tag) {
   infer.in(0).set_shape(whole);
 }
 
-template <SplitAxis which, class P>
-void infer_pieces(const P& params, Infer& infer, const char* tag) {
+void infer_pieces(const Cut& cut, Infer& infer) {
   InferArg data = infer.in(0);
   for (int i = 0; i < infer.num_out(); ++i) data.same_dtype(infer.out(i));
   if (infer.num_out() == 0) infer.fail("given neither indices nor sections, expected one of them");
-  if (!data.known()) infer_backwards<which>(params, infer, tag);
+  if (!data.known()) infer_backwards(cut, infer);
   if (!data.rank_known()) return;
-  if (which == SplitAxis::kHorizontal && data.ndim() < 1) data.fail("at least one dimension");
-  if (which == SplitAxis::kDepth && data.ndim() < 3) data.fail("at least three dimensions");
-  const int axis = split_axis<which>(params, data.ndim(), tag);
+  if (cut.which == SplitAxis::kHorizontal && data.ndim() < 1) data.fail("at least one dimension");
+  if (cut.which == SplitAxis::kDepth && data.ndim() < 3) data.fail("at least three dimensions");
+  const int axis = cut.axis_of(data.ndim());
   for (int i = 0; i < infer.num_out(); ++i) {
     const Shape& piece = infer.out(i).shape();
-    if (piece.ndim() != data.ndim() - (params.squeeze_axis ? 1 : 0)) continue;
+    if (piece.ndim() != data.ndim() - (cut.squeeze_axis ? 1 : 0)) continue;
     for (int d = 0, from = 0; d < data.ndim(); ++d) {
       if (d != axis && data.dim(d) < 0) data.set_dim(d, piece[from]);
-      if (d != axis || !params.squeeze_axis) ++from;
+      if (d != axis || !cut.squeeze_axis) ++from;
     }
   }
   if (data.dim(axis) < 0) return;
   for (int i = 0; i < infer.num_out(); ++i) {
-    const int64_t length = piece_length(params, i, data, axis);
-    if (params.squeeze_axis && length != 1)
+    const int64_t length = cut.length_of(cut.params, i, data, axis);
+    if (cut.squeeze_axis && length != 1)
       data.fail(fmt::format("pieces of 1 in dimension {} to squeeze it", axis));
     Shape piece = Shape::scalar();
     for (int d = 0; d < data.ndim(); ++d) {
       if (d != axis) {
         piece.push_back(data.dim(d));
-      } else if (!params.squeeze_axis) {
+      } else if (!cut.squeeze_axis) {
         piece.push_back(length);
       }
     }
@@ -120,68 +142,67 @@ void infer_pieces(const P& params, Infer& infer, const char* tag) {
   }
 }
 
-// The operator named `kName` and its gradient, _backward_<kName>: the array, for its shape, then
-// the gradients of the pieces.
+void split_pieces(const Cut& cut, KernelContext& context) {
+  InlineVector<Tensor, 8> pieces;
+  for (int i = 0; i < context.num_out(); ++i) pieces.push_back(context.out(i));
+  const Tensor& whole = context.in(0);
+  copy_parts(whole, cut.axis_of(whole.ndim()), pieces.span(), PartsCopy::kSplit, context);
+}
+Gradients split_gradient(const Cut& cut, Grad& grad) {
+  std::vector<Value> inputs{grad.in(0)};
+  for (int i = 0; i < cut.count; ++i) inputs.push_back(grad.dout(i));
+  return {apply(std::string("_backward_") + cut.name, inputs, grad.attrs())};
+}
+
+// The gradient, _backward_<name>: the array, for its shape, then the gradients of the pieces.
+void infer_back(const Cut& cut, Infer& infer) {
+  if (cut.count == 0) infer.fail("given neither indices nor sections, expected one of them");
+  const InferArg data[] = {infer.in(0)};
+  InlineVector<InferArg, 8> pieces;
+  for (int i = 1; i < infer.num_in(); ++i) pieces.push_back(infer.in(i));
+  infer.follow([&](Infer& forward) { infer_pieces(cut, forward); }, data, pieces.span());
+  for (int i = 2; i < infer.num_in(); ++i) infer.in(1).same_dtype(infer.in(i));
+  infer.out(0).same_shape(infer.in(0)).same_dtype(infer.in(1));
+}
+void join_pieces(const Cut& cut, KernelContext& context) {
+  InlineVector<Tensor, 8> pieces;
+  for (int i = 1; i < context.num_in(); ++i) pieces.push_back(context.in(i));
+  const Tensor& whole = context.out(0);
+  copy_parts(whole, cut.axis_of(whole.ndim()), pieces.span(), PartsCopy::kJoin, context);
+}
+Gradients gradient_of_gradient(const Cut& cut, Grad& grad) {
+  const Value pieces = apply(cut.name, {grad.dout(0)}, grad.attrs());
+  Gradients result(1);
+  for (int i = 0; i < cut.count; ++i) result.push_back(output(pieces, i));
+  return result;
+}
+
+// The operator named `kName` and its gradient.
 template <SplitAxis which, class P, const char* kName>
-struct Definition {
-  static void split(const P& params, KernelContext& context) {
-    InlineVector<Tensor, 8> pieces;
-    for (int i = 0; i < context.num_out(); ++i) pieces.push_back(context.out(i));
-    const Tensor& whole = context.in(0);
-    copy_parts(whole, split_axis<which>(params, whole.ndim(), kName), pieces.span(),
-               PartsCopy::kSplit, context);
-  }
-  static void join(const P& params, KernelContext& context) {
-    InlineVector<Tensor, 8> pieces;
-    for (int i = 1; i < context.num_in(); ++i) pieces.push_back(context.in(i));
-    const Tensor& whole = context.out(0);
-    copy_parts(whole, split_axis<which>(params, whole.ndim(), kName), pieces.span(),
-               PartsCopy::kJoin, context);
-  }
-  static Gradients gradient(const P& params, Grad& grad) {
-    std::vector<Value> inputs{grad.in(0)};
-    for (int i = 0; i < params.count(); ++i) inputs.push_back(grad.dout(i));
-    return {apply(std::string("_backward_") + kName, inputs, grad.attrs())};
-  }
-  static Gradients gradient_of_gradient(const P& params, Grad& grad) {
-    const Value pieces = apply(kName, {grad.dout(0)}, grad.attrs());
-    Gradients result(1);
-    for (int i = 0; i < params.count(); ++i) result.push_back(output(pieces, i));
-    return result;
-  }
-  static void infer(const P& params, Infer& infer) { infer_pieces<which>(params, infer, kName); }
-
-  static void infer_back(const P& params, Infer& infer) {
-    if (params.count() == 0) infer.fail("given neither indices nor sections, expected one of them");
-    const InferArg data[] = {infer.in(0)};
-    InlineVector<InferArg, 8> pieces;
-    for (int i = 1; i < infer.num_in(); ++i) pieces.push_back(infer.in(i));
-    infer.follow([&params](Infer& forward) { Definition::infer(params, forward); }, data,
-                 pieces.span());
-    for (int i = 2; i < infer.num_in(); ++i) infer.in(1).same_dtype(infer.in(i));
-    infer.out(0).same_shape(infer.in(0)).same_dtype(infer.in(1));
-  }
-
-  static OpBuilder<P> define(const char* doc, void (*declare)(OpBuilder<P>&)) {
-    OpBuilder<P> op(kName);
-    op.doc(doc).input("data", "The array.");
-    declare(op);
-    op.outputs([](const P& p) { return p.count(); }).infer(infer).cpu(split).grad(gradient);
-    OpBuilder<P> back((std::string("_backward_") + kName).c_str());
-    back.doc("Gradient of the operator after whose name it is called.")
-        .input("data", "The array; only its shape matters.")
-        .input("head_grads", "Gradients of the pieces.")
-        .num_inputs([](const P& p) { return 1 + std::min(p.count(), INT32_MAX - 1); })
-        .type_only(0)
-        .infer(infer_back)
-        .cpu(join)
-        .grad(gradient_of_gradient);
-    declare(back);
-    mark_portable(kName);
-    mark_portable(std::string("_backward_") + kName);
-    return op;
-  }
-};
+OpBuilder<P> define(const char* doc, void (*declare)(OpBuilder<P>&)) {
+  OpBuilder<P> op(kName);
+  op.doc(doc).input("data", "The array.");
+  declare(op);
+  op.outputs([](const P& p) { return p.count(); })
+      .infer([](const P& p, Infer& infer) { infer_pieces(cut_of(which, kName, p), infer); })
+      .cpu([](const P& p, KernelContext& call) { split_pieces(cut_of(which, kName, p), call); })
+      .grad([](const P& p, Grad& grad) { return split_gradient(cut_of(which, kName, p), grad); });
+  OpBuilder<P> back((std::string("_backward_") + kName).c_str());
+  back.doc("Gradient of the operator after whose name it is called.")
+      .input("data", "The array; only its shape matters.")
+      .input("head_grads", "Gradients of the pieces.")
+      .num_inputs([](const P& p) { return 1 + std::min(p.count(), INT32_MAX - 1); })
+      .type_only(0)
+      .infer([](const P& p, Infer& infer) { infer_back(cut_of(which, kName, p), infer); })
+      .cpu([](const P& p, KernelContext& call) { join_pieces(cut_of(which, kName, p), call); })
+      .grad([](const P& p, Grad& grad) {
+        return gradient_of_gradient(cut_of(which, kName, p), grad);
+      });
+  declare(back);
+  mark_portable(kName);
+  mark_portable(std::string("_backward_") + kName);
+  return op;
+}
 
 void slice_channel_params(OpBuilder<SliceChannelParams>& op) {
   op.param("num_outputs", &SliceChannelParams::num_outputs, "Number of pieces.")
@@ -205,17 +226,17 @@ constexpr char kHsplit[] = "_npi_hsplit";
 constexpr char kDsplit[] = "_npi_dsplit";
 
 [[maybe_unused]] const bool defined = [] {
-  Definition<SplitAxis::kParameter, SliceChannelParams, kSliceChannel>::define(
+  define<SplitAxis::kParameter, SliceChannelParams, kSliceChannel>(
       "The array cut into equal pieces.", slice_channel_params)
       .alias("split")
       .output("output0");  // an only piece is numbered, too
-  Definition<SplitAxis::kParameter, SplitParams, kSplit>::define(
-      "The array cut at positions or into sections.", split_params)
+  define<SplitAxis::kParameter, SplitParams, kSplit>("The array cut at positions or into sections.",
+                                                     split_params)
       .alias("_npi_split");
-  Definition<SplitAxis::kHorizontal, SplitParams, kHsplit>::define(
+  define<SplitAxis::kHorizontal, SplitParams, kHsplit>(
       "The array cut along its second dimension, or its only one.", split_params);
-  Definition<SplitAxis::kDepth, SplitParams, kDsplit>::define(
-      "The array cut along its third dimension.", split_params);
+  define<SplitAxis::kDepth, SplitParams, kDsplit>("The array cut along its third dimension.",
+                                                  split_params);
   return true;
 }();
 
