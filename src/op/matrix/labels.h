@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "op/inline_vector.h"
 #include "op/matrix/contract.h"
 #include "op/op_builder.h"
 #include "op/run/gpu.h"

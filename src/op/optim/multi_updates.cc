@@ -42,16 +42,14 @@ struct Layout {
   int master(int k) const { return weight(k) + per_parameter() - 1; }
 };
 
-template <Layout layout>
-std::vector<int> mutated(const MultiParams& p) {
+std::vector<int> mutated(const Layout& layout, const MultiParams& p) {
   std::vector<int> inputs;
   for (int k = 0; k < p.count; ++k)
     for (int i = 2; i < layout.per_parameter(); ++i) inputs.push_back(layout.weight(k) + i);
   return inputs;
 }
 
-template <Layout layout>
-std::vector<std::string> input_names(const MultiParams& p) {
+std::vector<std::string> input_names(const Layout& layout, const MultiParams& p) {
   const bool momentum = update_states(layout.rule) == 1;
   std::vector<std::string> roles = {"weight", "grad"};
   if (update_states(layout.rule) > 0) roles.emplace_back(momentum ? "mom" : "mean");
@@ -70,8 +68,7 @@ void check_length(std::size_t given, int expected, const char* name, Infer& infe
   infer.fail(fmt::format("given {} {}, expected {}, one for each weight", given, name, expected));
 }
 
-template <Layout layout>
-void infer_multi(const MultiParams& p, Infer& infer) {
+void infer_multi(const Layout& layout, const MultiParams& p, Infer& infer) {
   if (layout.common != Layout::kRates) {
     check_length(p.lrs.size(), p.count, "learning rates", infer);
     check_length(p.wds.size(), p.count, "weight decays", infer);
@@ -94,8 +91,8 @@ void infer_multi(const MultiParams& p, Infer& infer) {
   }
 }
 
-template <Layout layout>
-std::vector<UpdateJob> make_jobs(const MultiParams& p, KernelContext& context) {
+std::vector<UpdateJob> make_jobs(const Layout& layout, const MultiParams& p,
+                                 KernelContext& context) {
   // What is common: learning rates and weight decays, or the factor.
   const bool there = gpu_table(context) != nullptr;
   const auto common = [&](int i) -> const Tensor& {
@@ -135,9 +132,8 @@ std::vector<UpdateJob> make_jobs(const MultiParams& p, KernelContext& context) {
   return jobs;
 }
 
-template <Layout layout>
-void multi_cpu(const MultiParams& p, KernelContext& context) {
-  const std::vector<UpdateJob> jobs = make_jobs<layout>(p, context);
+void multi_cpu(const Layout& layout, const MultiParams& p, KernelContext& context) {
+  const std::vector<UpdateJob> jobs = make_jobs(layout, p, context);
   if (layout.common == Layout::kScale && !jobs.empty()) {
     const bool there = gpu_table(context) != nullptr;  // kernels look at the factor
     const bool left_out = !there && !usable_scale(jobs[0].scalars.rescale_grad);
@@ -199,9 +195,8 @@ void make_step(UpdateJob* step, KernelContext& context) {
 }
 
 // Directions of all parameters into scratch memory, their norms, then steps along them.
-template <Layout layout>
-void multi_lamb_cpu(const MultiParams& p, KernelContext& context) {
-  const std::vector<UpdateJob> jobs = make_jobs<layout>(p, context);
+void multi_lamb_cpu(const Layout& layout, const MultiParams& p, KernelContext& context) {
+  const std::vector<UpdateJob> jobs = make_jobs(layout, p, context);
   std::vector<UpdateJob> directions = jobs, steps = jobs;
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     Tensor direction = jobs[k].weight;
@@ -225,16 +220,16 @@ Op define(const char* name, const char* doc) {
           "data",
           "For each parameter weight, gradient, states, master weight; then what is common.")
       .num_inputs([](const MultiParams& p) { return layout.num_inputs(p); })
-      .input_names(input_names<layout>)
+      .input_names([](const MultiParams& p) { return input_names(layout, p); })
       .outputs([](const MultiParams& p) { return int{p.count}; })
       .inplace_stride(layout.per_parameter())
-      .infer(infer_multi<layout>);
-  if constexpr (layout.per_parameter() > 2) builder.op.mutates(mutated<layout>);
-  if constexpr (layout.rule == UpdateRule::kLambDirection) {
-    builder.op.cpu(multi_lamb_cpu<layout>);
-  } else {
-    builder.op.cpu(multi_cpu<layout>);
-  }
+      .infer([](const MultiParams& p, Infer& infer) { infer_multi(layout, p, infer); })
+      .cpu([](const MultiParams& p, KernelContext& context) {
+        layout.rule == UpdateRule::kLambDirection ? multi_lamb_cpu(layout, p, context)
+                                                  : multi_cpu(layout, p, context);
+      });
+  if constexpr (layout.per_parameter() > 2)
+    builder.op.mutates([](const MultiParams& p) { return mutated(layout, p); });
   mark_portable(name);
   return builder;
 }

@@ -2,6 +2,7 @@
 // Operators that are linear in their one array: the gradient is another linear operator, its
 // adjoint, whose gradient is the operator again. Both take the same parameters.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "op/op_builder.h"
@@ -23,6 +24,13 @@ struct LinearOp {
   Attrs (*linear_attrs)(const Attrs&) = nullptr;
 };
 
+// The rule of an adjoint from that of its operator.
+void infer_adjoint(Infer& infer, const std::function<void(Infer&)>& rule);
+Gradients gradient_of_linear(const std::string& backward_name, Grad& grad);
+// `linear_attrs`: as of LinearOp.
+Gradients gradient_of_adjoint(const std::string& forward_name, Attrs (*linear_attrs)(const Attrs&),
+                              Grad& grad);
+
 // Defines the operator and its adjoint, _backward_<name>. REQUIRES: no other operator has P.
 template <class P>
 OpBuilder<P> define_linear(const LinearOp<P>& spec) {
@@ -36,21 +44,18 @@ OpBuilder<P> define_linear(const LinearOp<P>& spec) {
       .type_only(1)
       .dtypes(spec.backward_types)
       .infer([](const P& params, Infer& infer) {
-        infer.follow(rule, params, {infer.in(1)}, {infer.in(0)});
-        infer.out(0).same_shape(infer.in(1));
-        infer.out(0).same_dtype(infer.in(0));
+        infer_adjoint(infer, [&](Infer& forward) { rule(params, forward); });
       })
       .cpu(spec.backward)
       .grad([](const P&, Grad& grad) {
-        Attrs attrs = linear_attrs == nullptr ? grad.attrs() : linear_attrs(grad.attrs());
-        return Gradients{apply(forward_name, {grad.dout(0)}, std::move(attrs)), Value()};
+        return gradient_of_adjoint(forward_name, linear_attrs, grad);
       });
   spec.declare(back);
   OpBuilder<P> op(spec.name);
   op.doc(spec.doc).input("data", "The array.").dtypes(spec.forward_types);
   spec.declare(op);
   op.infer(spec.infer).cpu(spec.forward).grad([](const P&, Grad& grad) {
-    return Gradients{apply(backward_name, {grad.dout(0), grad.in(0)}, grad.attrs())};
+    return gradient_of_linear(backward_name, grad);
   });
   return op;
 }

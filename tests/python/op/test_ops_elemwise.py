@@ -216,6 +216,36 @@ def test_bool_is_compared_in_networks_of_other_programs(mx, rng, name, function,
 
 
 
+# Name, with a number on the right, the same of NumPy's (of which logical ones have none).
+QUESTIONS = [
+    ("equal", np.equal, "_npi_equal"), ("not_equal", np.not_equal, "_npi_not_equal"), ("greater", np.greater, "_npi_greater"),
+    ("greater_equal", np.greater_equal, "_npi_greater_equal"), ("lesser", np.less, "_npi_less"),
+    ("lesser_equal", np.less_equal, "_npi_less_equal"), ("logical_and", np.logical_and, None),
+    ("logical_or", np.logical_or, None), ("logical_xor", np.logical_xor, None),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("name, function, numpy_name", QUESTIONS)
+def test_questions_have_the_same_answer_on_either_side_of_one_number(mx, rng, name, function, numpy_name, dtype):
+    values = np.array([0, 1, 2, 3, 0, 5] if dtype == "uint8" else [0, 1, -1, 3, 0, -5], dtype)
+    if dtype.startswith("float"):
+        values = np.concatenate([values, np.array([-0.0, np.nan, np.inf, -np.inf], dtype)])
+    a, b = rng.choice(values, 203), rng.choice(values, 203)
+    np.testing.assert_array_equal(mx.run(f"broadcast_{name}", a, b)[0], function(a, b).astype(dtype))
+    for one in values:
+        one = one.reshape(1)
+        for pair in ((a, one), (one, a)):
+            want = function(*pair)
+            np.testing.assert_array_equal(mx.run(f"broadcast_{name}", *pair)[0], want.astype(dtype))
+            if numpy_name is not None:
+                got = mx.run(numpy_name, *pair)[0]
+                assert got.dtype == bool
+                np.testing.assert_array_equal(got.view("uint8"), want.view("uint8"))
+        if np.isfinite(one[0]):
+            np.testing.assert_array_equal(mx.run(f"_{name}_scalar", a, scalar=float(one[0]))[0], function(a, one).astype(dtype))
+
+
 @pytest.mark.parametrize("to", ["float16", "float32", "float64", "uint8", "int8", "int32", "int64", "bool"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int8"])
 def test_bytes_become_numbers_of_any_type(mx, rng, dtype, to):
