@@ -15,9 +15,11 @@ def test_every_half_goes_to_the_nearest_whole_number(mx):
     """Of any place in a vector, and of a part of one."""
     halves = np.arange(1 << 16, dtype="uint16").view("float16")
     for x in (halves, halves[3:-2], halves[:5]):
-        np.testing.assert_array_equal(mx.run("_npi_around", x)[0], np.around(x.astype("float32")).astype("float16"))
+        got, = mx.run("_npi_around", x)
+        with np.errstate(invalid="ignore"):  # NaN
+            np.testing.assert_array_equal(got, np.around(x.astype("float32")).astype("float16"))
         negative = np.signbit(x) & ~np.isnan(x)
-        assert np.signbit(mx.run("_npi_around", x)[0])[negative].all()
+        assert np.signbit(got)[negative].all()
 
 
 def test_every_bfloat16_goes_to_the_nearest_whole_number(mx):
