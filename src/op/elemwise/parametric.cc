@@ -10,6 +10,7 @@
 #include "op/elemwise/parametric_functions.h"
 #include "op/loops/as_type.h"
 #include "op/loops/blockwise.h"
+#include "op/loops/round_halves.h"
 #include "op/moving/past_caches.h"
 #include "op/op_builder.h"
 #include "op/params/dense_and_sparse.h"
@@ -228,6 +229,9 @@ void around_cpu(const AroundParams& p, KernelContext& context) {
   if (p.decimals == 0 && is_floating(context.in(0).dtype)) {  // nothing is scaled
     return dispatch_dtype<kFloating>(context.in(0).dtype, "_npi_around", [&]<class T>(TypeTag<T>) {
       using C = ComputeType<T>;
+      if constexpr (kIsHalf<T>) {
+        if (rounds_halves()) return along<T, T>(context.in(0), context.out(0), round_halves<T>);
+      }
       along<T, C>(context.in(0), context.out(0), [](const C* x, C* y, int64_t n) {
         MX_INDEPENDENT_STEPS
 // Step by step, so short a loop is fast or slow by where in its lines of code it comes to lie.

@@ -11,6 +11,8 @@
 #include "op/op_builder.h"
 #include "op/reducing/byte_sums.h"
 #include "op/run/adding.h"
+#include "op/run/gpu.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
 
@@ -101,16 +103,31 @@ struct Selected {
 
 void boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
-  const Selected selected(context.in(1), context);
   const int axis = normalize_axis(params.axis, data.ndim(), "boolean_mask");
-  Shape shape = data.shape();
-  shape[axis] = selected.shape[0];
-  const Tensor out = context.make_out(0, shape);
+  const int64_t outer = data.shape().size(0, axis), extent = data.dim(axis);
+  const int64_t width =
+      data.shape().size(axis + 1, data.ndim()) * static_cast<int64_t>(dtype_size(data.dtype));
+  const auto out_of = [&](int64_t count) {
+    Shape shape = data.shape();
+    shape[axis] = count;
+    return context.make_out(0, shape);
+  };
+  if (gpu_table(context) != nullptr) {
+    const Selected selected(context.in(1), context);
+    const Tensor out = out_of(selected.shape[0]);
+    if (out.size() == 0) return;
+    return gather_rows(data.data, outer, extent, width, selected.positions(extent), out.data,
+                       context);
+  }
+  // Positions are used while they are at hand.
+  const double moved = cost_of_moving(static_cast<double>(outer * width));
+  const MaskParts parts(context.in(1), kPositionCost + moved);
+  const Tensor out = out_of(parts.count());
   if (out.size() == 0) return;
-  const int64_t width = data.shape().size(axis + 1, data.ndim());
-  gather_rows(data.data, data.shape().size(0, axis), data.dim(axis),
-              width * static_cast<int64_t>(dtype_size(data.dtype)),
-              selected.positions(data.dim(axis)), out.data, context);
+  const RowGatherer gatherer(data.data, outer, extent, width, out.data, parts.count());
+  parts.each_block([&](const int64_t* at, int64_t n, int64_t ordinal) {
+    gatherer.gather(0, outer, ordinal, at, n);
+  });
 }
 
 // Inputs: gradient, data for its shape, mask.

@@ -25,12 +25,13 @@
 namespace mxnet {
 namespace {
 
-using GatherBlock = void (*)(const char* in, char* out, const int64_t* positions, int64_t n,
-                             int64_t width);
+using GatherBlock = RowGatherer::Block;
 
-// A width that is known makes the copy one load and one store.
+// A width that is known makes the copy one load and one store. (Not unrolled, rows of 16 bytes take
+// a fifth longer.)
 template <std::size_t kWidth>
 void gather_fixed(const char* in, char* out, const int64_t* positions, int64_t n, int64_t) {
+#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
     std::memcpy(out + i * static_cast<int64_t>(kWidth),
                 in + positions[i] * static_cast<int64_t>(kWidth), kWidth);
@@ -274,6 +275,33 @@ void put_rows_on_gpu(const GpuTable& gpu, const void* in, int64_t width, const P
 
 }  // namespace
 
+RowGatherer::RowGatherer(const void* in, int64_t outer, int64_t extent, int64_t width, void* out,
+                         int64_t count)
+    : in_(static_cast<const char*>(in)),
+      out_(static_cast<char*>(out)),
+      extent_(extent),
+      width_(width),
+      count_(count),
+      gather_(is_past_caches(width, outer * extent * width, outer * count * width, out,
+                             threads_for(outer * count, cost()))
+                  ? gather_past_caches
+                  : gather_block(in, out, width)) {}
+
+double RowGatherer::cost() const { return 4.0 + cost_of_moving(2.0 * static_cast<double>(width_)); }
+
+void RowGatherer::gather(int64_t first_outer, int64_t last_outer, int64_t start, const int64_t* at,
+                         int64_t n) const {
+  const int64_t in_step = extent_ * width_, out_step = count_ * width_;
+  const char* from = in_ + first_outer * in_step;
+  char* to = out_ + first_outer * out_step + start * width_;
+  const int64_t blocks = last_outer - first_outer;
+  if (gather_runs(from, in_step, to, out_step, blocks, at, n, width_)) return;
+  if (n == count_ && blocks > 1 && 2 * n <= Positions::kBlock)
+    return gather_few(gather_, from, extent_, to, blocks, at, n, width_);
+  for (int64_t o = 0; o < blocks; ++o, from += in_step, to += out_step)
+    gather_(from, to, at, n, width_);
+}
+
 void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
                  const Positions& positions, void* out, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context)) {
@@ -284,22 +312,11 @@ void gather_rows(const void* in, int64_t outer, int64_t extent, int64_t width,
   if (outer == 1 && width == 4 && gather_at_once<uint32_t>(in, extent, positions, out)) return;
   if (outer == 1 && width == 8 && gather_at_once<uint64_t>(in, extent, positions, out)) return;
   const int64_t count = positions.count();
-  // Of a row, which is read and written, and whose place is no neighbour's.
-  const double cost = 4.0 + cost_of_moving(2.0 * static_cast<double>(width));
-  const bool past = is_past_caches(width, outer * extent * width, outer * count * width, out,
-                                   threads_for(outer * count, cost));
-  const GatherBlock gather = past ? gather_past_caches : gather_block(in, out, width);
+  const RowGatherer gatherer(in, outer, extent, width, out, count);
+  const double cost = gatherer.cost();
   const auto run = [&](int64_t first_outer, int64_t last_outer, int64_t first, int64_t last) {
     for_blocks(positions, first, last, [&](int64_t start, const int64_t* at, int64_t n) {
-      const int64_t in_step = extent * width, out_step = count * width;
-      const char* from = static_cast<const char*>(in) + first_outer * in_step;
-      char* to = static_cast<char*>(out) + first_outer * out_step + start * width;
-      const int64_t blocks = last_outer - first_outer;
-      if (gather_runs(from, in_step, to, out_step, blocks, at, n, width)) return;
-      if (n == count && blocks > 1 && 2 * n <= Positions::kBlock)
-        return gather_few(gather, from, extent, to, blocks, at, n, width);
-      for (int64_t o = 0; o < blocks; ++o, from += in_step, to += out_step)
-        gather(from, to, at, n, width);
+      gatherer.gather(first_outer, last_outer, start, at, n);
     });
   };
   if (outer > count) {

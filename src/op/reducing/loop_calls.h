@@ -154,6 +154,18 @@ class LoopCalls {
     }
   }
 
+  // Sums of the first planes of several, which follow each other, as columns() makes them of planes
+  // of few rows (of 3 floats not in its order, but in double); returns of how many.
+  int64_t planes(const T* x, int64_t rows, int64_t width, int64_t count, A* values) const {
+    if constexpr (kDirect) {
+      if (loops_.planes != nullptr && !parameters_ && width >= loops_.narrowest &&
+          width <= loops_.widest && rows > 0 && rows <= kRowBlock &&
+          (width < loops_.lanes || is_low(width, rows)))
+        return loops_.planes(x, rows, width, count, values);
+    }
+    return 0;
+  }
+
   // Rows that columns of that width take up before they merge.
   int64_t rows_at_once(int64_t width, int64_t stride) const {
     if (!is_narrow(width, stride)) return kRowBlock;

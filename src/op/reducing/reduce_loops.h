@@ -77,6 +77,12 @@ struct ReduceLoops {
   // them is all there is.
   void (*short_rows)(const L* x, int64_t rows, int64_t length, A* values) = nullptr;
   int64_t shortest = 0, longest = 0;
+  // Several planes of `rows` rows of `width` elements, which follow each other: values[p * width +
+  // j] of column j of plane p. Returns how many planes it has taken, the first ones; room for a
+  // vector behind their values is written over. From `narrowest` to `widest` columns; null where
+  // one at a time is as fast.
+  int64_t (*planes)(const L* x, int64_t rows, int64_t width, int64_t planes, A* values) = nullptr;
+  int64_t narrowest = 0, widest = 0;
 };
 
 // Sums of so little work that one stream of memory is what they wait for, without AVX-512 (Zen 3):

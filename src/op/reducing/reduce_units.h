@@ -280,7 +280,10 @@ class Units {
             }
             // Several narrow ones are stored at once.
             together = tiles == 1 ? std::min(kTile / width, last - i) : 1;
-            for (int64_t k = 0; k < together; ++k)
+            const int64_t taken = planes_follow() ? calls_.planes(x_ + unit * rows * width, rows,
+                                                                  width, together, local.data())
+                                                  : 0;
+            for (int64_t k = taken; k < together; ++k)
               unit_part((unit + k) / tiles, unit % tiles * kTile, columns_of(unit), 0, rows,
                         local.data() + k * width);
             store_(first_of(unit), local.data(), together * columns_of(unit));
@@ -293,6 +296,13 @@ class Units {
       merge_pairwise(loops(), acc, chunks, tile);
       store_(first_of(unit), acc, columns_of(unit));
     }
+  }
+
+  // Kept positions of a few columns each, of which one call may take several.
+  bool planes_follow() const {
+    return plan_.kept().count() == 1 && plan_.reduced().count() == 1 &&
+           plan_.reduced().dim(0).stride == plan_.run() &&
+           plan_.kept().dim(0).stride == plan_.extent() * plan_.run();
   }
 
   // Rows [from, to) of columns [column, column + width) at one kept position.

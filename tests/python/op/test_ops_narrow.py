@@ -115,6 +115,17 @@ def test_norms_of_many_rows(mx, dtype):
         np.testing.assert_array_equal(got, np.sqrt(squares).astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_norms_of_rows_of_one_number_are_its_magnitude(mx, dtype, order):
+    """Also where its square is no number of the type."""
+    largest = np.finfo(dtype).max
+    a = np.concatenate([drawn(6, 300, dtype), np.array([-largest, largest, np.finfo(dtype).tiny, -0.0, np.inf, -np.inf, np.nan], dtype)])
+    for shape, axis in (((-1, 1), 1), ((1, -1), 0)):
+        got, = mx.run("_npi_norm", a.reshape(shape), axis=(axis,), flag=1, ord=order)
+        np.testing.assert_array_equal(got, np.abs(a))
+
+
 @pytest.mark.parametrize("rows", [1, 3, 4, 5, 400])
 def test_extremes_of_rows_of_doubles_of_every_length(mx, rows):
     rng = np.random.default_rng(SEED)

@@ -11,6 +11,23 @@ def test_ties_go_to_the_even_neighbour(mx, dtype, decimals):
     np.testing.assert_array_equal(mx.run("_npi_around", x, decimals=decimals)[0], np.around(x, decimals))
 
 
+def test_every_half_goes_to_the_nearest_whole_number(mx):
+    """Of any place in a vector, and of a part of one."""
+    halves = np.arange(1 << 16, dtype="uint16").view("float16")
+    for x in (halves, halves[3:-2], halves[:5]):
+        got, = mx.run("_npi_around", x)
+        with np.errstate(invalid="ignore"):  # NaN
+            np.testing.assert_array_equal(got, np.around(x.astype("float32")).astype("float16"))
+        negative = np.signbit(x) & ~np.isnan(x)
+        assert np.signbit(got)[negative].all()
+
+
+def test_every_bfloat16_goes_to_the_nearest_whole_number(mx):
+    x = (np.arange(1 << 16, dtype="uint32") << 16).view("float32")
+    x = x[~np.isnan(x)]
+    np.testing.assert_array_equal(mx.run_in_bfloat16("_npi_around", x), np.around(x))
+
+
 def test_integers_are_cut(mx):
     x = np.array([15, 25, -25, 7], "int32")
     np.testing.assert_array_equal(mx.run("_npi_around", x, decimals=-1)[0], [10, 20, -20, 0])

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is reduced together with others gives the bits that it gives by itself: rows of a few
+// vectors, planes of a few columns.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "reduce_run.h"
+
+namespace mxnet {
+namespace {
+
+// Numbers that other orders round otherwise.
+template <class T>
+std::vector<T> numbers(int64_t count, std::mt19937& random) {
+  std::uniform_int_distribution<int> number(-1000, 1000);
+  std::vector<T> x(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = std::is_floating_point_v<T>
+               ? static_cast<T>(std::ldexp(number(random) / 7.0, static_cast<int>(i % 5) * 20))
+               : static_cast<T>(number(random));
+  return x;
+}
+
+// Each part of x as an array of its own.
+template <class T, class A>
+std::vector<A> one_by_one(Reduction reduction, const std::vector<T>& x, const Shape& part,
+                          AxisSet axes) {
+  std::vector<A> all;
+  for (auto at = x.begin(); at != x.end(); at += part.size()) {
+    std::vector<T> own(at, at + part.size());
+    const auto values = reduced<T, A>(reduction, own, part, axes);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+template <class A>
+void expect_same_bits(const std::vector<A>& got, const std::vector<A>& expected,
+                      const Shape& shape) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(std::memcmp(&got[i], &expected[i], sizeof(A)), 0)
+        << "output " << i << " of " << to_string(shape) << ": " << got[i] << ", not "
+        << expected[i];
+}
+
+template <class T, class A>
+void expect_rows_as_alone(Reduction reduction, int64_t longest = 135) {
+  std::mt19937 random(21);
+  for (int64_t length = 17; length <= longest; ++length) {
+    const Shape shape{27, length}, row{1, length};
+    auto x = numbers<T>(shape.size(), random);
+    const auto compare = [&] {
+      expect_same_bits(reduced<T, A>(reduction, x, shape, axis_set({1})),
+                       one_by_one<T, A>(reduction, x, row, axis_set({1})), shape);
+    };
+    compare();
+    if constexpr (std::is_floating_point_v<T>) {
+      // Of rows of zeros the sign says which was found, whose neighbours have numbers or a NaN.
+      for (int64_t i = 0; i < 5 * length; ++i)
+        x[static_cast<std::size_t>(i)] = random() % 2 == 0 ? T(0.0) : T(-0.0);
+      compare();
+      for (const int64_t at : {length / 2, 12 * length, 24 * length - 1})
+        x[static_cast<std::size_t>(at)] = std::numeric_limits<T>::quiet_NaN();
+      compare();
+    }
+  }
+}
+
+TEST(ReduceTogether, RowsOfAFewVectorsAreWhatTheyAreAlone) {
+  for (const Reduction extreme : {Reduction::max, Reduction::min}) {
+    expect_rows_as_alone<float, float>(extreme);
+    expect_rows_as_alone<double, double>(extreme);
+    expect_rows_as_alone<int32_t, int64_t>(extreme);
+    expect_rows_as_alone<int64_t, int64_t>(extreme);
+  }
+  // Longer ones are read two at a time, each with half of the chains.
+  expect_rows_as_alone<float, double>(Reduction::sum, 63);
+  expect_rows_as_alone<double, double>(Reduction::sum);
+}
+
+// Beside as many others as are summed at once, fewer and more, and as the last one.
+template <class T, class A>
+void expect_planes_as_with_few() {
+  std::mt19937 random(22);
+  for (const int64_t rows : {33, 50, 100, 255, 256, 257}) {
+    for (int64_t width = 2; width <= 18; ++width) {
+      const Shape shape{22, rows, width}, two{2, rows, width};
+      auto x = numbers<T>(shape.size(), random);
+      expect_same_bits(reduced<T, A>(Reduction::sum, x, shape, axis_set({1})),
+                       one_by_one<T, A>(Reduction::sum, x, two, axis_set({1})), shape);
+    }
+  }
+}
+
+TEST(ReduceTogether, PlanesOfAFewColumnsAreWhatTheyAreWithFewOthers) {
+  expect_planes_as_with_few<float, double>();
+  expect_planes_as_with_few<double, double>();
+}
+
+// Small whole numbers, whose sums no order rounds.
+template <class T, class A>
+void expect_exact_planes() {
+  for (const int64_t blocks : {2, 3, 8, 9, 31, 400}) {
+    for (const int64_t rows : {33, 100, 256, 300}) {
+      for (const int64_t width : {2, 3, 4, 5, 8, 9, 13, 16, 17}) {
+        const Shape shape{blocks, rows, width};
+        std::vector<T> x(static_cast<std::size_t>(shape.size()));
+        std::vector<A> expected(static_cast<std::size_t>(blocks * width), A(0));
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const auto at = static_cast<int64_t>(i);
+          x[i] = static_cast<T>(i * 7 % 101);
+          expected[static_cast<std::size_t>(at / (rows * width) * width + at % width)] +=
+              static_cast<A>(x[i]);
+        }
+        EXPECT_EQ((reduced<T, A>(Reduction::sum, x, shape, axis_set({1}))), expected)
+            << to_string(shape);
+      }
+    }
+  }
+}
+
+TEST(ReduceTogether, PlanesMissNoRowOrColumn) {
+  expect_exact_planes<float, double>();
+  expect_exact_planes<double, double>();
+}
+
+}  // namespace
+}  // namespace mxnet
