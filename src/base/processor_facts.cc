@@ -46,6 +46,7 @@ ProcessorFacts facts_about(const ProcessorId& id) noexcept {
     if (id.simd_level == kAvx512) {
       facts.streams_of_sums = 2;
       facts.gains_by_rows_at_once = true;
+      facts.gains_by_open_tiles = true;
     }
   }
   if (id.vendor == ProcessorVendor::kAmd && id.family >= kZen5)
