@@ -10,6 +10,7 @@
 namespace mxnet::unpacked_gemm {
 namespace {
 
+using packed_gemm::pack;
 using packed_gemm::View;
 
 #define MX_SIMD_FILE "op/products/unpacked_gemm.inc"
