@@ -58,6 +58,8 @@ TEST(ProcessorFacts, Intel) {
   EXPECT_FALSE(without_avx.reads_what_it_writes);
   EXPECT_FALSE(sapphire_rapids.reads_what_it_writes || sapphire_rapids.gains_by_tall_tiles ||
                sapphire_rapids.moves_strings || sapphire_rapids.halves_wide_vectors);
+  EXPECT_TRUE(sapphire_rapids.gains_by_open_tiles && sapphire_rapids.gains_by_rows_at_once);
+  EXPECT_FALSE(facts_about({kIntel, 6, 0x8F, 1, true}).gains_by_open_tiles);
   EXPECT_TRUE(cascade_lake.stores_compressed && sapphire_rapids.stores_compressed);
 }
 

@@ -8,8 +8,7 @@
 
 namespace mxnet::unpacked_gemm {
 
-// Whether that is faster than OpenBLAS here: where the processor makes one multiplication of whole
-// vectors a cycle, and so has time for the second-level cache (AMD's Zen 4).
+// Whether that is faster than OpenBLAS here (docs/kernels.md, "Products").
 bool gains();
 
 // Depth that is summed at once; of more there are slices, of about the same depth. Errors grow with
