@@ -123,7 +123,7 @@ bool suits_open_tiles(bool transpose_a, bool transpose_b, int64_t m, int64_t n, 
   const bool wide = kItem == 4 ? 5 * n > 4 * lanes : 2 * n >= lanes;
   if (m < kLeastRows || !wide) return false;
   if (m > kManyRows && n * unpacked_gemm::slice_depth(k) > kCached / kItem) return false;
-  return transpose_a || m < kTurnedRows || lda * kItem % kPageBytes != 0;
+  return transpose_a || m <= kTurnedRows || lda * kItem % kPageBytes != 0;
 }
 
 // The whole product decides.
