@@ -32,6 +32,9 @@ struct ProcessorFacts {
   bool reads_what_it_writes = false;
   // Products of floats gain by tiles of more rows than others have registers for.
   bool gains_by_tall_tiles = false;
+  // Products of floats gain by tiles of twelve rows beside those of OpenBLAS, which may read both
+  // factors where they lie.
+  bool gains_by_open_tiles = false;
   // A large matrix of floats times a vector gains by four rows at once, beside OpenBLAS.
   bool gains_by_rows_at_once = false;
   // A store that compresses takes no longer than to compress in a register and to store that.

@@ -20,7 +20,8 @@ TEST(ProcessorFacts, OfOneThatNobodyKnowsNothingIsAssumed) {
     const ProcessorFacts facts = facts_about(id);
     EXPECT_FALSE(facts.halves_wide_vectors || facts.turns_along_result || facts.moves_strings ||
                  facts.reads_what_it_writes || facts.gains_by_tall_tiles ||
-                 facts.gains_by_rows_at_once || facts.stores_compressed);
+                 facts.gains_by_rows_at_once || facts.gains_by_open_tiles ||
+                 facts.stores_compressed);
     EXPECT_EQ(facts.streams_of_sums, 1);
   }
 }
@@ -36,6 +37,7 @@ TEST(ProcessorFacts, Amd) {
   EXPECT_EQ(zen4.streams_of_sums, 2);
   EXPECT_TRUE(zen4.gains_by_rows_at_once && !zen3.gains_by_rows_at_once);
   EXPECT_FALSE(zen5.gains_by_rows_at_once);
+  EXPECT_TRUE(zen4.gains_by_open_tiles && !zen3.gains_by_open_tiles && !zen5.gains_by_open_tiles);
   EXPECT_FALSE(zen5.halves_wide_vectors || zen5.turns_along_result || zen5.stores_compressed);
   EXPECT_TRUE(zen5.moves_strings);
   EXPECT_EQ(zen5.streams_of_sums, 1);
@@ -50,12 +52,14 @@ TEST(ProcessorFacts, Intel) {
   EXPECT_TRUE(cascade_lake.reads_what_it_writes && cascade_lake.gains_by_tall_tiles);
   EXPECT_EQ(cascade_lake.streams_of_sums, 1);
   EXPECT_TRUE(without_avx512.reads_what_it_writes);
-  EXPECT_TRUE(cascade_lake.gains_by_rows_at_once);
+  EXPECT_TRUE(cascade_lake.gains_by_rows_at_once && !cascade_lake.gains_by_open_tiles);
   EXPECT_FALSE(without_avx512.gains_by_tall_tiles || without_avx512.gains_by_rows_at_once);
   EXPECT_EQ(without_avx512.streams_of_sums, 4);
   EXPECT_FALSE(without_avx.reads_what_it_writes);
   EXPECT_FALSE(sapphire_rapids.reads_what_it_writes || sapphire_rapids.gains_by_tall_tiles ||
                sapphire_rapids.moves_strings || sapphire_rapids.halves_wide_vectors);
+  EXPECT_TRUE(sapphire_rapids.gains_by_open_tiles && sapphire_rapids.gains_by_rows_at_once);
+  EXPECT_FALSE(facts_about({kIntel, 6, 0x8F, 1, true}).gains_by_open_tiles);
   EXPECT_TRUE(cascade_lake.stores_compressed && sapphire_rapids.stores_compressed);
 }
 

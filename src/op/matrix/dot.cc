@@ -18,7 +18,7 @@ double one(const P&) {
   return 1.0;
 }
 
-// Small matrices: what the general way thinks about labels would take longer than the product.
+// Products of which the calling thread makes one without asking what batches ask.
 constexpr int64_t kSmallProduct = 64 * 64 * 64;
 
 // Of the last two dimensions.
@@ -116,14 +116,19 @@ void dispatch_product(DType type, const F& fn) {
   type == DType::kInt32 ? fn(uint32_t{1}) : fn(uint64_t{1});
 }
 
-bool is_small(const MaybeMatrices& p, DType type) {
-  return is_product_type(type) && p && p->m > 0 && p->n > 0 && p->k > 0 &&
-         std::max({p->m, p->n, p->k}) <= kSmallProduct && p->m * p->n <= kSmallProduct / p->k;
+bool is_small(const Matrices& p) {
+  return std::max({p.m, p.n, p.k}) <= kSmallProduct && p.m * p.n <= kSmallProduct / p.k;
 }
-void multiply_small(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c) {
+// What the general way thinks about labels would take longer than a small product, and a tenth of
+// one of 100 x 100. Large products without a sum are loops of broadcasting there.
+bool suits_matrices(const MaybeMatrices& p, DType type) {
+  if (!is_product_type(type) || !p || p->m <= 0 || p->n <= 0 || p->k <= 0) return false;
+  return is_small(*p) || (!is_integer(type) && p->k > 1);
+}
+void multiply_matrices(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c) {
   dispatch_product(a.dtype, [&]<class T>(T one) {
     if constexpr (std::is_floating_point_v<T>) {
-      if (p.few)
+      if (p.few && is_small(p))
         return multiply_few(p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), b.as<T>(),
                             c.as<T>());
     }
@@ -145,14 +150,14 @@ void multiply_outer(const Matrices& p, const Tensor& a, const Tensor& b, const T
 
 // What finds the matrices serves inference and kernels.
 template <class P, FindMatrices<P> kFind>
-struct Small {
+struct MatrixKernels {
   static bool accepts(const P& params, const Signature& signature) {
-    return is_small(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
-                    signature.in[0].dtype);
+    return suits_matrices(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
+                          signature.in[0].dtype);
   }
   static void run(const P& params, KernelContext& context) {
     const Tensor &a = context.in(0), &b = context.in(1);
-    multiply_small(*kFind(params, a.shape(), b.shape()), a, b, context.out(0));
+    multiply_matrices(*kFind(params, a.shape(), b.shape()), a, b, context.out(0));
   }
   static bool accepts_outer(const P& params, const Signature& signature) {
     return is_outer(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
@@ -172,7 +177,7 @@ struct Small {
   }
   template <class Op>
   static void add_to(OpBuilder<P>& op) {
-    op.cpu(run, accepts, "small matrices");
+    op.cpu(run, accepts, "matrices");
     op.cpu(run_outer, accepts_outer, "outer products of integers");
     Op::infer_shortcut = infer;
   }
@@ -268,7 +273,8 @@ void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
   return Dot::define_pair(
              "dot", "_backward_dot", {"_sparse_dot"},
              "Product over the last dimension of the first array and the first of the second.",
-             "lhs", "rhs", kFloating, dot_params, Small<DotParams, dot_matrices>::add_to<Dot>) &&
+             "lhs", "rhs", kFloating, dot_params,
+             MatrixKernels<DotParams, dot_matrices>::add_to<Dot>) &&
          BatchDot::define_pair("batch_dot", "_backward_batch_dot", {"_npx_batch_dot"},
                                "Matrix products over leading dimensions.", "lhs", "rhs", kFloating,
                                dot_params,
@@ -278,12 +284,12 @@ void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
                                }) &&
          NumpyDot::define_pair("_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b",
                                kNumeric, no_params,
-                               Small<PlainParams, numpy_matrices>::add_to<NumpyDot>) &&
+                               MatrixKernels<PlainParams, numpy_matrices>::add_to<NumpyDot>) &&
          Matmul::define_pair(
              "_npi_matmul", "_backward_npi_matmul", {}, "NumPy's matmul.", "a", "b", kNumeric,
              matmul_params,
              [](OpBuilder<PlainParams>& op) {
-               using Matrix = Small<PlainParams, numpy_matrices>;
+               using Matrix = MatrixKernels<PlainParams, numpy_matrices>;
                Matrix::add_to<Matmul>(op);
                op.cpu(batches_cpu<PlainParams>, are_batches<PlainParams>, "batches");
                Matmul::infer_shortcut = [](const PlainParams& params, Infer& infer) {
@@ -297,7 +303,7 @@ void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
                op.param("a_axes_summed", &TensordotParams::a_axes_summed, "Axes of the first.")
                    .param("b_axes_summed", &TensordotParams::b_axes_summed, "Axes of the second.");
              },
-             Small<TensordotParams, inner_matrices>::add_to<Tensordot>) &&
+             MatrixKernels<TensordotParams, inner_matrices>::add_to<Tensordot>) &&
          TensordotInt::define_pair(
              "_npi_tensordot_int_axes", "_backward_npi_tensordot_int_axes", {},
              "Sums products over the last axes of the first array and the first of the second.",
@@ -305,7 +311,7 @@ void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
              [](OpBuilder<TensordotIntParams>& op) {
                op.param("axes", &TensordotIntParams::axes, "How many axes are summed.");
              },
-             Small<TensordotIntParams, tensordot_matrices>::add_to<TensordotInt>) &&
+             MatrixKernels<TensordotIntParams, tensordot_matrices>::add_to<TensordotInt>) &&
          mark_products({"dot", "batch_dot", "_np_dot", "_npi_matmul", "_npi_tensordot",
                         "_npi_tensordot_int_axes"});
 }();

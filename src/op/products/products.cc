@@ -15,6 +15,7 @@
 #include "op/products/matrix_vector.h"
 #include "op/products/packed_gemm.h"
 #include "op/products/small_products.h"
+#include "op/products/unpacked_gemm.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "storage/scoped_block.h"
@@ -99,6 +100,50 @@ bool is_one_slice(const Products<T>& p) {
   return !p.transpose_a && p.k * kItem <= kDepthBytes && p.n * p.k <= kPackedBytes / kItem;
 }
 
+// How many multiplications OpenBLAS makes without packing, unless it turns the right factor for
+// them.
+constexpr double kUnpacked = 1e6;
+constexpr int64_t kPageBytes = 4096, kVectorBytes = 64;
+
+// Whether the product is faster of factors where they lie, on processors where tiles for that gain:
+// not in much of which the last vector of a row is empty, nor where a slice of the right factor
+// leaves the second-level cache before many rows have met it, nor where rows that a tile meets are
+// whole pages apart, which the first-level cache keeps in the same few places.
+template <class T>
+bool suits_open_tiles(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                      int64_t lda) {
+  constexpr int64_t kTurnedRows = 32, kLeastRows = 4, kManyRows = 96, kCached = 640 << 10;
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kLanes = kVectorBytes / kItem;
+  const bool turns = transpose_b && !transpose_a;
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  if (work <= kUnpacked && !(turns && m >= kTurnedRows)) return false;
+  const int64_t lanes = (n + kLanes - 1) / kLanes * kLanes;
+  // OpenBLAS has tiles of fewer columns for floats.
+  const bool wide = kItem == 4 ? 5 * n > 4 * lanes : 2 * n >= lanes;
+  if (m < kLeastRows || !wide) return false;
+  if (m > kManyRows && n * unpacked_gemm::slice_depth(k) > kCached / kItem) return false;
+  return transpose_a || m <= kTurnedRows || lda * kItem % kPageBytes != 0;
+}
+
+// The whole product decides.
+template <class T>
+bool is_open(const Products<T>& p) {
+  return unpacked_gemm::gains() && p.alpha == 1 && (p.beta == 0 || p.beta == 1) && p.k > 1 &&
+         suits_open_tiles<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.lda);
+}
+
+// A block of one of those. Whether it was made.
+template <class T>
+[[gnu::noinline]] bool multiply_open(const Products<T>& p, int64_t rows, int64_t columns,
+                                     const T* a, const T* b, T* c) {
+  if (!is_open(p)) return false;
+  unpacked_gemm::multiply<T>(
+      rows, columns, p.k, {a, p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
+      {b, p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1}, c, p.ldc, p.beta != 0);
+  return true;
+}
+
 // A block of one of those that are packed in one slice. Whether it was made.
 template <class T>
 [[gnu::noinline]] bool multiply_packed(const Products<T>& p, int64_t rows, int64_t columns,
@@ -129,6 +174,16 @@ template <class T>
   return true;
 }
 
+// The same where others are made of factors where they lie: of those that are left the ones for
+// which OpenBLAS turns the right factor, or that are large both ways.
+template <class T>
+bool is_in_slices_beside_open(const Products<T>& p) {
+  constexpr int64_t kTurnedSide = 32, kSide = 192;
+  const int64_t side = std::min(p.m, p.n);
+  return p.alpha == 1 && (p.beta == 0 || p.beta == 1) && multiplications(p) > kUnpacked &&
+         side >= (p.transpose_b && !p.transpose_a ? kTurnedSide : kSide) && !is_open(p);
+}
+
 // Whether both factors are packed, by all threads together. What that takes is little where there
 // are many rows, or where rows of the left factor would have to be packed anyhow. Of floats in one
 // slice it gains nothing, of doubles a twelfth; of few floats, whose last panel is empty for the
@@ -136,6 +191,7 @@ template <class T>
 template <class T>
 bool is_in_slices(const Products<T>& p) {
   constexpr int64_t kManyRows = 96, kFloats = 32, kFewFloats = 50;
+  if (unpacked_gemm::gains()) return is_in_slices_beside_open(p);
   if (sizeof(T) == sizeof(float) && p.n < kFewFloats && p.n % kFloats != 0) return false;
   const bool gains = sizeof(T) > sizeof(float) || !is_one_slice(p);
   return is_packed(p) && (p.transpose_a || (gains && p.m >= kManyRows && multiplications(p) > 4e6));
@@ -215,6 +271,7 @@ void block(const Products<T>& p, int64_t i, int64_t row, int64_t rows, int64_t c
   if constexpr (std::is_integral_v<T>) {
     integer_block(p, rows, columns, a, b, c);
   } else if (!made_of_rows(p, rows, columns, a, b, c) &&
+             !multiply_open(p, rows, columns, a, b, c) &&
              !multiply_packed(p, rows, columns, a, b, c)) {
     if constexpr (std::is_same_v<T, float>) {
       const bool by_vector = (p.m == 1) != (p.n == 1);
@@ -325,6 +382,9 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
   if (is_outer(n, k, true)) {
     if (const auto loop = outer_product_loop<T>()) return loop(m, n, a, row_a, b, c, n);
   }
+  if (transpose_b && n > 1 && k > 1 && unpacked_gemm::gains() &&
+      suits_open_tiles<T>(transpose_a, transpose_b, m, n, k, lda))
+    return unpacked_gemm::multiply<T>(m, n, k, {a, row_a, column_a}, {b, 1, ldb}, c, n, false);
   blas::gemm(transpose_a, transpose_b, m, n, k, T{1}, a, lda, b, ldb, T{0}, c, n);
 }
 template void multiply_few(bool, bool, int64_t, int64_t, int64_t, const float*, const float*,

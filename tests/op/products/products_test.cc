@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "op/products/matrix_vector.h"
 #include "op/products/packed_gemm.h"
 #include "op/products/products.h"
+#include "op/products/unpacked_gemm.h"
 
 namespace mxnet {
 namespace {
@@ -236,6 +239,71 @@ TEST(FloatingProducts, WithVectorsOfFewRowsAreTheSameOnAnyThreads) {
     }
   }
   omp_set_num_threads(before);
+}
+
+// Numbers whose products are rounded, by any order of the factors: those of one thread, and near
+// the sums that doubles make. The sizes are of every way that a product may be made in.
+template <class T>
+void expect_the_same_on_any_threads(int64_t m, int64_t n, int64_t k) {
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<T> number(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(k * n));
+  for (auto* all : {&a, &b})
+    for (T& x : *all) x = number(random);
+  const int before = omp_get_max_threads();
+  for (const bool transpose_a : {false, true}) {
+    for (const bool transpose_b : {false, true}) {
+      const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n, zero = 0;
+      std::vector<T> alone, c(static_cast<std::size_t>(m * n));
+      for (const int threads : {1, 2, 3}) {
+        omp_set_num_threads(threads);
+        multiply(Products<T>{transpose_a,
+                             transpose_b,
+                             m,
+                             n,
+                             k,
+                             a.data(),
+                             lda,
+                             b.data(),
+                             ldb,
+                             c.data(),
+                             n,
+                             T{1},
+                             T{0},
+                             {&zero, 1},
+                             {&zero, 1},
+                             {&zero, 1}});
+        if (alone.empty()) alone = c;
+        EXPECT_EQ(c, alone) << m << " x " << n << " x " << k << ", " << threads << " threads";
+      }
+      for (int64_t i = 0; i < m * n; i += 97) {
+        double sum = 0, size = 0;
+        for (int64_t l = 0; l < k; ++l) {
+          const double term =
+              double{a[static_cast<std::size_t>(transpose_a ? l * lda + i / n : i / n * lda + l)]} *
+              b[static_cast<std::size_t>(transpose_b ? i % n * ldb + l : l * ldb + i % n)];
+          sum += term;
+          size += std::abs(term);
+        }
+        // A chain of k additions could end k / 4 times as far away.
+        EXPECT_NEAR(c[static_cast<std::size_t>(i)], sum,
+                    4 * size * static_cast<double>(std::numeric_limits<T>::epsilon()));
+      }
+    }
+  }
+  omp_set_num_threads(before);
+}
+
+TEST(FloatingProducts, AreTheSameOnAnyThreads) {
+  if (!unpacked_gemm::gains()) GTEST_SKIP() << "BLAS sums rows by their place";
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{131, 77, 130},
+                                {45, 301, 255},
+                                {200, 192, 1024},
+                                {5, 1000, 260},
+                                {260, 200, 700}}) {
+    expect_the_same_on_any_threads<float>(m, n, k);
+    expect_the_same_on_any_threads<double>(m, n, k);
+  }
 }
 
 TEST(FloatingProducts, AreSums) {
