@@ -14,6 +14,7 @@ import time
 LAUNCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "launch.py")
 BIG = 25_000_000  # elements: 100 MB
 SMALL_KEYS, SMALL = 10_000, 256  # 1 KB each
+ONE = 1024  # 4 KB
 
 
 def best(store, repeats=6, **functions):
@@ -26,6 +27,21 @@ def best(store, repeats=6, **functions):
             function()
             times[name].append(time.perf_counter() - start)
     return {name: min(some) for name, some in times.items()}
+
+
+def round_trips(store, mx, repeats=1000):
+    """One small key, pushed and pulled, until the sum is there: the shortest time and the median."""
+    value, out = mx.nd.ones((ONE,)), mx.nd.zeros((ONE,))
+    store.init("one", value)
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        store.push("one", value)
+        store.pull("one", out=out)
+        out.wait_to_read()
+        times.append(time.perf_counter() - start)
+    times.sort()
+    return {"one": times[0], "one_median": times[len(times) // 2]}
 
 
 def measure():
@@ -55,6 +71,7 @@ def measure():
     result = {
         **best(store, sum=sum_only, big=sum_of("big", big)),
         **best(store, repeats=20, medium=sum_of("medium", medium), small=sum_of(names, small)),
+        **round_trips(store, mx),
     }
     if store.rank == 0:
         print(json.dumps(result), flush=True)
@@ -87,6 +104,7 @@ def main():
         print(line)
         ratio = ours["small"] / ours["medium"]
         print(f"{workers} processes, 10 MB: {ours['medium'] * 1e3:.1f} ms in one key, {ours['small'] * 1e3:.1f} ms in 10^4 keys, x {ratio:.2f}")
+        print(f"{workers} processes, 4 KB: {ours['one'] * 1e6:.0f} us to push and pull, the median {ours['one_median'] * 1e6:.0f} us")
 
 
 if __name__ == "__main__":

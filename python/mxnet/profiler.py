@@ -47,7 +47,8 @@ def _at_servers(profile_process: str, call: str, **arguments: Any) -> bool:
         raise MXNetValueError("profile_process='server': given no store, expected set_kvstore_handle(store.handle) before")
     from .kvstore._remote import PROFILE
 
-    ask(PROFILE, b":" + json.dumps([call, arguments]).encode())
+    if profiler_kvstore_handle.rank == 0:  # all workers may make the call, and servers hear it once
+        ask(PROFILE, b":" + json.dumps([call, arguments]).encode())
     return True
 
 

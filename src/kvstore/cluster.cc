@@ -2,6 +2,7 @@
 // Overrides over the snapshot of the environment.
 #include "kvstore/cluster.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -69,6 +70,8 @@ ProcessGroupOptions group_options(const ClusterConfig& settings, bool determinis
   if (settings.ps_heartbeat_interval > 0)
     options.heartbeat_seconds = settings.ps_heartbeat_interval;
   if (settings.ps_heartbeat_timeout > 0) options.timeout_seconds = settings.ps_heartbeat_timeout;
+  // Rarer ones would have processes lost that are there.
+  options.heartbeat_seconds = std::min(options.heartbeat_seconds, options.timeout_seconds / 2);
   return options;
 }
 

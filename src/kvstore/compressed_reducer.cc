@@ -3,25 +3,40 @@
 #include "kvstore/compressed_reducer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kvstore/pack_op.h"
 
 namespace mxnet::kvstore {
+namespace {
+
+// What was left of earlier pushes of this device; that of the n-th value where several lie there.
+// Those of values before `position` are taken.
+Residual& residual_of(std::vector<Residual>& residuals, std::size_t position, Device device) {
+  std::size_t found = position;
+  while (found < residuals.size() &&
+         (residuals[found].rest.is_none() || residuals[found].rest.device() != device))
+    ++found;
+  if (found == residuals.size()) residuals.emplace_back();
+  std::swap(residuals[position], residuals[found]);
+  return residuals[position];
+}
+
+}  // namespace
+
 std::vector<NDArray> CompressedReducer::through_bits(Buffers& buffers, Arrays values, Device home,
                                                      int priority) {
   std::vector<Residual>& residuals = buffers.residuals;
-  if (residuals.size() < values.size()) residuals.resize(values.size());
   std::vector<NDArray> unpacked;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const NDArray& value = values[i];
     check_packable(value);
     const Shape words{compression_.words(value.size())};
-    Residual& kept = residuals[i];
-    if (kept.rest.is_none() || kept.rest.device() != value.device()) {
-      kept.rest = zeros_like(value);
-      kept.packed = NDArray(words, DType::kInt32, value.device(), "kvstore");
-    }
-    if (kept.arrived.is_none() || kept.arrived.device() != home) {
+    Residual& kept = residual_of(residuals, i, value.device());
+    if (kept.rest.is_none()) kept.rest = zeros_like(value);
+    const bool fresh = kept.packed.is_none() || kept.packed.shape() != words;
+    if (fresh) kept.packed = NDArray(words, DType::kInt32, value.device(), "kvstore");
+    if (fresh || kept.arrived.device() != home) {
       kept.arrived =
           home == value.device() ? kept.packed : NDArray(words, DType::kInt32, home, "kvstore");
       kept.unpacked = empty_like(value, home);

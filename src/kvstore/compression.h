@@ -18,6 +18,8 @@ struct Compression {
   CompressionType type = CompressionType::kNone;
   float threshold = 0.5f;
 
+  bool operator==(const Compression&) const = default;
+
   // Parameters type (none, 1bit, 2bit; needed) and threshold. Throws Error(kValue).
   static Compression parse(
       std::span<const std::pair<std::string_view, std::string_view>> parameters);

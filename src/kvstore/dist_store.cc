@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <memory>
 
@@ -30,6 +31,19 @@ const char* verb(CollectiveKind kind) {
     default:
       return "KVStoreBroadcast";
   }
+}
+
+// Words before those of a rank: the type of its compression, and its threshold.
+constexpr int64_t kPackedHead = 2;
+
+// What the words of a rank are made by.
+Compression compression_of(int rank, const uint32_t* head, const std::string& key) {
+  if (head[0] == static_cast<uint32_t>(CompressionType::kOneBit) ||
+      head[0] == static_cast<uint32_t>(CompressionType::kTwoBit))
+    return {static_cast<CompressionType>(head[0]), std::bit_cast<float>(head[1])};
+  throw Error(ErrorCode::kGeneric, "kvstore",
+              fmt::format("key {}: rank {} sent compression {}, expected 1bit or 2bit", key, rank,
+                          head[0]));
 }
 
 }  // namespace
@@ -139,6 +153,7 @@ void DistStore::serve() {
   }
   for (const Key& key : keys_) check_servable(key);  // all of them: a failure leaves it as it was
   served_ = true;
+  for (const auto& [key, packed] : packed_) servers_->take_rest(key, packed.rest);
   for (const Key& key : keys_) serve_key(key);
 }
 
@@ -229,8 +244,23 @@ bool DistStore::sum_again(const Key& key, PickedArrays values, const NDArray& to
 
 void DistStore::set_compression(TextPairs params) {
   compression_ = Compression::parse(params);
-  packed_.clear();
   if (servers_) servers_->set_compression(compression_);
+}
+
+// Before the words of each rank stands what they are made by: ranks that have set different things
+// still all get the same sum.
+DistStore::Packed& DistStore::packed_of(const Key& key, const NDArray& sum) {
+  Packed& packed = packed_[key];
+  if (packed.rest.is_none()) packed.rest = zeros_like(sum);
+  if (packed.words.is_none() || packed.by != compression_) {
+    const int64_t words = kPackedHead + compression_.words(sum.size());
+    packed.by = compression_;
+    packed.words = NDArray(Shape{group_.size() * words}, DType::kInt32, Device::cpu(), "kvstore");
+    int32_t* head = packed.words.data_as<int32_t>() + group_.rank() * words;
+    head[0] = static_cast<int32_t>(compression_.type);
+    head[1] = std::bit_cast<int32_t>(compression_.threshold);
+  }
+  return packed;
 }
 
 // Each rank packs its own sum; all get the words of all, and add what they say in the order of the
@@ -238,25 +268,22 @@ void DistStore::set_compression(TextPairs params) {
 void DistStore::sum_compressed(const Key& key, const NDArray& sum, int priority) {
   check_packable(sum);
   const NDArray host = in_host_memory(sum) ? sum : sum.copy(Device::cpu());
-  const int64_t count = sum.size(), words = compression_.words(count);
+  const int64_t count = sum.size(), words = kPackedHead + compression_.words(count);
   const int ranks = group_.size(), rank = group_.rank();
-  Packed& packed = packed_[key];
-  if (packed.rest.is_none()) {
-    packed.rest = zeros_like(host);
-    packed.words = NDArray(Shape{ranks * words}, DType::kInt32, Device::cpu(), "kvstore");
-  }
-  push_pack(compression_, host, packed.rest, packed.words.slice(rank * words, (rank + 1) * words),
-            priority);
+  const Packed& packed = packed_of(key, host);
+  push_pack(compression_, host, packed.rest,
+            packed.words.slice(rank * words + kPackedHead, (rank + 1) * words), priority);
   push_collective(CollectiveKind::kGather, key, packed.words, priority);
   push_dense(
       {.reads = {packed.words}, .writes = {host}, .name = "KVStoreUnpack", .priority = priority},
-      [compression = compression_, count, words, ranks](const Addresses& at) {
+      [name = to_string(key), count, words, ranks](const Addresses& at) {
         std::vector<float> one(static_cast<std::size_t>(count));
         auto* total = static_cast<float*>(at.writes[0]);
         const auto* from = static_cast<const uint32_t*>(at.reads[0]);
-        compression.unpack(from, total, count);
+        compression_of(0, from, name).unpack(from + kPackedHead, total, count);
         for (int r = 1; r < ranks; ++r) {
-          compression.unpack(from + r * words, one.data(), count);
+          const uint32_t* of_rank = from + r * words;
+          compression_of(r, of_rank, name).unpack(of_rank + kPackedHead, one.data(), count);
           for (int64_t i = 0; i < count; ++i) total[i] += one[static_cast<std::size_t>(i)];
         }
       });

@@ -48,10 +48,13 @@ class DistStore final : public LocalStore {
                   int priority) override;
 
  private:
-  // Of a key that is compressed: what was not sent yet, and the words of all ranks.
+  // Of a key that is compressed: what was not sent yet, which outlives all settings, and what all
+  // ranks send by one of them.
   struct Packed {
     NDArray rest, words;
+    Compression by;
   };
+  Packed& packed_of(const Key& key, const NDArray& sum);
   void push_collective(CollectiveKind kind, const Key& key, const NDArray& array, int priority);
   int64_t most_elements() const;
   bool collects(const NDArray& sum) const;

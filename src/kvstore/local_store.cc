@@ -324,7 +324,6 @@ void LocalStore::set_compression(TextPairs params) {
   reducer_ = make_reducer(type_, config_);
   if (compression.type != CompressionType::kNone)
     reducer_ = std::make_unique<CompressedReducer>(compression, std::move(reducer_));
-  for (Entry* entry : entries_) entry->buffers.residuals.clear();
 }
 
 }  // namespace mxnet::kvstore

@@ -87,8 +87,7 @@ class ArrivedBytes {
       : data_(std::move(data)), size_(bytes) {}
   // Throws std::bad_alloc.
   explicit ArrivedBytes(std::size_t bytes)
-      : ArrivedBytes({static_cast<char*>(::operator new(bytes, kAlignment)),
-                      [](char* data) { ::operator delete(data, kAlignment); }},
+      : ArrivedBytes({allocate(bytes), [](char* data) { ::operator delete(data, kAlignment); }},
                      bytes) {}
   explicit ArrivedBytes(std::string_view bytes) : ArrivedBytes(bytes.size()) {
     bytes.copy(data(), size_);
@@ -99,6 +98,12 @@ class ArrivedBytes {
 
  private:
   static constexpr std::align_val_t kAlignment{64};
+  // Sanitizers end a program whose plain new finds no memory, whoever catches that.
+  static char* allocate(std::size_t bytes) {
+    void* const data = ::operator new(bytes, kAlignment, std::nothrow);
+    if (data == nullptr) throw std::bad_alloc();
+    return static_cast<char*>(data);
+  }
   std::shared_ptr<char> data_;
   std::size_t size_ = 0;
 };

@@ -137,6 +137,9 @@ NDArray rows_of(const ArrivedBytes& body, const Request& request) {
   return array;
 }
 
+std::string key_name(const Key& key) { return fmt::format("key {}", to_string(key)); }
+std::string command_name(int number) { return fmt::format("command {}", number); }
+
 // What a body holds, in the form that `request` tells. Nothing is made of a body of another size.
 NDArray array_of(const ArrivedBytes& body, const Request& request) {
   if (request.storage != StorageType::kDense) return rows_of(body, request);
@@ -216,25 +219,58 @@ void Server::obey(ServedCall& call, const Request& request, const ServerControll
     case Ask::kPullRows:
       return pull_rows(call, table.entries.at(request.key));
     case Ask::kCommand:
-      return command(call, request, controller);
+      if (request.command >= kFirstCommandOfAll) return command_of_all(call, request, controller);
+      return command(call, request, {call.answer}, controller);
   }
 }
 
-void Server::command(ServedCall& call, const Request& request, const ServerController& controller) {
+// All of `answers` hear the same.
+void Server::command(const ServedCall& call, const Request& request,
+                     const std::vector<Reply>& answers, const ServerController& controller) {
   commanded_ = &tables_[request.store];
   const auto text = std::make_shared<std::string>();
+  Answer answer;
   try {
     *text = controller(request.command, std::string(call.body.text()));
+    answer.data = text->data();
+    answer.bytes = static_cast<int64_t>(text->size());
+    answer.keep = text;
   } catch (...) {
-    commanded_ = nullptr;
-    throw;
+    answer = failure(std::current_exception());
   }
   commanded_ = nullptr;
-  Answer answer;
-  answer.data = text->data();
-  answer.bytes = static_cast<int64_t>(text->size());
-  answer.keep = text;
-  call.answer(std::move(answer));
+  for (const Reply& each : answers) each(answer);
+}
+
+// Each worker's next one: no worker goes on before it has taken effect, or some would and others
+// hear that it has not.
+void Server::command_of_all(ServedCall& call, const Request& request,
+                            const ServerController& controller) {
+  if (left_ >= 0) return call.answer(unfinished(left_, command_name(request.command)));
+  auto& commands = tables_[request.store].commands;
+  commands.resize(static_cast<std::size_t>(group_.size()));
+  auto& of_worker = commands[static_cast<std::size_t>(call.worker)];
+  of_worker.push_back({request.command, std::move(call)});
+  std::vector<Reply> answers;
+  int odd = -1;  // a worker that gave another command than rank 0
+  for (std::size_t worker = 0; worker < commands.size(); ++worker) {
+    if (commands[worker].empty()) return;
+    const Commanded& given = commands[worker].front();
+    answers.push_back(given.call.answer);
+    if (given.number != commands.front().front().number) odd = static_cast<int>(worker);
+  }
+  std::vector<Commanded> given;
+  for (auto& queue : commands) {
+    given.push_back(std::move(queue.front()));
+    queue.pop_front();
+  }
+  if (odd < 0) return command(given.front().call, request, answers, controller);
+  const Answer differ = failure(std::make_exception_ptr(
+      Error(ErrorCode::kValue, "kvstore",
+            fmt::format("rank 0 gave {}, rank {} gave {}; expected the same of all workers",
+                        command_name(given.front().number), odd,
+                        command_name(given[static_cast<std::size_t>(odd)].number)))));
+  for (const Reply& each : answers) each(differ);
 }
 
 void Server::init(ServedCall& call, const Request& request) {
@@ -263,17 +299,17 @@ void Server::push(ServedCall& call, const Request& request, Entry& entry) {
   const NDArray value = array_of(call.body, request);
   const Updater& updater = updater_of(tables_[request.store]);
   if (!request.sync) return apply(entry, {value}, {call.answer}, updater);
-  if (left_ >= 0) return call.answer(unfinished(left_, entry.key));
+  if (left_ >= 0) return call.answer(unfinished(left_, key_name(entry.key)));
   entry.rounds[static_cast<std::size_t>(call.worker)].push_back({value, call.answer});
   const bool full = std::none_of(entry.rounds.begin(), entry.rounds.end(),
                                  [](const auto& queue) { return queue.empty(); });
   if (full) push_round(entry, updater);
 }
 
-Answer Server::unfinished(int worker, const Key& key) const {
+Answer Server::unfinished(int worker, const std::string& what) const {
   Answer answer;
-  answer.error = fmt::format("rank {} of {} has finished, but key {} waits for what it pushes",
-                             worker, group_.size(), to_string(key));
+  answer.error =
+      fmt::format("rank {} of {} has finished, but {} waits for it", worker, group_.size(), what);
   return answer;
 }
 
@@ -392,8 +428,15 @@ void Server::worker_left(int worker) {
     for (auto& [key, entry] : table.entries) {
       if (!entry.rounds[static_cast<std::size_t>(worker)].empty()) continue;
       for (auto& queue : entry.rounds) {
-        for (Pushed& waiting : std::exchange(queue, {})) waiting.answer(unfinished(worker, key));
+        for (Pushed& waiting : std::exchange(queue, {}))
+          waiting.answer(unfinished(worker, key_name(key)));
       }
+    }
+    if (table.commands.empty() || !table.commands[static_cast<std::size_t>(worker)].empty())
+      continue;
+    for (auto& queue : table.commands) {
+      for (Commanded& waiting : std::exchange(queue, {}))
+        waiting.call.answer(unfinished(worker, command_name(waiting.number)));
     }
   }
 }

@@ -42,15 +42,24 @@ class Server {
     std::vector<std::deque<Pushed>> rounds;  // by worker: pushes that wait for the others'
   };
 
+  // A command of all workers, as one of them gave it.
+  struct Commanded {
+    int number;
+    ServedCall call;
+  };
+
   // Of one store of the workers.
   struct Table {
     Updater updater;
     std::unordered_map<Key, Entry> entries;
     std::unordered_map<Key, std::vector<ServedCall>> early;  // for keys that are not there yet
+    std::vector<std::deque<Commanded>> commands;  // by worker: those that wait for the others'
   };
 
   void obey(ServedCall& call, const Request& request, const ServerController& controller);
-  void command(ServedCall& call, const Request& request, const ServerController& controller);
+  void command(const ServedCall& call, const Request& request, const std::vector<Reply>& answers,
+               const ServerController& controller);
+  void command_of_all(ServedCall& call, const Request& request, const ServerController& controller);
   void init(ServedCall& call, const Request& request);
   void push(ServedCall& call, const Request& request, Entry& entry);
   void push_round(Entry& entry, const Updater& updater);
@@ -61,7 +70,8 @@ class Server {
   static void pull(ServedCall& call, Entry& entry);
   static void pull_rows(ServedCall& call, Entry& entry);
   void worker_left(int worker);
-  Answer unfinished(int worker, const Key& key) const;
+  // `what` waits for a worker that has finished.
+  Answer unfinished(int worker, const std::string& what) const;
 
   ProcessGroup& group_;
   HostReducer reducer_;

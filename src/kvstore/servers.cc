@@ -65,11 +65,6 @@ Servers::Servers(ProcessGroup& group, const KvstoreConfig& config, int32_t store
                  bool sliced)
     : group_(group), config_(config), store_(store), sync_(sync), sliced_(sliced) {}
 
-void Servers::set_compression(const Compression& compression) {
-  compression_ = compression;
-  packed_.clear();
-}
-
 std::vector<Servers::Part> Servers::parts_of(const Key& key, const NDArray& mirror) const {
   const int64_t servers = group_.servers(), count = mirror.size();
   if (mirror.is_sparse() || servers == 1 ||
@@ -130,11 +125,10 @@ void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& m
                           int priority) {
   check_packable(value);
   Packed& packed = packed_[key];
-  if (packed.rest.is_none()) {
-    packed.rest = zeros_like(value);
-    packed.words =
-        NDArray(Shape{compression_.words(value.size())}, DType::kInt32, Device::cpu(), "kvstore");
-  }
+  if (packed.rest.is_none()) packed.rest = zeros_like(value);
+  const Shape words{compression_.words(value.size())};
+  if (packed.words.is_none() || packed.words.shape() != words)
+    packed.words = NDArray(words, DType::kInt32, Device::cpu(), "kvstore");
   push_pack(compression_, value, packed.rest, packed.words, priority);
   push_calls(
       [=, group = &group_, store = store_, sync = sync_, parts = parts_of(key, mirror),

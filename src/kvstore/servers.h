@@ -23,7 +23,10 @@ class Servers {
   // travel in slices, the urgent ones first.
   Servers(ProcessGroup& group, const KvstoreConfig& config, int32_t store, bool sync, bool sliced);
 
-  void set_compression(const Compression& compression);
+  // What was left of earlier pushes of a key is sent later, by whatever is set then.
+  void set_compression(const Compression& compression) { compression_ = compression; }
+  // What was left of pushes that did not go to servers.
+  void take_rest(const Key& key, const NDArray& rest) { packed_[key].rest = rest; }
   // Gives the servers what `mirror` holds.
   void init(const Key& key, const NDArray& mirror);
   // `value`: in host memory, dense, or row_sparse where `mirror` is.

@@ -19,6 +19,10 @@ enum class Ask : int32_t {
   kCommand,   // body: text; answer: text
 };
 
+// Commands from this number on are everybody's: a server obeys one when all workers have given it,
+// with the body of rank 0, and all get what it answers, or what went wrong.
+inline constexpr int kFirstCommandOfAll = 2000;
+
 // Values of dense arrays are their elements, or the words that compression makes of them; those of
 // row_sparse ones what pack_rows() writes.
 struct Request {

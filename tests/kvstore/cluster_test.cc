@@ -57,5 +57,16 @@ TEST(Cluster, HeartbeatsAreAsOftenAsConfigured) {
   EXPECT_EQ(group_options(settings).timeout_seconds, 20);
 }
 
+TEST(Cluster, HeartbeatsComeTwiceInATimeoutAtLeast) {
+  ClusterConfig settings;
+  settings.ps_heartbeat_timeout = 1;  // which is what lies between two without more being said
+  EXPECT_EQ(group_options(settings).heartbeat_seconds, 0.5);
+  settings.ps_heartbeat_interval = 30;
+  settings.ps_heartbeat_timeout = 4;
+  EXPECT_EQ(group_options(settings).heartbeat_seconds, 2);
+  settings.ps_heartbeat_timeout = 0;  // 8 s
+  EXPECT_EQ(group_options(settings).heartbeat_seconds, 4);
+}
+
 }  // namespace
 }  // namespace mxnet::kvstore

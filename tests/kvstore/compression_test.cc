@@ -109,6 +109,32 @@ TEST(CompressedStore, TakesFloatsOnStoresOfDevicesOnly) {
   EXPECT_NE(error_of([&] { push(*store, "a", {doubles}); }).find("float64"), std::string::npos);
 }
 
+// 0.75 - 0.5 and 0.4 are left.
+TEST(CompressedStore, WhatIsLeftOutlivesAnySettingAndStaysWithItsKeyAndDevice) {
+  const Params two{{"type", "2bit"}, {"threshold", "0.5"}};
+  for (const Params& again : {two, Params{{"type", "2bit"}, {"threshold", "0.25"}},
+                              Params{{"type", "1bit"}, {"threshold", "0.2"}}}) {
+    const auto store = KVStore::create("device");
+    store->set_compression(two);
+    const Shape shape{40};  // of other numbers of words with one bit and two
+    store->init(Some{"a"}, Arrays{filled(shape, 0)});
+    store->init(Some{"b"}, Arrays{filled(shape, 0)});
+    push(*store, "a", {filled(shape, 0.75f, Device::gpu(0)), filled(shape, 0.4f, Device::gpu(1))});
+    store->set_compression(again);
+    store->set_compression(Params{{"type", "none"}});
+    store->set_compression(again);
+    const bool one_bit = again[0].second == "1bit";
+    const float threshold = again[1].second == "0.5" ? 0.5f : one_bit ? 1 : 0.25f;
+    push(*store, "b", {filled(shape, 0.1f, Device::gpu(0))});
+    EXPECT_EQ(pulled(*store, "b", shape)[39], one_bit ? -1 : 0);
+    // The devices in another order: 0.4 + 0.1 and 0.25 - 0.1 against the threshold.
+    push(*store, "a", {filled(shape, 0.1f, Device::gpu(1)), filled(shape, -0.1f, Device::gpu(0))});
+    EXPECT_EQ(pulled(*store, "a", shape)[39], one_bit ? 0 : threshold);
+    push(*store, "a", {filled(shape, one_bit ? 0.9f : 0.36f, Device::gpu(0))});
+    EXPECT_EQ(pulled(*store, "a", shape)[39], threshold) << again[1].second;
+  }
+}
+
 TEST(CompressedStore, NoneTakesItBack) {
   const auto store = KVStore::create("device");
   store->set_compression(Params{{"type", "2bit"}});

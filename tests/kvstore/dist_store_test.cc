@@ -252,6 +252,26 @@ TEST(DistStore, CompressedSumsAreThoseOfWhatEachRankSent) {
   }
 }
 
+TEST(DistStore, RanksThatCompressDifferentlyGetTheSameSumAndKeepWhatIsLeft) {
+  using Params = std::vector<std::pair<std::string_view, std::string_view>>;
+  Job job(2);
+  const Shape shape{10};  // one word by any compression
+  job.init("a", {filled(shape, 0), filled(shape, 0)});
+  job.stores[0]->set_compression(Params{{"type", "2bit"}, {"threshold", "0.5"}});
+  job.stores[1]->set_compression(Params{{"type", "2bit"}, {"threshold", "2"}});
+  const auto both = [&](float first, float second) {
+    push(*job.stores[0], "a", {filled(shape, first)});
+    push(*job.stores[1], "a", {filled(shape, second)});
+    const std::vector<float> sum = pulled(*job.stores[0], "a", shape);
+    EXPECT_EQ(sum, pulled(*job.stores[1], "a", shape));
+    return sum[9];
+  };
+  EXPECT_EQ(both(0.75f, 3), 2.5f);
+  job.stores[0]->set_compression(Params{{"type", "2bit"}, {"threshold", "0.25"}});
+  job.stores[1]->set_compression(Params{{"type", "1bit"}, {"threshold", "0.5"}});
+  EXPECT_EQ(both(0, 0), 1.25f) << "0.25 and 1 were left";
+}
+
 TEST(DistStore, AFailureOfTheGroupIsThrownByAWait) {
   Job job(1);
   job.init("a", {filled({2}, 0)});

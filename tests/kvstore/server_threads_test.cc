@@ -113,6 +113,11 @@ void work(Process& process, const KvstoreConfig& config, bool sync) {
       servers.pull(key, mirror, 0);
     }
     if (round % 7 == 0) servers.command(1, "hear");
+    if (round % 5 == 0) {
+      const std::string own = "of " + std::to_string(process.rank());
+      EXPECT_EQ(servers.command(kFirstCommandOfAll, own),
+                std::vector<std::string>(kServers, "of 0"));
+    }
     const float sum = static_cast<float>(round + 1) * 6;
     for (const NDArray& mirror : mirrors) {
       mirror.wait_to_read();

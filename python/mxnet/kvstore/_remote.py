@@ -13,12 +13,14 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from .. import lr_scheduler
 from .. import optimizer as opt
-from ..base import MXNetValueError
+from ..base import MXNetError, MXNetValueError
 from ..ndarray import NDArray, array, load_frombuffer, save
 from ..ndarray import concat as _concat
 
-# Numbers of commands to servers. The first says no more than that servers hold the worker's keys from now on.
-ARRIVE, SET_OPTIMIZER, GET_STATES, SET_STATES = range(1000, 1004)
+# Numbers of commands to servers. Those from 2000 on (src/kvstore/wire.h) all workers give: servers obey when all have,
+# with the body of rank 0, and all workers hear what came of it.
+GET_STATES = 1000
+SET_OPTIMIZER, SET_STATES = 2000, 2001
 # Those below 0 are no concern of keys: one worker may give them alone, at any time.
 PROFILE = -1
 
@@ -180,12 +182,20 @@ def ask(store: Any, command: int, body: bytes = b"") -> List[bytes]:
 
 
 def tell(store: Any, command: int, body: Any) -> None:
-    """Rank 0 sends what `body` returns to all servers; nobody goes on before they have it."""
-    try:
-        if store.rank == 0:
-            ask(store, command, body())
-    finally:
-        store._barrier()
+    """Rank 0 has all servers obey a command of all workers with what `body` returns: all workers return, or all raise."""
+    text = b""
+    if store.rank == 0:
+        try:
+            text = body()
+        except Exception as error:
+            try:  # the others are to hear of it
+                store.handle.ask_servers(command, f"{store._number}!:{type(error).__name__}: {error}".encode())
+            except MXNetError:
+                pass
+            raise
+    ask(store, command, text)
+    # A server that ends now may have answered some: nobody goes on before all have heard it.
+    store._barrier()
 
 
 class ServedUpdater(opt.Updater):

@@ -146,9 +146,8 @@ class KVStore(KVStoreBase):
         """Lets the store change what it holds by this optimizer when something is pushed."""
         if self.handle.num_servers > 0:
             # Servers get its registered name and its parameters as JSON.
-            from ._remote import ARRIVE, SET_OPTIMIZER, RemoteUpdater, ask, optimizer_to_json, tell
+            from ._remote import SET_OPTIMIZER, RemoteUpdater, optimizer_to_json, tell
 
-            ask(self, ARRIVE)
             tell(self, SET_OPTIMIZER, lambda: optimizer_to_json(optimizer).encode())
             self._updater = RemoteUpdater(self, optimizer)
             return

@@ -41,8 +41,8 @@ class KVStoreServer:
         from . import _remote
 
         store, _, text = body.partition(b":")
-        if head == _remote.ARRIVE:
-            return b""
+        if store.endswith(b"!"):
+            raise MXNetValueError(f"rank 0 has failed: {text.decode()}")
         if head == _remote.PROFILE:
             self._profile(*json.loads(text))
             return b""

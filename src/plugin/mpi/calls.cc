@@ -205,6 +205,7 @@ void Calls::send_some() {
       MPI_Request request;
       MPI_Isend(parcel->body + parcel->sent, static_cast<int>(part), MPI_BYTE, parcel->to,
                 parcel->body_tag, comm_, &request);
+      wake_other_(parcel->to);
       parcel->sent += part;
       bytes_sending_ += part;
       post(request, [this, part, parcel](const MPI_Status&) {
@@ -233,6 +234,7 @@ void Calls::send_heads() {
   MPI_Request request;
   MPI_Isend(bundle->data(), static_cast<int>(bytes), MPI_BYTE, first.to, first.tag, comm_,
             &request);
+  wake_other_(first.to);
   bytes_sending_ += bytes;
   post(request, [this, bytes, bundle](const MPI_Status&) { bytes_sending_ -= bytes; });
 }

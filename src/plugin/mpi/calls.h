@@ -26,8 +26,11 @@ std::exception_ptr left_already();
 // to the thread that calls MPI.
 class Calls {
  public:
-  // `wake` is called when there is something new to send.
-  explicit Calls(std::function<void()> wake) : wake_(std::move(wake)) {}
+  // `wake` is called when there is something new to send, `wake_other` when something has been sent
+  // to a rank of `comm`.
+  explicit Calls(
+      std::function<void()> wake, std::function<void(int)> wake_other = [](int) {})
+      : wake_(std::move(wake)), wake_other_(std::move(wake_other)) {}
 
   // `workers`: ranks of `comm` below it are workers, the others servers.
   void start(MPI_Comm comm, int workers);
@@ -97,6 +100,7 @@ class Calls {
   void deliver(kvstore::ServedCall call);
 
   const std::function<void()> wake_;
+  const std::function<void(int)> wake_other_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int workers_ = 0;
 

@@ -3,6 +3,8 @@
 // each rank to rank 0, a Decision from rank 0 to each, a heartbeat both ways, a goodbye to rank 0.
 #include "plugin/mpi/mpi_group.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -22,6 +24,10 @@ using kvstore::CollectiveRequest;
 
 // Between looks at the network: short while something is under way, longer when nothing is.
 constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
+// So long after something has happened it does not sleep at all: the next message of an exchange
+// comes sooner than a sleeper wakes.
+constexpr std::chrono::microseconds kAwake{50};
+constexpr unsigned long kTimerSlack = 1000;  // ns that naps may last longer; else 50,000
 // So long every rank waits for another before they look into the lists that they wait for.
 constexpr std::chrono::milliseconds kOdds{250};
 
@@ -55,7 +61,7 @@ std::vector<CollectiveRequest> parts_of(CollectiveRequest whole) {
 }  // namespace
 
 MpiGroup::MpiGroup(const kvstore::ProcessGroupOptions& options)
-    : options_(options), calls_([this] { submitted_changed_.notify_one(); }) {
+    : options_(options), calls_([this] { bell_.ring(); }, [this](int rank) { bell_.ring(rank); }) {
   std::promise<void> joined;
   thread_ = std::thread([&] { run(joined); });
   joined.get_future().get();
@@ -75,8 +81,7 @@ void MpiGroup::submit(CollectiveRequest request) {
     const MutexLock lock(mutex_);
     if (!closed_) {
       submitted_.push_back(std::move(request));
-      submitted_changed_.notify_one();
-      return;
+      return bell_.ring();
     }
   }
   request.done(left_already());
@@ -99,7 +104,7 @@ void MpiGroup::leave() {
     if (leaving_) return;
     leaving_ = true;
   }
-  submitted_changed_.notify_one();
+  bell_.ring();
   thread_.join();
 }
 
@@ -122,6 +127,7 @@ void MpiGroup::start_mpi() {
   MPI_Comm_dup(control_, &for_calls);
   calls_.start(for_calls, size_);
   coordinator_ = std::make_unique<Coordinator>(size_, options_.batches);
+  bell_.meet(control_);
   ring_ = std::make_unique<RingSum>(data_, rank_, size_);
   shared_ = std::make_unique<SharedSum>(data_, is_server() ? rank_ - size_ : rank_, beside);
   next_beat_ = next_check_ = Clock::now();
@@ -131,9 +137,11 @@ void MpiGroup::start_mpi() {
 void MpiGroup::run(std::promise<void>& joined) {
   start_mpi();
   joined.set_value();
+  prctl(PR_SET_TIMERSLACK, kTimerSlack);
   bool said_goodbye = false;
   Clock::time_point last_active = Clock::now();
   while (!ended_) {
+    const uint32_t heard = bell_.rings();
     bool leaving;
     {
       const MutexLock lock(mutex_);
@@ -149,10 +157,11 @@ void MpiGroup::run(std::promise<void>& joined) {
     if (leaving && is_server() && outgoing_.empty()) break;
     if (turn(leaving)) {
       last_active = Clock::now();
-      continue;
+    } else if (Clock::now() - last_active < kAwake) {
+      std::this_thread::yield();
+    } else {
+      bell_.sleep(heard, nap(last_active));
     }
-    const MutexLock lock(mutex_);
-    if (submitted_.empty()) submitted_changed_.wait_until(mutex_, Clock::now() + nap(last_active));
   }
   for (; !outgoing_.empty() && lost_rank_ < 0; reap_sends()) {
   }
@@ -161,16 +170,17 @@ void MpiGroup::run(std::promise<void>& joined) {
   close();
 }
 
-// The longer nothing happens, the longer it sleeps; a collective that others wait for is urgent.
+// The longer nothing happens, the longer it sleeps; but what MPI goes on with by itself, or others
+// do without ringing, is urgent.
 MpiGroup::Clock::duration MpiGroup::nap(Clock::time_point last_active) const {
-  if (!pending_.empty()) return kBusyNap;
+  if (!outgoing_.empty() || (!pending_.empty() && !bell_.all_near())) return kBusyNap;
   return std::clamp<Clock::duration>((Clock::now() - last_active) / 8, kBusyNap, kIdleNap);
 }
 
 // Whether there was something to do. After a loss MPI is left alone: what it still knows of buffers
 // is not to be moved on.
 bool MpiGroup::turn(bool leaving) {
-  take_submitted();
+  const bool asked = take_submitted();
   if (lost_rank_ >= 0) {
     if (rank_ == 0) reap_sends();
     return false;
@@ -188,10 +198,10 @@ bool MpiGroup::turn(bool leaving) {
   if (rank_ == 0) decide(leaving);
   watch();
   reap_sends();
-  return received || called;
+  return asked || received || called;
 }
 
-void MpiGroup::take_submitted() {
+bool MpiGroup::take_submitted() {
   std::deque<CollectiveRequest> fresh;
   {
     const MutexLock lock(mutex_);
@@ -206,6 +216,7 @@ void MpiGroup::take_submitted() {
     }
   }
   ask_rank_zero(wishes);
+  return !fresh.empty();
 }
 
 void MpiGroup::ask(CollectiveRequest request, std::vector<Wish>& wishes) {
@@ -377,6 +388,7 @@ void MpiGroup::send(int to, int tag, std::vector<char> bytes) {
   Outgoing& message = outgoing_.back();
   MPI_Isend(message.bytes.data(), static_cast<int>(message.bytes.size()), MPI_BYTE, to, tag,
             control_, &message.request);
+  if (tag != kHeartbeat) bell_.ring(to);
 }
 
 void MpiGroup::reap_sends() {

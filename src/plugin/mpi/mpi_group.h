@@ -22,6 +22,7 @@
 #include "kvstore/process_group.h"
 #include "plugin/mpi/calls.h"
 #include "plugin/mpi/coordinator.h"
+#include "plugin/mpi/doorbell.h"
 #include "plugin/mpi/ring_sum.h"
 #include "plugin/mpi/shared_sum.h"
 
@@ -65,7 +66,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   Clock::duration nap(Clock::time_point last_active) const;
   void say_goodbye();
   bool turn(bool leaving);
-  void take_submitted();
+  bool take_submitted();
   void ask(kvstore::CollectiveRequest request, std::vector<Wish>& wishes);
   void ask_rank_zero(const std::vector<Wish>& wishes);
   void split(const std::vector<uint64_t>& ids);
@@ -95,11 +96,11 @@ class MpiGroup final : public kvstore::ProcessGroup {
   std::atomic<int> lost_{-1};  // as lost_rank_, for other threads
 
   Mutex mutex_;
-  CondVar submitted_changed_;
   std::deque<kvstore::CollectiveRequest> submitted_ MX_GUARDED_BY(mutex_);
   bool leaving_ MX_GUARDED_BY(mutex_) = false;
   bool closed_ MX_GUARDED_BY(mutex_) = false;  // the thread has ended
 
+  Doorbell bell_;  // rung when there is something to do
   Calls calls_;
 
   // The thread's own.

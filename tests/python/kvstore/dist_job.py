@@ -22,9 +22,9 @@ def has_plugin():
 
 needs_mpi = pytest.mark.skipif(not has_plugin() or shutil.which("mpirun") is None, reason="needs OpenMPI")
 
-# Seconds after which a rank counts as lost: short, so that tests of that are; and long where nobody is to be lost,
-# whatever else the machine does.
-SHORT, LONG = "4", "60"
+# Seconds after which a rank counts as lost: short, so that tests of that are, but not so that one which waits for its
+# turn on a busy machine is lost; and long where nobody is to be lost, whatever else the machine does.
+SHORT, LONG = "8", "60"
 AMPLE = 240  # seconds, for what only a hang takes longer than on the busiest machine
 
 PRELUDE = """

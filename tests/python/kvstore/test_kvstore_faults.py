@@ -18,8 +18,8 @@ WORKER_ENDS = """
 big = mx.nd.ones((1000000,))
 store.init(1, big)
 pulled(1, big.shape)
-store._barrier()
 try:
+    store._barrier()
     while True:
         if "CALL" == "barrier":
             if rank != 1:
@@ -51,9 +51,14 @@ def test_a_lost_worker_is_named_by_all_others(call, number):
 SERVER_ENDS = """
 store.init("w", mx.nd.zeros((2,)))
 store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
-if rank == 0:
-    os.kill(int(open(os.environ["SERVER"]).read()), signal.SIGKILL)
+if rank == 1:
+    # Nothing that needs the server is under way outside of the try; a barrier would be, until its end.
+    open(os.environ["SERVER"] + ".begun", "w").close()
 try:
+    if rank == 0:
+        while not os.path.exists(os.environ["SERVER"] + ".begun"):
+            time.sleep(0.01)
+        os.kill(int(open(os.environ["SERVER"]).read()), signal.SIGKILL)
     while True:
         if "CALL" == "barrier":
             time.sleep(0.01)
@@ -111,10 +116,10 @@ def test_a_stopped_worker_is_lost_for_all_others_and_ended_behind_them():
         2,
         """
         store.init(1, mx.nd.zeros((4,)))
-        store._barrier()
-        if rank == 1:
-            os.kill(os.getpid(), signal.SIGSTOP)
         try:
+            store._barrier()
+            if rank == 1:
+                os.kill(os.getpid(), signal.SIGSTOP)
             while True:
                 store._barrier()
         except mx.MXNetError as error:
@@ -170,12 +175,12 @@ def test_a_rank_that_comes_late_or_is_slow_is_not_lost():
         """
         store.init(1, mx.nd.zeros((4,)))
         if rank == 1:
-            time.sleep(5)
+            time.sleep(float(os.environ["PS_HEARTBEAT_TIMEOUT"]) + 1)
         store.push(1, mx.nd.ones((4,)))
         say(pulled(1, (4,))[0])
         """,
         LATE_RANK="1",
-        LATE_BY="5",
+        LATE_BY=str(float(SHORT) + 1),
         PS_HEARTBEAT_TIMEOUT=SHORT,
     )
     assert lines == {0: ["2.0"], 1: ["2.0"]}, done.stderr
@@ -193,7 +198,7 @@ def test_a_machine_that_stands_still_loses_nobody():
         store.init("w", mx.nd.zeros((2,)))
         processes = " ".join(str(int(number)) for number in total([os.getpid() * (r == rank) for r in range(2)]))
         if rank == 0:
-            both = subprocess.Popen(["sh", "-c", f"kill -STOP {processes}; sleep 6; kill -CONT {processes}"])
+            both = subprocess.Popen(["sh", "-c", f"kill -STOP {processes}; sleep {2 + float(os.environ['PS_HEARTBEAT_TIMEOUT'])}; kill -CONT {processes}"])
         while total([0, rank == 0 and both.poll() is not None])[1] == 0:
             time.sleep(0.01)
         for step in range(20):

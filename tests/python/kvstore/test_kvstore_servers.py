@@ -156,6 +156,57 @@ def test_a_custom_optimizer_needs_consent():
     assert lines == {0: ["True"]}, done.stderr
 
 
+@needs_mpi
+@pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
+def test_an_optimizer_that_is_refused_is_an_error_on_all_ranks_and_the_job_goes_on(kind):
+    # By servers, which do not know it, and by rank 0, which cannot say what it holds.
+    lines, done = run(
+        3,
+        """
+        @mx.optimizer.register
+        class Mine(mx.optimizer.SGD):
+            pass
+        store.init("w", mx.nd.zeros((2,)))
+        beyond_words = mx.optimizer.SGD()
+        beyond_words.file = object()
+        for refused in (Mine(), beyond_words):
+            try:
+                store.set_optimizer(refused)
+                say("taken")
+            except (mx.MXNetError, TypeError) as error:
+                say("'mine'" in str(error), "given a object" in str(error), store._updater is None)
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+        store.push("w", mx.nd.ones((2,)))
+        pulled("w", (2,))
+        store._barrier()
+        say(pulled("w", (2,)).tolist())
+        """,
+        servers=2,
+        STORE=kind,
+    )
+    expected = ["True False True", "False True True", "[-3.0, -3.0]"]
+    assert lines == {rank: expected for rank in range(3)}, done.stderr
+
+
+@needs_mpi
+def test_a_rank_that_ends_before_a_command_of_all_is_an_error_for_those_that_give_it():
+    lines, done = run(
+        2,
+        """
+        store.init("w", mx.nd.zeros((2,)))
+        pulled("w", (2,))
+        if rank == 1:
+            raise SystemExit(0)
+        try:
+            store.set_optimizer(mx.optimizer.SGD())
+        except mx.MXNetError as error:
+            say("rank 1 of 2" in str(error))
+        """,
+        servers=1,
+    )
+    assert lines == {0: ["True"]}, done.stderr
+
+
 # Imported by the server before it serves.
 ANSWERS_LATE = """
 import os
@@ -255,7 +306,7 @@ def test_what_the_optimizer_of_a_server_refuses_all_who_push_hear(kind):
 
 
 @needs_mpi
-def test_one_worker_has_servers_profiled_before_and_after_they_hold_the_keys(tmp_path):
+def test_rank_zero_has_servers_profiled_before_and_after_they_hold_the_keys(tmp_path):
     lines, done = run(
         2,
         """
@@ -267,9 +318,15 @@ def test_one_worker_has_servers_profiled_before_and_after_they_hold_the_keys(tmp
             say("set_kvstore_handle" in str(error))
         profiler.set_kvstore_handle(store.handle)
         profiler.set_config(filename=os.path.join(os.environ["FOLDER"], f"mine-{rank}.json"))  # of this process
+        if rank == 1:  # which servers are not to hear of: the file is that of rank 0
+            profiler.set_config(filename=os.path.join(os.environ["FOLDER"], "other.json"), profile_process="server")
+            profiler.set_state("stop", profile_process="server")
         if rank == 0:
             profiler.set_config(filename=os.path.join(os.environ["FOLDER"], "trace.json"), profile_process="server")
             profiler.set_state("run", profile_process="server")
+        store._barrier()
+        if rank == 1:
+            profiler.dump(profile_process="server")
         store.init("w", mx.nd.zeros((2,)))
         store.push("w", mx.nd.ones((2,)))
         say(pulled("w", (2,)).tolist())

@@ -44,6 +44,20 @@ for dtype in ["float32", "float16", "int32"]:
 
 
 @needs_mpi
+def test_processes_of_one_machine_see_the_bells_that_wake_the_others():
+    lines, done = run(
+        2,
+        """
+        with open("/proc/self/maps") as file:
+            say(sum("memfd:doorbell" in line for line in file))
+        store._barrier()
+        """,
+        servers=1,
+    )
+    assert lines == {0: ["3"], 1: ["3"]}, done.stderr
+
+
+@needs_mpi
 def test_a_rank_that_has_no_such_memory_gets_the_same_sums():
     lines, done = run(
         2,
