@@ -12,7 +12,9 @@ namespace mxnet {
 
 // As it was given: in a shape a number below 0 is one that is not known.
 inline std::string shown_list(const Shape& values) {
-  return fmt::format("({}{})", fmt::join(values, ","), values.ndim() == 1 ? "," : "");
+  std::string shown;
+  for (const int64_t value : values) shown += (shown.empty() ? "" : ",") + std::to_string(value);
+  return "(" + shown + (values.ndim() == 1 ? ",)" : ")");
 }
 
 // None, or one for each spatial dimension, from `least` on, and such that an image that is as many
