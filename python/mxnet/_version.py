@@ -11,7 +11,15 @@ def _numbers(text: str) -> List[int]:
     return [int(digits) for digits in re.findall(r"\d+", text)]
 
 
-class Version(str):
+class _ShownAsText(type):
+    """A class that says it is `str`: yaml.safe_dump looks there for what it knows to write, and knows no subclasses."""
+
+    @property
+    def __mro__(cls) -> Tuple[type, ...]:
+        return str.__mro__
+
+
+class Version(str, metaclass=_ShownAsText):
     """Text whose order is that of the numbers in it: as plain text 1.10 comes before 1.3."""
 
     __slots__ = ()

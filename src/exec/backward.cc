@@ -232,6 +232,33 @@ class Backward {
       if (!grads[i].array.is_none()) (*operation.watcher)(static_cast<int>(i), grads[i].array);
   }
 
+  // What a user's function computes backwards is on no tape: as constants its results would lead to
+  // gradients of gradients that are wrong without a word.
+  static void refuse_again(const Visit& visit, std::vector<NDArray> known,
+                           std::span<NDArray> results) {
+    std::vector<NDArray*> to;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const NDArray& result = results[i];
+      if (result.is_none()) continue;
+      const ir::Entry& from = visit.node->inputs[i];
+      known.emplace_back(result.shape(), result.dtype(), result.device());  // its place is enough
+      known.back().set_tape(
+          Ref<TapeInfo>(new TapeEntry(Ref<TapeNode>(static_cast<TapeNode*>(from.node.get())),
+                                      static_cast<int32_t>(from.index))));
+      if (tape_entry(result) == nullptr) to.push_back(&results[i]);
+    }
+    std::vector<NDArray*> from;
+    for (NDArray& array : known) from.push_back(&array);
+    record_function(
+        [](const std::vector<NDArray>&, std::span<const NDArray>) -> std::vector<NDArray> {
+          throw Error(ErrorCode::kValue, "backward",
+                      "given the gradient of a gradient that a user's function computes (an "
+                      "autograd.Function, a CustomOp), expected gradients of operators alone: what "
+                      "its backward does is not recorded");
+        },
+        from, to);
+  }
+
   void call_function(const Visit& visit, std::span<NDArray> given,
                      std::span<InputGrad> grads) const {
     const auto& function = static_cast<const FunctionNode&>(*visit.node);
@@ -249,8 +276,12 @@ class Backward {
     for (std::size_t i = 0; i < targets.size(); ++i)
       if (offered[i].buffer != nullptr && offered[i].request == Request::kWrite)
         targets[i] = *offered[i].buffer;
+    const bool refuses = options_.create_graph && function.unasked == Unasked::kLoss;
+    std::vector<NDArray> known;
+    if (refuses) known = douts;
     std::vector<NDArray> results = function.gradient(std::move(douts), targets);
     MX_ASSERT(results.size() == grads.size());
+    if (refuses) refuse_again(visit, std::move(known), results);
     for (std::size_t i = 0; i < grads.size(); ++i) {
       grads[i].in_target = !targets[i].is_none() && results[i].chunk() == targets[i].chunk() &&
                            results[i].offset() == targets[i].offset();

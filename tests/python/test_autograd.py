@@ -193,6 +193,43 @@ def test_a_function_of_the_user_has_its_own_gradient():
     np.testing.assert_allclose(x.grad.asnumpy(), 2 * value * (1 - value), rtol=1e-6)
 
 
+class Custom(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], in_data[0] ** 3)
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], 3 * in_data[0] ** 2 * out_grad[0])
+
+
+@mx.operator.register("autograd_cube")
+class Cube(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Custom()
+
+
+@pytest.mark.parametrize("call", [lambda x: Sigmoid()(x), lambda x: mx.nd.Custom(x, op_type="autograd_cube")], ids=["Function", "CustomOp"])
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_second_gradient_of_a_function_of_the_user_is_refused(call, behind):
+    """What its backward computes is on no tape; as constants the second gradient would lack it without a word."""
+    x = leaf([0.5, -1.0])
+    with autograd.record():
+        y = call(x * 1) * x if behind else call(x)
+        (first,) = autograd.grad(y, [x], create_graph=True)
+        z = first * first
+    assert np.isfinite(first.asnumpy()).all()
+    with pytest.raises(mx.MXNetError, match="given the gradient of a gradient that a user's function computes"):
+        z.backward()
+
+
+def test_a_gradient_of_a_gradient_beside_a_function_of_the_user():
+    x, other = leaf([0.5, -1.0]), leaf([2.0, 3.0])
+    with autograd.record():
+        y = Sigmoid()(x) + other**3
+        (first,) = autograd.grad(y, [other], create_graph=True)
+    first.backward()
+    assert other.grad.asnumpy().tolist() == [12, 18]
+
+
 def test_function_with_several_inputs_and_outputs():
     class Both(autograd.Function):
         def forward(self, a, b):

@@ -25,6 +25,13 @@ def test_a_version_is_pickled_as_plain_text():
     assert b"mxnet" not in pickled and type(pickle.loads(pickled)) is str
 
 
+def test_a_version_is_written_by_what_knows_text_alone():
+    """As yaml.safe_dump looks for the function that writes a value: by the first class of its type."""
+    assert type(mx.__version__).__mro__[0] is str and isinstance(mx.__version__, str)
+    yaml = pytest.importorskip("yaml")
+    assert yaml.safe_dump({"mxnet": mx.__version__}) == "mxnet: 1.10.0\n"
+
+
 def test_modules_are_loaded_when_used(run_python):
     done = run_python(
         "import sys, mxnet as mx\n"

@@ -42,7 +42,7 @@ class Arrays(Frontend):
         return value.shape
 
     def known_ndim(self, value: Any, otherwise: int) -> int:
-        return len(value.shape)
+        return len(getattr(value, "shape", ()))  # what is no array the operator refuses
 
     def known_length(self, value: Any, axis: int) -> Optional[int]:
         return value.shape[axis]

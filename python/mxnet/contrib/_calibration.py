@@ -107,6 +107,20 @@ def entropy_ranges(hists: Dict[str, Tuple[Any, Any, float, float, float]], quant
     return ranges
 
 
+def input_names(count: int) -> List[str]:
+    """What a block's export calls so many inputs."""
+    return ["data"] if count == 1 else [f"data{i}" for i in range(count)]
+
+
+def in_input_names(provided: Iterable[Any]) -> List[DataDesc]:
+    """What an iterator provides, in its order, under the names of a block's inputs: its own, or those of their places."""
+    given = [each if isinstance(each, DataDesc) else DataDesc(*each) for each in provided]
+    names = input_names(len(given))
+    if {each.name for each in given} == set(names):
+        return given
+    return [DataDesc(name, each.shape, each.dtype) for name, each in zip(names, given)]
+
+
 class _BatchIter(DataIter):
     """The batches of a DataLoader, or of anything that gives lists of arrays, as a DataIter."""
 
@@ -120,8 +134,7 @@ class _BatchIter(DataIter):
         self._first: Optional[List[Any]] = self._listed(first)
         count = num_data if num_data is not None else len(shapes) if shapes else 1
         if shapes is None:
-            names = ["data"] if count == 1 else [f"data{i}" for i in range(count)]
-            shapes = [DataDesc(name, array.shape) for name, array in zip(names, self._first)]
+            shapes = [DataDesc(name, array.shape) for name, array in zip(input_names(count), self._first)]
         self.provide_data: List[Any] = shapes
         self.provide_label: List[Any] = []
         self.batch_size = shapes[0].shape[0]
@@ -144,10 +157,13 @@ class _BatchIter(DataIter):
 
 def run_examples(
     sym: Any, arg_params: Dict[str, Any], aux_params: Dict[str, Any], data: Any, collector: Any, ctx: Any,
-    max_num_examples: Optional[int] = None,
+    max_num_examples: Optional[int] = None, descriptions: Optional[List[Any]] = None,
 ) -> int:  # fmt: skip
-    """Runs the network on examples, whole batches, with the collector watching; returns how many examples it saw."""
-    descriptions = list(data.provide_data)
+    """Runs the network on examples, whole batches, with the collector watching; returns how many examples it saw.
+
+    `descriptions` has the network's names for the arrays of a batch, where the iterator's own are others.
+    """
+    descriptions = descriptions or list(data.provide_data)
     executor = sym.simple_bind(ctx, grad_req="null", **{each[0]: tuple(each[1]) for each in descriptions})
     executor.copy_params_from(arg_params, aux_params, allow_extra_params=True)
     executor.set_monitor_callback(collector.collect, monitor_all=True)

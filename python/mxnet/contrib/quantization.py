@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import logging
 import os
 import tempfile
@@ -20,7 +21,8 @@ from ..context import Context, cpu
 from ..io import DataDesc, DataIter
 from ..ndarray import NDArray
 from ._calibration import (
-    Range, _BatchIter, _LayerHistogramCollector, _LayerOutputMinMaxCollector, combine_histogram, entropy_ranges, run_examples,
+    Range, _BatchIter, _LayerHistogramCollector, _LayerOutputMinMaxCollector, combine_histogram, entropy_ranges, in_input_names, input_names,
+    run_examples,
 )  # fmt: skip
 
 __all__ = [
@@ -213,18 +215,30 @@ def _described(data_shapes: Any) -> Optional[List[DataDesc]]:
     if data_shapes is None:
         return None
     shapes = list(data_shapes) if isinstance(data_shapes, (list, tuple)) else [data_shapes]
-    names = ["data"] if len(shapes) == 1 else [f"data{i}" for i in range(len(shapes))]
-    return [DataDesc(name, tuple(getattr(shape, "shape", shape))) for name, shape in zip(names, shapes)]
+    return [DataDesc(name, tuple(getattr(shape, "shape", shape))) for name, shape in zip(input_names(len(shapes)), shapes)]
+
+
+def _input_count(network: Any) -> int:
+    """How many arrays a block takes at least."""
+    taken = list(inspect.signature(network.hybrid_forward).parameters.values())[1:]
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    own = network._reg_params
+    return max(1, sum(each.kind in by_place and each.default is each.empty and each.name not in own for each in taken))
+
+
+def _checked_network(network: Any) -> Any:
+    from ..gluon import HybridBlock
+
+    if not isinstance(network, HybridBlock):
+        raise ValueError(f"network: given {type(network).__name__}, expected a HybridBlock")
+    return network
 
 
 def _exported(network: Any, shapes: List[DataDesc], ctx: Context) -> Tuple[Any, Params, Params]:
     """The block as a symbol with parameters and states."""
-    from ..gluon import HybridBlock
     from ..model import load_checkpoint
 
-    if not isinstance(network, HybridBlock):
-        raise ValueError(f"network: given {type(network).__name__}, expected a HybridBlock")
-    network.hybridize(static_alloc=False, static_shape=False)
+    _checked_network(network).hybridize(static_alloc=False, static_shape=False)
     network(*[nd.zeros(each.shape, ctx=ctx, dtype=getattr(each, "dtype", "float32")) for each in shapes])
     with tempfile.TemporaryDirectory() as folder:
         prefix = os.path.join(folder, "network")
@@ -254,7 +268,8 @@ def quantize_net_v2(
 ) -> Any:  # fmt: skip
     """A HybridBlock as a SymbolBlock in 8-bit integers. `calib_data` is a DataIter, or gives lists of arrays as a
     DataLoader does, of which those behind the data are left out; `data_shapes` (tuples or DataDesc, in the order of the
-    block's inputs) are taken from it where they are not given. Layers whose names contain one of `exclude_layers_match`
+    block's inputs) are taken from it where they are not given; a DataIter names its arrays data0, data1 and so on in the order of the
+    inputs, or gives them in that order. Layers whose names contain one of `exclude_layers_match`
     stay real."""
     ctx = _checked_context(ctx)
     _one_of("calib_mode", calib_mode, ("none", "naive", "entropy", "customize"))
@@ -263,11 +278,12 @@ def quantize_net_v2(
     shapes = _described(data_shapes)
     batches: Any = calib_data
     if calib_data is not None and not isinstance(calib_data, DataIter):
-        batches = _BatchIter(calib_data, shapes)
+        batches = _BatchIter(calib_data, shapes, _input_count(_checked_network(network)))
     if shapes is None:
         if batches is None:
             raise ValueError("data_shapes: given None, expected the shapes of the block's inputs, or calib_data")
-        shapes = list(batches.provide_data)
+        found = {each.name: each for each in in_input_names(batches.provide_data)}
+        shapes = [found[name] for name in input_names(len(found))]
     sym, arg_params, aux_params = _exported(network, shapes, ctx)
     excluded = _names("exclude_layers", exclude_layers)
     layers = [name[: -len("_output")] for name in sym.get_internals().list_outputs() if name.endswith("_output")]
@@ -283,7 +299,8 @@ def quantize_net_v2(
         quantize_granularity, LayerOutputCollector, logger,
     )  # fmt: skip
     if collector is not None:
-        seen = run_examples(sym, arg_params, aux_params, batches, collector, ctx, num_calib_examples)
+        described = in_input_names(batches.provide_data)
+        seen = run_examples(sym, arg_params, aux_params, batches, collector, ctx, num_calib_examples, described)
         if logger:
             logger.info("Collected ranges from %d examples", seen)
         qsym, qarg_params, qaux_params = calib_graph(

@@ -319,7 +319,8 @@ class CosineEmbeddingLoss(Loss):
 
         dot = op(F, "sum")(x * y, axis=-1).reshape((-1, 1))
         lengths = length(x) * length(y)
-        return dot / (op(F, "relu")(lengths - _TINY) + _TINY)  # at least _TINY
+        divisor = op(F, "relu")(lengths - _TINY) + _TINY  # at least _TINY, which is nothing in float16
+        return dot / (divisor + (divisor == 0))
 
 
 class SDMLLoss(Loss):

@@ -16,6 +16,7 @@
 #include "op/reduce/jacobi_svd.h"
 #include "op/reducing/reduce_blocks.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/reducing/scaled_roots.h"
 #include "op/rows/unary_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/parallel.h"
@@ -60,6 +61,7 @@ void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
         Reduction::sum_squares, in, plan, [&](int64_t first, const double* sums, int64_t n) {
           std::array<double, reduce_units::kMostValues> roots;
           unary_loop<double>(UnaryRow::sqrt).value(sums, roots.data(), n);
+          scale_roots(in, plan, first, sums, n, roots.data());
           dispatch_dtype<kFloating>(out.dtype, kTag, [&]<class T>(TypeTag<T>) {
             for (int64_t i = 0; i < n; ++i)
               out.as<T>()[first + i] = convert<T>(roots[static_cast<std::size_t>(i)]);

@@ -54,7 +54,8 @@ Shape AxisChoice::shape(const Shape& shape, const char* tag) const {
       result.push_back(1);
     }
   }
-  if (style == AxisStyle::kArray && result.ndim() == 0) result.push_back(1);
+  const bool kept = keepdims && shape.ndim() == 0;  // all axes of a scalar: none
+  if (style == AxisStyle::kArray && result.ndim() == 0 && !kept) result.push_back(1);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "op/loops/convert.h"
 #include "op/reducing/axes.h"
 #include "op/reducing/reduce_blocks.h"
+#include "op/reducing/scaled_roots.h"
 #include "op/rows/unary_loops.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
@@ -73,6 +74,8 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
         if (rooted) {
           std::array<A, reduce_units::kMostValues> roots;
           unary_loop<A>(UnaryRow::sqrt).value(values, roots.data(), n);
+          if constexpr (std::is_same_v<A, double>)
+            scale_roots(in, plan, first, values, n, roots.data());
           return convert_array(roots.data(), to, n);
         }
       }
@@ -102,8 +105,9 @@ void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Ten
   } else if (in.dtype == DType::kFloat64 || !is_floating(in.dtype) ||
              out.dtype == DType::kFloat64) {
     run<double, double>(call, in, axes, out);
-  } else if (in.dtype == DType::kFloat32 && call.wide && !selects(call.reduction)) {
-    run<float, double>(call, in, axes, out);
+  } else if (in.dtype != DType::kFloat16 && !selects(call.reduction) &&
+             (call.finish == Finish::kRoot || (in.dtype == DType::kFloat32 && call.wide))) {
+    run<float, double>(call, in, axes, out);  // squares need twice the range of their root
   } else {
     run<float, float>(call, in, axes, out);
   }

@@ -4,10 +4,18 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <string>
 
 #include "op/infer.h"
 
 namespace mxnet {
+
+// As it was given: in a shape a number below 0 is one that is not known.
+inline std::string shown_list(const Shape& values) {
+  std::string shown;
+  for (const int64_t value : values) shown += (shown.empty() ? "" : ",") + std::to_string(value);
+  return "(" + shown + (values.ndim() == 1 ? ",)" : ")");
+}
 
 // None, or one for each spatial dimension, from `least` on, and such that an image that is as many
 // times larger or smaller still has a size that libraries count.
@@ -19,7 +27,7 @@ inline void check_window_list(const char* name, const Shape& values, int64_t lea
   if (fits) return;
   infer.fail(
       fmt::format("given {} {}, expected for each of {} spatial dimensions a number from {} to {}",
-                  name, to_string(values), spatial, least, kMost));
+                  name, shown_list(values), spatial, least, kMost));
 }
 
 }  // namespace mxnet

@@ -22,6 +22,9 @@ void copy_strided(NativeStream* stream, const StridedPlan& plan, const void* in,
                   std::size_t element_bytes);
 void reduce(NativeStream* stream, const ReduceCall& call, const Tensor& in, uint32_t axes,
             const Tensor& out, KernelContext& context);
+// Norms anew where they have overflown or are too small to be exact: of float64, to float64.
+void scale_roots(NativeStream* stream, const char* name, const Tensor& in, uint32_t axes,
+                 const Tensor& out, KernelContext& context);
 void sum_strided(NativeStream* stream, const StridedPlan& plan, const Tensor& spread,
                  const Tensor& sums);
 void spread(NativeStream* stream, int row, const Tensor& dy, const Tensor* y, const Tensor* x,

@@ -308,7 +308,8 @@ Tensor as(NativeStream* stream, const Tensor& in, DType dtype, KernelContext& co
 // The accumulators are those of reduce_to() on the CPU. What is finished in another type than the
 // result's is converted at the end: outputs are few.
 void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, const Tensor& in,
-                const Walks& w, const Tensor& out, KernelContext& context) {
+                const Walks& w, uint32_t axes, const Tensor& out, KernelContext& context) {
+  const bool is_root = call.finish == Finish::kRoot;  // whose squares need twice its range
   const auto with = [&](auto accumulator, auto element, const Tensor& x) {
     using A = decltype(accumulator);
     Tensor result = out;
@@ -317,6 +318,7 @@ void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, 
       result.data = context.workspace(static_cast<std::size_t>(out.size()) * sizeof(A));
     }
     run<A, decltype(element)>(stream, name, call, x, w, result, context);
+    if (is_root && x.dtype == DType::kFloat64) scale_roots(stream, name, x, axes, result, context);
     if (result.data != out.data) convert(stream, result, out);
   };
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
@@ -325,12 +327,13 @@ void reduce_row(NativeStream* stream, const char* name, const ReduceCall& call, 
   }
   if (in.dtype == DType::kFloat16 && out.dtype != DType::kFloat64)
     return with(float{}, float16{}, in);
-  if (in.dtype == DType::kBFloat16 && out.dtype != DType::kFloat64)
+  if (in.dtype == DType::kBFloat16 && out.dtype != DType::kFloat64 && !is_root)
     return with(float{}, bfloat16{}, in);
   if (in.dtype != DType::kFloat32)
     return with(double{}, double{}, as(stream, in, DType::kFloat64, context));
   const bool selects = call.reduction == Reduction::max || call.reduction == Reduction::min;
-  if (out.dtype == DType::kFloat64 || (call.wide && !selects)) return with(double{}, float{}, in);
+  if (out.dtype == DType::kFloat64 || is_root || (call.wide && !selects))
+    return with(double{}, float{}, in);
   with(float{}, float{}, in);
 }
 
@@ -342,7 +345,7 @@ void reduce(NativeStream* stream, const ReduceCall& asked, const Tensor& in, uin
   ReduceCall call = asked;
   // Truth is whether the sum is not zero: a mean of integers would be truncated first.
   if (out.dtype == DType::kBool && call.finish == Finish::kMean) call.finish = Finish::kValue;
-  reduce_row(stream, kNames[static_cast<int>(call.reduction)], call, in, w, out, context);
+  reduce_row(stream, kNames[static_cast<int>(call.reduction)], call, in, w, axes, out, context);
 }
 
 }  // namespace cuda

@@ -3,6 +3,7 @@
 #include "op/reduce/np_norm.h"
 #include "plugin/cuda/families.h"
 #include "plugin/cuda/launch.cuh"
+#include "plugin/cuda/primitives.h"
 #include "plugin/cuda/reals.cuh"
 #include "plugin/cuda/reduced.cuh"
 
@@ -46,10 +47,14 @@ bool is_vector_norm(const void* params, const Signature&) {
 void norm(const void* given, KernelContext& context) {
   const auto& params = *static_cast<const NumpyNormParams*>(given);
   const Tensor& in = context.in(0);
-  const Reduced elements(in.shape(), params.choice().axes(in.ndim(), "_npi_norm"));
+  const AxisSet axes = params.choice().axes(in.ndim(), "_npi_norm");
+  const Reduced elements(in.shape(), axes);
+  const double order = vector_order(params);
   for_each_group(context.stream()->native(), "_npi_norm", elements.outputs,
                  elements.count >= kLongLine,
-                 VectorNorm{elements, reals(in), stored(context.out(0)), vector_order(params)});
+                 VectorNorm{elements, reals(in), stored(context.out(0)), order});
+  if (order == 2 && in.dtype == DType::kFloat64)
+    scale_roots(context.stream()->native(), "_npi_norm", in, axes, context.out(0), context);
 }
 
 struct VectorNormSlope {

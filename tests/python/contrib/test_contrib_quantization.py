@@ -362,3 +362,41 @@ def test_mistakes_name_what_was_given():
             q.quantize_model(net, arg_params, aux_params, **kwargs)
     with pytest.raises(ValueError, match="data_shapes"):
         q.quantize_net_v2(digits_block())
+
+
+class TwoInputs(mx.gluon.HybridBlock):
+    """Inputs of different widths, of which the graph reads the second one first."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.left = mx.gluon.nn.Dense(8, in_units=12)
+            self.right = mx.gluon.nn.Dense(8, in_units=4)
+
+    def hybrid_forward(self, F, x, y, scale=None):
+        return self.right(y) * 2 + self.left(x)
+
+
+@pytest.mark.parametrize("source", ["loader", "loader with labels", "iterator", "iterator with other names", "iterator by names", "shapes"])
+def test_blocks_of_several_inputs(source):
+    with mx.cpu():
+        check_several_inputs(source)
+
+
+def check_several_inputs(source):
+    mx.random.seed(SEED)
+    draws = np.random.RandomState(SEED)
+    block = TwoInputs()
+    block.initialize(mx.init.Xavier())
+    arrays = [mx.nd.array(draws.rand(8, width)) for width in (12, 4)]
+    expected = block(*arrays).asnumpy()
+    if "iterator" in source:
+        names = {"iterator": ("data0", "data1"), "iterator with other names": ("left", "right"), "iterator by names": ("data1", "data0")}[source]
+        parts = list(zip(names, arrays if source != "iterator by names" else arrays[::-1]))
+        batches = mx.io.NDArrayIter(dict(parts), batch_size=4)
+    else:
+        labels = [mx.nd.zeros(8)] if source == "loader with labels" else []
+        batches = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(*arrays, *labels), batch_size=4)
+    shapes = [(4, 12), (4, 4)] if source == "shapes" else None
+    quantized = q.quantize_net_v2(block, ctx=mx.cpu(), calib_mode="naive", calib_data=batches, data_shapes=shapes)
+    np.testing.assert_allclose(quantized(*arrays).asnumpy(), expected, atol=0.03 * np.abs(expected).max())

@@ -193,6 +193,21 @@ def test_cosine_embedding_of_tiny_vectors_and_of_none_has_gradients(hybridize):
         np.testing.assert_allclose(second, direction * size / -1e-12, rtol=1e-5)
 
 
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_cosine_embedding_in_float16_of_a_vector_of_zeros_is_a_number(hybridize):
+    loss = CosineEmbeddingLoss()
+    if hybridize:
+        loss.hybridize()
+    first, second = (mx.nd.array(rows, dtype="float16") for rows in ([[0, 0], [3, 4]], [[1, 2], [4, 3]]))
+    for each in (first, second):
+        each.attach_grad()
+    with mx.autograd.record():
+        found = loss(first, second, mx.nd.ones(2, dtype="float16"))
+    found.backward()
+    np.testing.assert_allclose(found.asnumpy(), [[1], [0.04]], atol=2e-3)
+    assert np.isfinite(first.grad.asnumpy()).all() and np.isfinite(second.grad.asnumpy()).all()
+
+
 def test_smoothed_metric_learning():
     distance = ((PRED[:, None] - OTHER[None]) ** 2).sum(2)
     labels = np.full((4, 4), 0.1, np.float32)

@@ -429,3 +429,9 @@ def test_norms_of_no_elements_are_zero(shape, order, axis, norm):
 def test_the_smallest_of_no_numbers_is_refused(shape, order):
     with pytest.raises(ValueError, match="at least one element"):
         np.linalg.norm(np.zeros(shape), order)
+
+
+@pytest.mark.parametrize("first, second", [([1, 2], [3, 4]), (np.ones(2), [3, 4]), ([3, 4], np.ones(2))], ids=["both", "second", "first"])
+def test_vdot_of_a_list_says_what_it_expected(first, second):
+    with pytest.raises(TypeError, match="given list, expected an mx.np array"):
+        np.vdot(first, second)

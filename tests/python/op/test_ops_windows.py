@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows of images: the gradient of maxima that tile them, sums where channels lie last, samples of regions."""
+import re
+
 import numpy as np
 import pytest
 
-from op_calls import ADD
+from op_calls import ADD, Failure
 
 SEED = 20261122
 
@@ -100,3 +102,9 @@ def test_regions_are_sampled_channel_by_channel(mx, rng, channels, dtype):
         alone = mx.gradients("_contrib_ROIAlign", [one, rois], [np.ascontiguousarray(head[:, c : c + 1])], wanted=[0], **attrs)[0]
         np.testing.assert_array_equal(slope[:, c : c + 1], alone)
     assert not got[2].any() and got[1].any()
+
+
+@pytest.mark.parametrize("given, shown", [({"pad": (1, 1, -1)}, "pad (1,1,-1)"), ({"stride": (1, -1)}, "stride (1,-1)"), ({"pad": (-1,)}, "pad (-1,)")])
+def test_lists_of_windows_are_shown_as_they_were_given(mx, given, shown):
+    with pytest.raises(Failure, match=re.escape(f"given {shown}, expected for each of 2 spatial dimensions")):
+        mx.run("Pooling", np.ones((1, 2, 6, 6), "float32"), kernel=(2, 2), **given)

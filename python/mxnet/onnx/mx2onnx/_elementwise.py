@@ -13,10 +13,11 @@ from ._rows import writes
 _SAME = {
     "Abs": "abs", "Acos": "arccos", "Acosh": "arccosh", "Asin": "arcsin", "Asinh": "arcsinh", "Atan": "arctan",
     "Atanh": "arctanh", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf", "Exp": "exp", "Floor": "floor",
-    "Log": "log", "Neg": "negative", "Reciprocal": "reciprocal", "Relu": "relu", "Round": "rint", "Sigmoid": "sigmoid",
+    "Log": "log", "Neg": "negative", "Reciprocal": "reciprocal", "Sigmoid": "sigmoid",
     "Sign": "sign", "Sin": "sin", "Sinh": "sinh", "Softsign": "softsign", "Sqrt": "sqrt", "Tan": "tan", "Tanh": "tanh",
     "Identity": "_copy",
 }  # fmt: skip
+_OF_INTEGERS = ("Abs", "Identity", "Neg", "Sign")  # what ONNX has for them too
 _IDENTITIES = ("BlockGrad", "MakeLoss", "make_loss", "LinearRegressionOutput", "MAERegressionOutput", "SVMOutput")
 _PAIRS = {
     "Add": ("elemwise_add", "broadcast_add", "_npi_add"), "Sub": ("elemwise_sub", "broadcast_sub", "_npi_subtract"),
@@ -39,8 +40,20 @@ def _scalar(g: Any, n: Any) -> str:
     return g.const(n.params.scalar, n.dtypes[0])
 
 
+def _is_whole(n: Any) -> bool:
+    """Whether the input's type has whole numbers alone."""
+    return n.dtypes[0].kind in "iub"
+
+
 def _same(kind: str) -> Callable[..., str]:
-    return lambda g, n: g.op(kind, n.inputs[0])
+    def write(g: Any, n: Any) -> str:
+        if kind in _OF_INTEGERS or not _is_whole(n):
+            return g.op(kind, n.inputs[0])
+        if kind in ("Ceil", "Floor"):
+            return g.op("Identity", n.inputs[0])
+        return g.cast(g.op(kind, g.cast(n.inputs[0], np.float64)), n.out_dtypes[0])
+
+    return write
 
 
 def _pair(kind: str) -> Callable[..., str]:
@@ -126,10 +139,32 @@ def _div_sqrt_dim(g: Any, n: Any) -> str:
     return g.op("Div", n.inputs[0], g.const(math.sqrt(n.shapes[0][-1]), n.dtypes[0]))
 
 
+@writes("relu")
+def _relu(g: Any, n: Any) -> str:
+    return g.op("Max", n.inputs[0], g.const(0, n.dtypes[0])) if _is_whole(n) else g.op("Relu", n.inputs[0])
+
+
+@writes("rint")
+def _rint(g: Any, n: Any) -> str:
+    """A half goes to the number below; ONNX's Round takes the even one."""
+    if _is_whole(n):
+        return g.op("Identity", n.inputs[0])
+    below = g.op("Floor", n.inputs[0])
+    above = g.op("Greater", g.op("Sub", n.inputs[0], below), g.const(0.5, n.dtypes[0]))
+    return g.op("Add", below, g.cast(above, n.dtypes[0]))
+
+
 @writes("broadcast_mod", "_mod")
 def _mod(g: Any, n: Any) -> str:
-    a, b = n.inputs
-    return g.op("Sub", a, g.op("Mul", b, g.op("Floor", g.op("Div", a, b))))
+    """What is left has the sign of the divisor, and is 0 of a division by 0."""
+    (a, b), zero = n.inputs, g.const(0, n.dtypes[0])
+    by_nothing = g.op("Equal", b, zero)
+    if _is_whole(n):
+        return g.op("Mod", a, g.op("Where", by_nothing, g.const(1, n.dtypes[0]), b))
+    left = g.op("Mod", a, b, fmod=1)  # with the sign of the other one
+    turned = g.op("Xor", g.op("Less", left, zero), g.op("Less", b, zero))
+    turned = g.op("And", turned, g.op("Not", g.op("Equal", left, zero)))
+    return g.op("Where", by_nothing, zero, g.op("Where", turned, g.op("Add", left, b), left))
 
 
 @writes("hard_sigmoid")
@@ -139,7 +174,11 @@ def _hard_sigmoid(g: Any, n: Any) -> str:
 
 @writes("clip")
 def _clip(g: Any, n: Any) -> str:
-    return g.op("Clip", n.inputs[0], g.const(n.params.a_min, n.dtypes[0]), g.const(n.params.a_max, n.dtypes[0]))
+    low, high = n.params.a_min, n.params.a_max
+    if _is_whole(n):
+        ends = np.iinfo(n.dtypes[0])
+        low, high = (int(min(max(bound, ends.min), ends.max)) for bound in (low, high))
+    return g.op("Clip", n.inputs[0], g.const(low, n.dtypes[0]), g.const(high, n.dtypes[0]))
 
 
 @writes("Cast")
@@ -163,7 +202,10 @@ def _smooth_l1(g: Any, n: Any) -> str:
 
 @writes("where")
 def _where(g: Any, n: Any) -> str:
-    return g.op("Where", g.cast(n.inputs[0], bool), n.inputs[1], n.inputs[2])
+    condition = g.cast(n.inputs[0], bool)
+    if n.rank < len(n.shapes[1]):  # one truth for each row
+        condition = g.reshape(condition, [-1, *[1] * (len(n.shapes[1]) - 1)])
+    return g.op("Where", condition, n.inputs[1], n.inputs[2])
 
 
 @writes("ones_like")
@@ -202,9 +244,7 @@ def _softmax_output(g: Any, n: Any) -> str:
 
 @writes("SoftmaxActivation")
 def _softmax_activation(g: Any, n: Any) -> str:
-    if n.params.mode == "channel" or n.rank == 2:
-        return softmax(g, n.inputs[0], 1)
-    return g.op("Reshape", softmax(g, g.op("Flatten", n.inputs[0], axis=1), 1), g.op("Shape", n.inputs[0]))
+    return softmax(g, n.inputs[0], 1 if n.params.mode == "channel" else -1)
 
 
 @writes("softmax", "log_softmax", "softmin")

@@ -79,8 +79,13 @@ def _pick(g: Any, n: Any) -> str:
 
 @writes("one_hot")
 def _one_hot(g: Any, n: Any) -> str:
-    values = g.const(np.array([n.params.off_value, n.params.on_value]), n.params.dtype)
-    return g.op("OneHot", g.cast(n.inputs[0], np.int64), g.const(n.params.depth, np.int64), values, axis=-1)
+    # Numbers below 0 are nobody's place; ONNX would count them from the end.
+    places, depth = g.cast(n.inputs[0], np.int64), g.const(n.params.depth, np.int64)
+    places = g.op("Where", g.op("Less", places, g.const(0, np.int64)), depth, places)
+    wanted = np.dtype(n.params.dtype)
+    dtype = np.int64 if wanted.kind in "iu" else np.float32  # of others ONNX Runtime has no kernel
+    made = g.op("OneHot", places, depth, g.const(np.array([n.params.off_value, n.params.on_value]), dtype), axis=-1)
+    return made if wanted == dtype else g.cast(made, wanted)
 
 
 def _lengths(g: Any, n: Any) -> str:
@@ -108,12 +113,11 @@ def _sequence_reverse(g: Any, n: Any) -> str:
 
 @writes("SequenceLast")
 def _sequence_last(g: Any, n: Any) -> str:
-    if n.params.axis:
-        raise n.refuse(f"axis {n.params.axis}", "0: time comes first")
+    time = n.params.axis
     if not n.params.use_sequence_length:
-        return g.squeeze(g.slice(n.inputs[0], [-1], [_END], [0]), 0)
-    reversed_ = g.op("ReverseSequence", n.inputs[0], _lengths(g, n), time_axis=0, batch_axis=1)
-    return g.squeeze(g.slice(reversed_, [0], [1], [0]), 0)
+        return g.squeeze(g.slice(n.inputs[0], [-1], [_END], [time]), time)
+    reversed_ = g.op("ReverseSequence", n.inputs[0], _lengths(g, n), time_axis=time, batch_axis=1 - time)
+    return g.squeeze(g.slice(reversed_, [0], [1], [time]), time)
 
 
 @writes("topk")

@@ -59,6 +59,8 @@ def _deconvolution(g: Any, n: Any, inputs: List[str], stride: List[int]) -> str:
     if n.params.target_shape and any(n.params.target_shape):
         first = 2 if not (n.params.layout or "").endswith("C") else 1
         for i, (size, wanted) in enumerate(zip(n.shapes[0][first:], n.params.target_shape)):
+            if wanted == 0:  # pad and adj say it
+                continue
             surplus = stride[i] * (size - 1) + dilate[i] * (n.params.kernel[i] - 1) + 1 - wanted
             adjust[i], pad[i] = surplus % 2, (surplus + 1) // 2
     return g.op(
@@ -122,7 +124,9 @@ def _dropout(g: Any, n: Any) -> str:
 
 @writes("Embedding")
 def _embedding(g: Any, n: Any) -> str:
-    return g.op("Gather", n.inputs[1], g.cast(n.inputs[0], np.int64), axis=0)
+    last = n.shapes[1][0] - 1
+    places = g.op("Clip", g.cast(n.inputs[0], np.int64), g.const(0, np.int64), g.const(last, np.int64))
+    return g.op("Gather", n.inputs[1], places, axis=0)
 
 
 @writes("UpSampling")

@@ -33,7 +33,18 @@ def _kept(n: Any) -> List[int]:
 
 @writes("reshape_like")
 def _reshape_like(g: Any, n: Any) -> str:
-    return g.op("Reshape", n.inputs[0], g.op("Shape", n.inputs[1]))
+    p, (left, right) = n.params, (len(shape) for shape in n.shapes)
+    shapes = [g.op("Shape", value) for value in n.inputs[:2]]
+    given = (p.lhs_begin, p.lhs_end, p.rhs_begin, p.rhs_end)
+    if given == (None,) * 4:
+        return g.op("Reshape", n.inputs[0], shapes[1])
+    first, behind, begin, end = (
+        default if place is None else n.axis(place, rank)
+        for place, default, rank in zip(given, (0, left, 0, right), (left, left, right, right))
+    )
+    parts = [(0, 0, first), (1, begin, end), (0, behind, left)]
+    sizes = [g.slice(shapes[i], [start], [stop], [0]) for i, start, stop in parts if start < stop]
+    return g.op("Reshape", n.inputs[0], sizes[0] if len(sizes) == 1 else g.op("Concat", *sizes, axis=0))
 
 
 @writes("transpose")

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, List
+from typing import Any, List, Sequence
+
+import numpy as np
 
 from ._rows import writes
 
@@ -13,10 +15,11 @@ def _turned(g: Any, value: str, rank: int, transposed: bool) -> str:
     return g.transpose(value, [*range(rank - 2), rank - 1, rank - 2]) if transposed else value
 
 
-def _product(g: Any, n: Any) -> str:
+def _product(g: Any, n: Any, values: Sequence[str] = ()) -> str:
+    """Of the node's inputs, or of these in their place."""
     left, right = (
         _turned(g, value, len(shape), transposed)
-        for value, shape, transposed in zip(n.inputs, n.shapes, (n.params.transpose_a, n.params.transpose_b))
+        for value, shape, transposed in zip(values or n.inputs, n.shapes, (n.params.transpose_a, n.params.transpose_b))
     )
     return g.op("MatMul", left, right)
 
@@ -26,9 +29,10 @@ writes("batch_dot")(_product)
 
 @writes("_linalg_gemm2")
 def _gemm2(g: Any, n: Any) -> str:
-    if n.params.axis not in (-2, n.rank - 2):
-        raise n.refuse(f"axis {n.params.axis}", "-2")
-    made = _product(g, n)
+    order = list(range(n.rank))
+    order.insert(n.rank - 2, order.pop(n.axis(n.params.axis)))  # rows next to columns
+    made = _product(g, n, [g.transpose(value, order) for value in n.inputs])
+    made = g.transpose(made, list(np.argsort(order)))
     return made if n.params.alpha == 1 else g.op("Mul", made, g.const(n.params.alpha, n.dtypes[0]))
 
 

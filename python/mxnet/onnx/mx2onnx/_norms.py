@@ -77,4 +77,5 @@ def _l2_normalization(g: Any, n: Any) -> str:
 @writes("LRN")
 def _lrn(g: Any, n: Any) -> List[str]:
     p = n.params
-    return [g.op("LRN", n.inputs[0], alpha=p.alpha, beta=p.beta, bias=p.knorm, size=p.nsize)]
+    size = (p.nsize - 1) // 2 * 2 + 1  # an even one takes as many channels as the odd one below, but divides by itself
+    return [g.op("LRN", n.inputs[0], alpha=p.alpha * size / p.nsize, beta=p.beta, bias=p.knorm, size=size)]

@@ -35,8 +35,17 @@ def _windows(g: Any, n: Any, data: str) -> str:
     spatial = slice(1, -1) if last else slice(2, None)
     # What the convention adds behind the image, so that the last windows fit.
     wanted = [(out - 1) * s + k for out, s, k in zip(n.out_shapes[0][spatial], stride, kernel)]
+    same = n.params.pooling_convention == "same"
+    if same:  # there is no other padding, and half of what is missing goes in front
+        pad = [max(w - size, 0) // 2 for w, size in zip(wanted, n.shapes[0][spatial])]
     behind = [max(w - size - p, 0) for w, size, p in zip(wanted, n.shapes[0][spatial], pad)]
     shared = {"kernel_shape": kernel, "strides": stride}
+    if any(b >= k for b, k in zip(behind, kernel)):  # more than ONNX takes for padding
+        if kind == "avg":
+            raise n.refuse(f"windows of {tuple(kernel)} that see nothing of the image", "each to see a part")
+        nothing = float(np.finfo(n.dtypes[0]).min) if kind == "max" else 0
+        data = g.op("Pad", data, g.ints([0, 0, *pad, 0, 0, *behind]), g.const(nothing, n.dtypes[0]))
+        pad = behind = [0] * rank
     if kind == "max":
         return g.op("MaxPool", data, pads=pad + behind, **shared)
     if kind == "lp":
@@ -45,6 +54,8 @@ def _windows(g: Any, n: Any, data: str) -> str:
     if kind == "sum":
         made = g.op("AveragePool", data, pads=pad + behind, count_include_pad=1, **shared)
         return g.op("Mul", made, g.const(np.prod(kernel), n.dtypes[0]))
+    if same:
+        return g.op("AveragePool", data, pads=pad + behind, count_include_pad=int(counted), **shared)
     if counted and any(pad) and behind != pad:
         # Padding counts, what the convention adds does not: the padding becomes part of the image.
         surplus = [max(b - p, 0) for b, p in zip(behind, pad)]

@@ -30,7 +30,10 @@ def reduce(g: Any, kind: str, value: str, axes: Optional[List[int]], keepdims: b
 
 def _reduction(kind: str) -> Callable[..., str]:
     def write(g: Any, n: Any) -> str:
-        made = reduce(g, kind, n.inputs[0], _axes(n), n.params.keepdims)
+        value = n.inputs[0] if n.out_dtypes[0] == n.dtypes[0] else g.cast(n.inputs[0], n.out_dtypes[0])
+        if _axes(n) == []:  # all are excluded, which in ONNX would be all that are reduced
+            return g.op("Identity", value)
+        made = reduce(g, kind, value, _axes(n), n.params.keepdims)
         return made if n.params.keepdims or n.out_shapes[0] != (1,) or _axes(n) is not None else g.reshape(made, [1])
 
     return write
@@ -51,6 +54,8 @@ def _argument(kind: str) -> Callable[..., str]:
         if axis is None:
             value, axis = g.reshape(value, [-1]), 0
         made = g.op(kind, value, axis=axis, keepdims=int(bool(n.params.keepdims) or n.params.axis is None))
+        if n.params.axis is None and n.params.keepdims:
+            made = g.reshape(made, [1] * n.rank)
         return g.cast(made, np.float32)
 
     return write

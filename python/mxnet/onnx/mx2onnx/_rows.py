@@ -11,7 +11,7 @@ from ... import _core
 # A writer gets the graph and the node, adds ONNX nodes, and returns the names of the node's outputs.
 Writer = Callable[[Any, Any], Union[str, Sequence[str]]]
 
-_FAMILIES = ("_elementwise", "_layers", "_norms", "_pooling", "_layout", "_indexing", "_reductions", "_matrix", "_recurrent", "_made")
+_FAMILIES = ("_elementwise", "_layers", "_norms", "_pooling", "_layout", "_indexing", "_reductions", "_matrix", "_recurrent", "_made", "_boxes")
 _rows: Dict[str, Writer] = {}
 
 # What only the gradient is for: the input of this place is left out of the file.

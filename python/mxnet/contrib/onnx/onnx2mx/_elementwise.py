@@ -17,7 +17,7 @@ _SAME = {
     "Abs": sym.abs, "Acos": sym.arccos, "Acosh": sym.arccosh, "Asin": sym.arcsin, "Asinh": sym.arcsinh,
     "Atan": sym.arctan, "Atanh": sym.arctanh, "Ceil": sym.ceil, "Cos": sym.cos, "Cosh": sym.cosh, "Erf": sym.erf,
     "Exp": sym.exp, "Floor": sym.floor, "Identity": sym.identity, "Log": sym.log, "Neg": sym.negative,
-    "Not": sym.logical_not, "Reciprocal": sym.reciprocal, "Relu": sym.relu, "Round": sym.rint, "Sigmoid": sym.sigmoid,
+    "Not": sym.logical_not, "Reciprocal": sym.reciprocal, "Relu": sym.relu, "Sigmoid": sym.sigmoid,
     "Sign": sym.sign, "Sin": sym.sin, "Sinh": sym.sinh, "Softsign": sym.softsign, "Sqrt": sym.sqrt, "Tan": sym.tan,
     "Tanh": sym.tanh,
 }  # fmt: skip
@@ -83,6 +83,14 @@ def _mod(n: Any) -> Any:
         return made
     signs = sym.broadcast_not_equal(sym.sign(made), sym.sign(left)) * (made != 0)
     return made - sym.broadcast_mul(signs, right)
+
+
+@reads("Round")
+def _round(n: Any) -> Any:
+    """A half goes to the even number, by rint to the one below."""
+    value = n.sym(0)
+    is_half = value - sym.floor(value) == 0.5
+    return sym.where(is_half, 2 * sym.rint(value / 2), sym.rint(value))
 
 
 @reads("Clip")
