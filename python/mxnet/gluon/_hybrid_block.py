@@ -43,6 +43,27 @@ def _show(block: weakref.ref[HybridBlock], name: str, operator: str, array: NDAr
         owner._op_hooks[-1][0](name, operator, array)
 
 
+# No methods: subclasses of users have names of their own.
+
+
+def _hand_over_hook(block: HybridBlock, cached: CachedGraph) -> None:
+    """What is called by the library, which owns it where Python's collector does not look: it must not hold the block, as hooks
+    often do."""
+    cached.direct = False
+    cached.op._register_op_hook(partial(_show, weakref.ref(block)), block._op_hooks[-1][1])
+
+
+def _run(block: HybridBlock, cached: CachedGraph, arrays: List[NDArray]) -> Any:
+    if not block._op_hooks or not is_recording():
+        return cached.op(*arrays)
+    # Gradients of this call are shown when the block is gone, too: until then what is recorded holds the hook itself.
+    cached.op._register_op_hook(*block._op_hooks[-1])
+    try:
+        return cached.op(*arrays)
+    finally:
+        _hand_over_hook(block, cached)
+
+
 class HybridBlock(Block):
     """A block whose hybrid_forward works on arrays and on symbols alike.
 
@@ -84,24 +105,8 @@ class HybridBlock(Block):
         """callback(name, operator, array) sees outputs, or all arrays, of the graph's operators."""
         self._op_hooks.append((callback, monitor_all))
         if self._cached is not None:
-            self._hand_over_hook(self._cached)
+            _hand_over_hook(self, self._cached)
         super().register_op_hook(callback, monitor_all)
-
-    def _hand_over_hook(self, cached: CachedGraph) -> None:
-        """What is called by the library, which owns it where Python's collector does not look: it must not hold this block, as
-        hooks often do."""
-        cached.direct = False
-        cached.op._register_op_hook(partial(_show, weakref.ref(self)), self._op_hooks[-1][1])
-
-    def _run(self, cached: CachedGraph, arrays: List[NDArray]) -> Any:
-        if not self._op_hooks or not is_recording():
-            return cached.op(*arrays)
-        # Gradients of this call are shown when the block is gone, too: until then what is recorded holds the hook itself.
-        cached.op._register_op_hook(*self._op_hooks[-1])
-        try:
-            return cached.op(*arrays)
-        finally:
-            self._hand_over_hook(cached)
 
     def cast(self, dtype: Any) -> None:
         """Converts all parameters."""
@@ -195,7 +200,7 @@ class HybridBlock(Block):
             self._graph = graph
         self._cached = build_cached_graph(self, graph, self._flags)
         if self._op_hooks:
-            self._hand_over_hook(self._cached)
+            _hand_over_hook(self, self._cached)
         return self._cached
 
     def infer_shape(self, *args: Any) -> None:
@@ -271,7 +276,7 @@ class HybridBlock(Block):
             for parameter in cached.parameters:
                 parameter._finish_deferred_init()
             arrays = cached.gather(inputs)
-        outputs = self._run(cached, arrays)
+        outputs = _run(self, cached, arrays)
         return regroup([outputs] if isinstance(outputs, NDArray) else list(outputs), cached.out_format)
 
     def forward(self, x: Any, *args: Any) -> Any:

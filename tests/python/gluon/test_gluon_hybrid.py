@@ -292,6 +292,17 @@ def test_a_block_and_the_hook_that_holds_it_are_collected(recorded):
     assert kept() is None
 
 
+def test_op_hooks_of_a_normalisation_by_itself():
+    net = nn.BatchNorm(in_channels=2, prefix="n_")
+    net.initialize()
+    net.hybridize(inline_limit=0)
+    seen = []
+    net.register_op_hook(lambda name, operator, array: seen.append(name))
+    x = mx.nd.array([[0.0, 1.0], [2.0, 3.0]])
+    np.testing.assert_allclose(net(x).asnumpy(), x.asnumpy(), rtol=1e-4)
+    assert "n_fwd_output" in seen
+
+
 class _Two(gluon.HybridBlock):
     """Two results, of a parameter each, and one that no parameter leads to."""
 
