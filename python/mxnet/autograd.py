@@ -124,7 +124,9 @@ class Function:
             outputs = self.forward(*inputs)
         if not recording:
             return outputs
-        listed = _listed(outputs)
+        # What is handed out holds this object by its history, where Python's collector does not look. What forward() has made does
+        # not: it may be held here (save_for_backward of a result).
+        listed = [array.detach() if isinstance(array, NDArrayBase) else array for array in _listed(outputs)]
         numpy = getattr(type(listed[0]), "_is_np", False)
 
         def gradient(output_grads: list, input_grads: list, requests: list, is_train: bool) -> None:
@@ -149,4 +151,6 @@ class Function:
                     value.copyto(target)
 
         _core.record_function(list(inputs), listed, gradient)
-        return outputs
+        if isinstance(outputs, NDArrayBase):
+            return listed[0]
+        return getattr(outputs, "_make", tuple)(listed) if isinstance(outputs, tuple) else listed

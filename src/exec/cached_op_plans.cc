@@ -48,6 +48,9 @@ bool fits(const CachedOpKey& key, std::span<NDArray* const> inputs, Device devic
   return true;
 }
 
+// Less than this too much is not worth the making of instances in another arena.
+constexpr std::size_t kUncounted = std::size_t{1} << 20;
+
 // What instances and arenas of other plans may keep while nobody uses them.
 std::size_t idle_bytes_beside(const CachedOpPlan& used) {
   return std::max(IdleArenas::kMostBytes, 2 * used.plan().memory().arena_bytes);
@@ -63,7 +66,10 @@ CachedOpPlanRef CachedOpPlans::find(std::span<NDArray* const> inputs, Device dev
   ThreadSlot& slot = thread_slot(id_, inputs, training);
   if (slot.op == id_) {
     CachedOpPlanRef plan = slot.plan.lock();
-    if (plan && fits(plan->key, inputs, device, training, wants)) return plan;
+    if (plan && fits(plan->key, inputs, device, training, wants)) {
+      note_run(*plan);
+      return plan;
+    }
   }
   const MutexLock lock(mutex_);
   auto at = std::find_if(plans_.begin(), plans_.end(), [&](const CachedOpPlanRef& plan) {
@@ -74,11 +80,29 @@ CachedOpPlanRef CachedOpPlans::find(std::span<NDArray* const> inputs, Device dev
     for (const NDArray* input : inputs) key.types.push_back({input->shape(), input->dtype()});
     plans_.push_front(compile(std::move(key)));
     if (plans_.size() > kMost) plans_.pop_back();
+    plans_made_.fetch_add(1, std::memory_order_relaxed);
   } else {
     plans_.splice(plans_.begin(), plans_, at);
   }
   slot = {id_, plans_.front()};
+  note_run(*plans_.front());
   return plans_.front();
+}
+
+void CachedOpPlans::note_run(CachedOpPlan& plan) const {
+  const uint32_t now = plans_made_.load(std::memory_order_relaxed);
+  if (plan.last_run.load(std::memory_order_relaxed) != now)
+    plan.last_run.store(now, std::memory_order_relaxed);
+}
+
+// By the largest of the shapes that came between those met last.
+std::size_t CachedOpPlans::bytes_needed_lately() const {
+  const uint32_t now = plans_made_.load(std::memory_order_relaxed);
+  std::size_t most = 0;
+  for (const CachedOpPlanRef& plan : plans_)
+    if (now - plan->last_run.load(std::memory_order_relaxed) <= kPlansRemembered)
+      most = std::max(most, plan->plan().memory().arena_bytes);
+  return most;
 }
 
 Ref<PlanInstance> CachedOpPlans::take_instance(const CachedOpPlanRef& plan) {
@@ -98,10 +122,12 @@ Ref<PlanInstance> CachedOpPlans::instance_in_shared_arena(const CachedOpPlanRef&
   const bool is_new = !plan->has_run.exchange(true, std::memory_order_relaxed);
   if (arena) {
     // A shape that is met for the first time may be the first of many small ones.
-    const bool too_large = is_new && arena->bytes() > idle_bytes_beside(*plan);
-    if (too_large || !arena->holds(plan->plan().memory().arenas)) {
+    bool too_large = is_new && arena->bytes() > idle_bytes_beside(*plan);
+    if (is_new || !arena->holds(plan->plan().memory().arenas)) {
       const MutexLock lock(mutex_);
-      for (const CachedOpPlanRef& each : plans_) each->pool.drop_own(*arena);
+      too_large |= is_new && arena->bytes() > bytes_needed_lately() + kUncounted;
+      if (too_large || !arena->holds(plan->plan().memory().arenas))
+        for (const CachedOpPlanRef& each : plans_) each->pool.drop_own(*arena);
     }
     if (too_large) arena = {};
   }

@@ -40,7 +40,8 @@ struct CachedOpPlan {
   std::unique_ptr<const SparseTail> tail;  // null for most
   std::shared_ptr<IdleArenas> arenas;      // of all plans of the op; null: instances keep theirs
   PlanPool pool;
-  std::atomic<bool> has_run{false};  // in one of these; relaxed: a hint
+  std::atomic<bool> has_run{false};   // in one of these; relaxed: a hint
+  std::atomic<uint32_t> last_run{0};  // when the op had so many; relaxed: likewise
 };
 using CachedOpPlanRef = std::shared_ptr<CachedOpPlan>;
 
@@ -58,8 +59,12 @@ class CachedOpPlans {
 
  private:
   static constexpr std::size_t kMost = 256;  // plans kept; the least recently used goes
+  // Plans made before the memory that one needed which did not run meanwhile goes.
+  static constexpr uint32_t kPlansRemembered = 8;
 
   Ref<PlanInstance> instance_in_shared_arena(const CachedOpPlanRef& plan);
+  void note_run(CachedOpPlan& plan) const;
+  std::size_t bytes_needed_lately() const MX_REQUIRES(mutex_);
   void trim(const CachedOpPlan& used);
   CachedOpPlanRef compile(CachedOpKey key) const;
   std::vector<ArrayType> types_of_entries(const CachedOpKey& key) const;
@@ -70,6 +75,7 @@ class CachedOpPlans {
   const CachedOpFlags& flags_;
   const uint64_t id_;  // never used twice in a process: tells ops in the threads' caches
   const std::shared_ptr<IdleArenas> arenas_ = std::make_shared<IdleArenas>();
+  std::atomic<uint32_t> plans_made_{0};  // relaxed: dates runs
   mutable Mutex mutex_;
   std::list<CachedOpPlanRef> plans_ MX_GUARDED_BY(mutex_);  // most recently used first
 };

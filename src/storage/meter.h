@@ -50,27 +50,43 @@ class Meter {
   // by the whole's grain.
   int64_t grain() const { return grain_.load(std::memory_order_relaxed); }
   void reset_peak() { peak_.store(value(), std::memory_order_relaxed); }
+  // The peak again, but one that fades: by as much as its reader says, and not below what is in
+  // use. Users do not reset it.
+  int64_t recent_peak() const { return recent_.load(std::memory_order_relaxed); }
+  void fade(int64_t bytes) {
+    int64_t now = recent_peak();  // where somebody raises it meanwhile, it has not faded
+    recent_.compare_exchange_strong(now, std::min(now, std::max(value(), now - bytes)),
+                                    std::memory_order_relaxed);
+  }
   // After all shares have been settled.
   void raise_peak() { raise_peak(value()); }
 
  private:
-  bool rise(int64_t net) { return value_.fetch_add(net, std::memory_order_relaxed) + net > peak(); }
+  bool rise(int64_t net) {
+    return value_.fetch_add(net, std::memory_order_relaxed) + net > std::min(peak(), recent_peak());
+  }
   void settle(int64_t net, int64_t high) {
     const int64_t before = value_.fetch_add(net, std::memory_order_relaxed);
     if (high > 0) raise_peak(before + high);
   }
   void raise_peak(int64_t seen) {
-    int64_t peak = peak_.load(std::memory_order_relaxed);
-    while (seen > peak && !peak_.compare_exchange_weak(peak, seen, std::memory_order_relaxed)) {
-    }
-    const int64_t grain = std::max(kMinGrain, std::max(peak, seen) / 32);
+    raise(recent_, seen);
+    const int64_t peak = raise(peak_, seen);
+    const int64_t grain = std::max(kMinGrain, peak / 32);
     if (grain > this->grain()) grain_.store(grain, std::memory_order_relaxed);
+  }
+
+  static int64_t raise(std::atomic<int64_t>& most, int64_t seen) {
+    int64_t now = most.load(std::memory_order_relaxed);
+    while (seen > now && !most.compare_exchange_weak(now, seen, std::memory_order_relaxed)) {
+    }
+    return std::max(now, seen);
   }
 
   // Read at each operation and hardly ever written: apart from what rises write.
   alignas(64) std::atomic<int64_t> grain_{kMinGrain};
   alignas(64) std::atomic<int64_t> value_{0};
-  std::atomic<int64_t> peak_{0};
+  std::atomic<int64_t> peak_{0}, recent_{0};
 };
 
 }  // namespace mxnet

@@ -236,7 +236,6 @@ StorageStats Pool::stats() {
 void Pool::reset_peak() {
   MutexLock lock(domain_.mutex);
   settle();
-  live_peak_ = std::max(live_peak_, in_use_.peak());
   in_use_.reset_peak();
   tags_.reset_peaks();
   peak_footprint_.store(footprint_.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -24,7 +24,7 @@ std::string format_bytes(std::size_t bytes);  // "1.50 GiB"
 // Invariants:
 //   1. footprint = bytes handed out + bytes cached; it only grows under the domain's mutex
 //      (Unpooled apart), and right after growing it is at most 1.5 times the peak of the bytes
-//      handed out (or 1 MiB).
+//      handed out, which fades as memory is taken (or 1 MiB).
 //   2. A block that work on stream A may still touch is handed to B only after B was told to wait
 //      for A's event, and to the host or the device only after that event has happened.
 class Pool {
@@ -116,7 +116,6 @@ class Pool {
   alignas(64) std::atomic<int64_t> footprint_{0};
   std::atomic<int64_t> peak_footprint_{0};
   std::atomic<uint64_t> misses_{0}, steals_{0}, flushes_{0}, system_allocations_{0};
-  int64_t live_peak_ MX_GUARDED_BY(domain_.mutex) = 0;  // of in_use_, never reset by users
 };
 
 }  // namespace mxnet

@@ -14,9 +14,13 @@
 namespace mxnet {
 namespace {
 
-// Footprint (in use + cached) may be 1.5 times the peak of what was in use. Below this size nobody
-// counts: there a cache that remembers every size is worth more than the memory.
+// Footprint (in use + cached) may be 1.5 times the recent peak of what was in use. Below this size
+// nobody counts: there a cache that remembers every size is worth more than the memory.
 constexpr int64_t kSmallFootprint = 1 << 20;
+
+// The peak fades by a quarter of what is taken from the device: a program that meets new sizes all
+// the time gives memory back after some steps that need less, one whose sizes repeat takes nothing.
+constexpr int64_t kFade = 4;
 
 // How many blocks a thread takes over at once from one that frees what it allocates, so that a
 // producer and a consumer meet at every 16th block or so only.
@@ -121,9 +125,9 @@ void Pool::make_room(std::size_t capacity) {
   if (cached == 0) return;
   const auto wanted = static_cast<int64_t>(capacity);
   const int64_t footprint = footprint_.load(std::memory_order_relaxed);
-  live_peak_ = std::max(live_peak_, in_use_.peak());
   // The request counts as in use for itself only: it may yet fail.
-  const int64_t live = std::max(live_peak_, footprint - cached + wanted);
+  const int64_t live = std::max(in_use_.recent_peak(), footprint - cached + wanted);
+  in_use_.fade(wanted / kFade);
   const int64_t limit = std::max(kSmallFootprint, live + live / 2);
   while (footprint_.load(std::memory_order_relaxed) > limit - wanted && release_oldest() > 0) {
   }

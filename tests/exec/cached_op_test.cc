@@ -202,6 +202,23 @@ TEST_F(ManyShapes, GrowingOnesLeaveNothingSmallerBehind) {
   EXPECT_LT(in_use() - most, kLayer);
 }
 
+// The largest of a network's shapes need not come again.
+TEST_F(ManyShapes, TheArenaIsAsLargeAsThoseMetLatelyNeed) {
+  const Values expected = values_of(invoke(op_, inputs_)[0]);
+  const std::size_t one = in_use();
+  const auto meet_small_ones = [&](int first, int last) {
+    for (int i = first; i < last; ++i) call(kRows / 8 - i, false);
+  };
+  meet_small_ones(0, 6);
+  call(kRows, false);
+  meet_small_ones(6, 12);
+  EXPECT_GE(in_use(), one) << "it came between";
+  meet_small_ones(12, 24);
+  EXPECT_LT(in_use(), one - kLayer / 2);
+  inputs_[0] = all_;
+  EXPECT_EQ(values_of(invoke(op_, inputs_)[0]), expected);
+}
+
 TEST_F(ManyShapes, LieInOneArenaWhereEachCallHasAThread) {
   MX_SKIP_WHERE_OPENMP_IS_UNSEEN();  // by threads of its own a thread's call shares out its work
   call(kRows, false);

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording, gradients, and functions with gradients of their own."""
 
+import gc
 import sys
 import threading
+import weakref
+from collections import namedtuple
 
 import mxnet as mx
 import numpy as np
@@ -244,6 +247,70 @@ def test_function_with_several_inputs_and_outputs():
         z = x + 2 * y
     z.backward()
     assert (a.grad.asscalar(), b.grad.asscalar()) == (20, 60)
+
+
+class Holder(autograd.Function):
+    """Holds its results and a large array, in one of the ways in which programs do."""
+
+    def __init__(self, keep):
+        super().__init__()
+        self._keep = keep
+
+    def forward(self, x):
+        y = x * 2
+        self._keep(self, y)
+        return y
+
+    def backward(self, dy):
+        return dy * 2
+
+
+KEEPERS = [
+    lambda function, result: function.save_for_backward(result),
+    lambda function, result: setattr(function, "result", result),
+    lambda function, result: setattr(function, "results", {"y": [result]}),
+]
+
+
+@pytest.mark.parametrize("keep", KEEPERS)
+def test_a_function_that_holds_its_result_goes_with_what_was_recorded(keep, collector_off):
+    def called(backward):
+        function = Holder(keep)
+        x = leaf([1.0])
+        with autograd.record():
+            y = function(x)
+        if backward:
+            y.backward()
+            assert x.grad.asscalar() == 2
+        return weakref.ref(function), y
+
+    for backward in (False, True):
+        kept, y = called(backward)
+        assert (kept() is None) == backward  # the gradient may yet be asked for
+        del y
+        gc.collect()
+        assert kept() is None
+
+
+def test_results_of_a_function_are_what_forward_gives_in_the_same_memory():
+    class Several(autograd.Function):
+        def forward(self, x):
+            self.made = [x * 2, x]
+            return self.of(self.made)
+
+        def backward(self, *grads):
+            return grads[0]
+
+    for of in (list, tuple, namedtuple("Pair", ["double", "same"])._make):
+        function, x = Several(), leaf([3.0])
+        function.of = of
+        with autograd.record():
+            results = function(x)
+        assert type(results) is type(of([1, 2]))
+        results[0][:] = 5
+        assert function.made[0].asscalar() == 5
+        results[0].backward()
+        assert x.grad.asscalar() == 1  # the input that is a result stays what it was
 
 
 def test_a_function_is_called_once():

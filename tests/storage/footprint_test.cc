@@ -96,6 +96,24 @@ TEST(FootprintOfThreads, StaysWithinTheSameBound) {
   EXPECT_LE(memory.peak_used(), (stats.peak_in_use + slack) * 3 / 2) << "seed " << kSeed;
 }
 
+// What a program needed once is no measure for ever: sizes that are new make the bound fade.
+TEST(FootprintOfNewSizes, FollowsTheRecentPeak) {
+  FakeMemory memory;
+  Storage storage(StorageConfig(), no_gpu(memory));
+  std::vector<Block> live;
+  for (int i = 0; i < 16; ++i) live.push_back(storage.allocate(2 * kMiB, Device::cpu()));
+  for (const Block& block : live) storage.release(block);
+  const auto meet_new_sizes = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      storage.release(storage.allocate(kMiB + i * 4096, Device::cpu()));
+  };
+  meet_new_sizes(0, 8);
+  EXPECT_GE(memory.used(), 32 * kMiB) << "a few give nothing back";
+  meet_new_sizes(8, 250);
+  EXPECT_LE(memory.used(), 4 * kMiB);
+  EXPECT_EQ(storage.stats(Device::cpu()).peak_in_use, 32 * kMiB) << "what users see stays";
+}
+
 // A program that repeats itself is served from the cache alone after its first round.
 TEST(FootprintOfSteps, ThatRepeatNeedNoNewMemory) {
   FakeMemory memory;

@@ -6,9 +6,12 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+import weakref
+from functools import partial
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import ndarray, symbol
+from ..autograd import is_recording
 from ..base import MXNetError
 from ..context import _current
 from ..ndarray import NDArray
@@ -31,6 +34,34 @@ class _Own(NamedTuple):
 
 
 _data = Parameter.data
+
+
+def _show(block: weakref.ref[HybridBlock], name: str, operator: str, array: NDArray) -> None:
+    """Shows a value to a block's hook."""
+    owner = block()
+    if owner is not None:
+        owner._op_hooks[-1][0](name, operator, array)
+
+
+# No methods: subclasses of users have names of their own.
+
+
+def _hand_over_hook(block: HybridBlock, cached: CachedGraph) -> None:
+    """What is called by the library, which owns it where Python's collector does not look: it must not hold the block, as hooks
+    often do."""
+    cached.direct = False
+    cached.op._register_op_hook(partial(_show, weakref.ref(block)), block._op_hooks[-1][1])
+
+
+def _run(block: HybridBlock, cached: CachedGraph, arrays: List[NDArray]) -> Any:
+    if not block._op_hooks or not is_recording():
+        return cached.op(*arrays)
+    # Gradients of this call are shown when the block is gone, too: until then what is recorded holds the hook itself.
+    cached.op._register_op_hook(*block._op_hooks[-1])
+    try:
+        return cached.op(*arrays)
+    finally:
+        _hand_over_hook(block, cached)
 
 
 class HybridBlock(Block):
@@ -74,7 +105,7 @@ class HybridBlock(Block):
         """callback(name, operator, array) sees outputs, or all arrays, of the graph's operators."""
         self._op_hooks.append((callback, monitor_all))
         if self._cached is not None:
-            self._cached.op._register_op_hook(callback, monitor_all)
+            _hand_over_hook(self, self._cached)
         super().register_op_hook(callback, monitor_all)
 
     def cast(self, dtype: Any) -> None:
@@ -168,8 +199,8 @@ class HybridBlock(Block):
             graph = graph.optimized(self, backend, options, args)
             self._graph = graph
         self._cached = build_cached_graph(self, graph, self._flags)
-        for callback, monitor_all in self._op_hooks:
-            self._cached.op._register_op_hook(callback, monitor_all)
+        if self._op_hooks:
+            _hand_over_hook(self, self._cached)
         return self._cached
 
     def infer_shape(self, *args: Any) -> None:
@@ -245,7 +276,7 @@ class HybridBlock(Block):
             for parameter in cached.parameters:
                 parameter._finish_deferred_init()
             arrays = cached.gather(inputs)
-        outputs = cached.op(*arrays)
+        outputs = _run(self, cached, arrays)
         return regroup([outputs] if isinstance(outputs, NDArray) else list(outputs), cached.out_format)
 
     def forward(self, x: Any, *args: Any) -> Any:

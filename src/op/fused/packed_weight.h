@@ -33,9 +33,14 @@ PackedForm packed_form(PackedBy by, const PackedForm& lies, const PackedForm& ot
 
 // Thread-safe. Threads that need the same weights at the same time wait for the one that packs;
 // callers with different arrays take turns at the price of packing. All plans of a network,
-// whatever the shapes of its data, hold one copy of what they pack alike.
+// whatever the shapes of its data, hold one copy of what they pack alike. What only plans hold that
+// have not run since several others met the weight is given up, and packed again where one of them
+// does run.
 class WeightKeeper {
  public:
+  // Plans that meet a weight before a form that none of those around has run with goes.
+  static constexpr uint64_t kPlansRemembered = 8;
+
   WeightKeeper() = default;
   explicit WeightKeeper(PackedForm form) : form_(std::move(form)) {}
 
@@ -53,13 +58,15 @@ class WeightKeeper {
   struct Source;
   struct Kept;
   struct BesideWeight;
-  std::shared_ptr<const Kept> kept_or_packed(const KernelContext& context,
-                                             std::span<const InputOrigin> origins,
-                                             std::span<const int> inputs, const Pack& pack) const;
+  std::shared_ptr<const PackedWeight> shared_or_packed(const KernelContext& context,
+                                                       std::span<const InputOrigin> origins,
+                                                       std::span<const int> inputs,
+                                                       const Pack& pack) MX_REQUIRES(mutex_);
 
   const PackedForm form_;
   Mutex mutex_;
   std::shared_ptr<const Kept> kept_ MX_GUARDED_BY(mutex_);
+  bool has_met_ MX_GUARDED_BY(mutex_) = false;  // a weight
 };
 
 }  // namespace mxnet

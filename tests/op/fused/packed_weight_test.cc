@@ -10,6 +10,7 @@
 #include <barrier>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "ndarray/made_of_values.h"
 
@@ -49,10 +50,11 @@ class Caller {
   }
   void computed_in_each_run() { origin_.array = nullptr; }
 
-  std::shared_ptr<const PackedWeight> get() {
+  std::shared_ptr<const PackedWeight> get() { return get_by(*keeper_); }
+  std::shared_ptr<const PackedWeight> get_by(WeightKeeper& keeper) {
     const Tensor tensor{weights_.data(), &shape_, DType::kFloat32};
     const KernelContext context({&tensor, 1}, {}, Device::cpu(), nullptr, false, resources_);
-    return keeper_->get(context, {&origin_, 1}, 0, [&] { return pack(); });
+    return keeper.get(context, {&origin_, 1}, 0, [&] { return pack(); });
   }
   int packed() const { return packed_; }
   // All numbers of `weight` are those of this caller.
@@ -178,6 +180,52 @@ TEST(WeightKeeper, WhatIsPackedEndsWithTheLastKeeper) {
   caller.use(third);
   EXPECT_TRUE(caller.owns(*caller.get()));
   EXPECT_EQ(caller.packed(), 2);
+}
+
+// What shapes that do not come any more wanted of the weight.
+TEST(WeightKeeper, AFormGoesWhenSeveralPlansHaveMetTheWeightAndNoneRanWithIt) {
+  const PackedForm large = packed_form(PackedBy::kWinograd, {4}, {}),
+                   small = packed_form(PackedBy::kWinograd, {2}, {});
+  for (const bool runs_between : {false, true}) {
+    WeightKeeper first(large), alike(large);
+    Caller caller(first, 1);
+    std::weak_ptr<const PackedWeight> packed = caller.get();
+    caller.use(alike);
+    caller.get();
+    std::vector<std::unique_ptr<WeightKeeper>> others;
+    for (uint64_t i = 0; i <= WeightKeeper::kPlansRemembered; ++i) {
+      EXPECT_FALSE(packed.expired()) << i;
+      if (runs_between && i == 4) caller.get_by(first);
+      others.push_back(std::make_unique<WeightKeeper>(small));
+      caller.use(*others.back());
+      caller.get();
+    }
+    EXPECT_EQ(packed.expired(), !runs_between);
+    // Whose plan comes again packs for all.
+    caller.use(first);
+    const auto again = caller.get();
+    EXPECT_TRUE(caller.owns(*again));
+    caller.use(alike);
+    EXPECT_EQ(caller.get(), again);
+    EXPECT_EQ(caller.packed(), runs_between ? 2 : 3);
+  }
+}
+
+TEST(WeightKeeper, ThreadsRunWithAFormThatGoesMeanwhile) {
+  constexpr int kRounds = 50;
+  const PackedForm large = packed_form(PackedBy::kWinograd, {4}, {}),
+                   small = packed_form(PackedBy::kWinograd, {2}, {});
+  WeightKeeper keeper(large);
+  Caller caller(keeper, 1);
+  std::array<int, kThreads> wrong{};
+  in_threads([&](int t) {
+    for (int i = 0; i < kRounds; ++i) {
+      WeightKeeper another(t % 2 == 0 ? large : small);
+      WeightKeeper& used = i % 20 == 0 ? keeper : another;
+      wrong[static_cast<std::size_t>(t)] += !caller.owns(*caller.get_by(used));
+    }
+  });
+  EXPECT_EQ(wrong, (std::array<int, kThreads>{}));
 }
 
 // Their bytes cannot be told to be alike.

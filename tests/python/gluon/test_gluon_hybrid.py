@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hybridized blocks: the same numbers as without, inputs of any structure, threads."""
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -268,6 +270,37 @@ def test_op_hooks_see_what_operators_compute():
     del net  # what has been recorded can be differentiated all the same
     out.backward()
     assert seen[1:] == [("d_fwd_backward_1", "_backward_FullyConnected"), ("d_fwd_backward_2", "_backward_FullyConnected")]
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_block_and_the_hook_that_holds_it_are_collected(recorded):
+    def hooked():
+        net = nn.Dense(2, in_units=2)
+        net.initialize()
+        net.hybridize()
+        seen = []
+        net.register_op_hook(lambda name, operator, array: seen.append((net.name, operator)))
+        with mx.autograd.record(recorded) if recorded else mx.autograd.pause():
+            out = net(mx.nd.ones((1, 2)))
+        if recorded:
+            out.backward()
+        assert len(seen) == (3 if recorded else 1)
+        return weakref.ref(net)
+
+    kept = hooked()
+    gc.collect()
+    assert kept() is None
+
+
+def test_op_hooks_of_a_normalisation_by_itself():
+    net = nn.BatchNorm(in_channels=2, prefix="n_")
+    net.initialize()
+    net.hybridize(inline_limit=0)
+    seen = []
+    net.register_op_hook(lambda name, operator, array: seen.append(name))
+    x = mx.nd.array([[0.0, 1.0], [2.0, 3.0]])
+    np.testing.assert_allclose(net(x).asnumpy(), x.asnumpy(), rtol=1e-4)
+    assert "n_fwd_output" in seen
 
 
 class _Two(gluon.HybridBlock):
