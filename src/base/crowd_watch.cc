@@ -5,6 +5,8 @@
 #include "base/crowd_watch.h"
 
 #include <fcntl.h>
+#include <omp.h>
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,8 +16,12 @@
 #include <charconv>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "base/cpu_info.h"
+#include "base/fork_order.h"
+#include "base/leaked.h"
+#include "base/of_thread.h"
 #include "base/omp.h"
 #include "base/tick_counter.h"
 #include "base/worker_thread.h"
@@ -30,6 +36,9 @@ constexpr double kAllOfTheCores = 0.85;
 // Seconds that a crowd lasts at least. Who comes back sooner than that many times as long after it
 // has been there all the time.
 constexpr double kShortest = 0.1, kLongest = 2, kSoon = 2;
+// Seconds after which a thread that was in a crowd and has not looked again does not count: longer
+// than any but the slowest operations.
+constexpr double kForgotten = 0.5;
 
 // What a region does in which nothing is to be done: without anything it would not begin. Not of
 // the thread that begins it, since the thread sanitizer does not see that its members wait for it.
@@ -81,26 +90,57 @@ void IdlePool::hold(int threads) {
   end_.wait();
 }
 
-CrowdWatch::CrowdWatch() : cpus_(static_cast<int>(allowed_cpus().size())) {
-  delay_file_ = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  last_ticks_ = ticks();
-  if (!read(&last_)) cpus_ = 0;
+void SharedIdlePool::ask(const void* who, int threads, double now) {
+  std::unique_ptr<IdlePool> ended;  // its threads are waited for without the lock
+  const MutexLock lock(mutex_);
+  if (threads == 0) {
+    if (who == last_ || now > until_) ended = std::move(pool_);
+    return;
+  }
+  last_ = who;
+  until_ = now + kForgotten;
+  if (pool_ != nullptr) return;
+  try {
+    pool_ = std::make_unique<IdlePool>(threads);
+  } catch (const std::system_error&) {  // no more threads: who asks again tries again
+  }
 }
 
-CrowdWatch::~CrowdWatch() {
-  if (delay_file_ >= 0) ::close(delay_file_);
+bool SharedIdlePool::is_there() {
+  const MutexLock lock(mutex_);
+  return pool_ != nullptr;
 }
 
-uint64_t CrowdWatch::ticks() {
-  static const bool counts = tick_counter_is_clock();
-  if (counts) return read_tick_counter();
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+void SharedIdlePool::hold_for_fork() {
+  mutex_.lock();
+  pool_.reset();
 }
 
-// The file holds nanoseconds on a core, nanoseconds of waiting for one, and how often.
-bool CrowdWatch::read(CpuUse* use) const {
+namespace {
+
+SharedIdlePool& shared_pool() {
+  static Leaked<SharedIdlePool> pool;
+  return *pool;
+}
+
+// The pool's thread may be waiting for a lock of base/omp.cc, so this one is held before that.
+[[gnu::constructor(kForkOrderProfiler)]] void register_handlers() {
+  static_cast<void>(shared_pool());
+  static_cast<void>(
+      ::pthread_atfork([]() MX_NO_THREAD_SAFETY_ANALYSIS { shared_pool().hold_for_fork(); },
+                       []() MX_NO_THREAD_SAFETY_ANALYSIS { shared_pool().go_on(); },
+                       []() MX_NO_THREAD_SAFETY_ANALYSIS { shared_pool().go_on(); }));
+}
+
+// What has passed since thread and process began; false if the system does not tell. Opened anew
+// each time: the child of a fork would read its parent's, and a program may close what it has not
+// opened. The file holds nanoseconds on a core, nanoseconds of waiting for one, and how often.
+bool read_use(CpuUse* use) {
+  const int file = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
   std::array<char, 100> text{};
-  const ssize_t size = ::pread(delay_file_, text.data(), text.size(), 0);
+  const ssize_t size = ::read(file, text.data(), text.size());
+  ::close(file);
   if (size <= 0) return false;
   const char* const end = text.data() + size;
   uint64_t running = 0, waiting = 0;
@@ -113,23 +153,40 @@ bool CrowdWatch::read(CpuUse* use) const {
   return true;
 }
 
+}  // namespace
+
+CrowdWatch::CrowdWatch() : cpus_(static_cast<int>(allowed_cpus().size())) {
+  last_ticks_ = ticks();
+  if (cpus_ == 1 || !read_use(&last_)) cpus_ = 0;
+}
+
+CrowdWatch::~CrowdWatch() {
+  if (stocks_ > 0) shared_pool().ask(this, 0, seconds_of(CLOCK_MONOTONIC));
+}
+
+uint64_t CrowdWatch::ticks() {
+  static const bool counts = tick_counter_is_clock();
+  if (counts) return read_tick_counter();
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
 void CrowdWatch::take_stock() {
+  ++stocks_;
   last_ticks_ = ticks();
   CpuUse now;
-  if (!read(&now)) return;
+  if (!read_use(&now)) return;
   const CpuUse use{.wall = now.wall - last_.wall,
                    .process = now.process - last_.process,
                    .delay = now.delay - last_.delay};
   last_ = now;
-  const int threads = idle_pool_threads(omp_threads(), cpus_);
+  // Of one who begins none wider than himself, whatever he waits for, none.
+  const int threads = idle_pool_threads(omp_get_max_threads(), cpus_);
   const bool crowded = threads != 0 && crowd_.after(use, cpus_);
-  if (crowded == (idle_pool_ != nullptr)) return;
-  idle_pool_.reset();
-  if (!crowded) return;
-  try {
-    idle_pool_ = std::make_unique<IdlePool>(threads);
-  } catch (const std::system_error&) {  // no more threads: the next look tries again
-  }
+  shared_pool().ask(this, crowded ? threads : 0, now.wall);
+}
+
+void look_for_crowd() {
+  if (omp_in_parallel() == 0) of_thread<CrowdWatch>().look();
 }
 
 }  // namespace mxnet

@@ -10,6 +10,8 @@
 #include <memory>
 #include <thread>
 
+#include "base/lock.h"
+
 namespace mxnet {
 
 // A thread's last stretch of time, in seconds.
@@ -53,6 +55,26 @@ class IdlePool {
   std::thread thread_;
 };
 
+// The one of a process, as long as one of its threads says that it is in a crowd. Thread-safe.
+class SharedIdlePool {
+ public:
+  // By `who`, at `now` seconds: the pool that it asks for has so many threads; 0 = it needs none.
+  // Who has asked and says no more, since it begins no more regions, is forgotten after a moment.
+  void ask(const void* who, int threads, double now);
+  bool is_there();
+
+  // Around a fork, whose child has none of its threads: the runtime would count them there for
+  // ever.
+  void hold_for_fork() MX_ACQUIRE(mutex_);
+  void go_on() MX_RELEASE(mutex_) { mutex_.unlock(); }
+
+ private:
+  Mutex mutex_;
+  std::unique_ptr<IdlePool> pool_ MX_GUARDED_BY(mutex_);
+  const void* last_ MX_GUARDED_BY(mutex_) = nullptr;  // who has asked last,
+  double until_ MX_GUARDED_BY(mutex_) = 0;            // and how long that counts
+};
+
 // For a thread that begins regions; used by it alone. While the machine is crowded its threads, and
 // those of all regions of the process, sleep as soon as they have nothing to do.
 class CrowdWatch {
@@ -62,25 +84,27 @@ class CrowdWatch {
   CrowdWatch(const CrowdWatch&) = delete;
   CrowdWatch& operator=(const CrowdWatch&) = delete;
 
-  // Between two operations: reads a counter, and every 30 ms or so takes stock.
+  // Before a region: reads a counter, and every 30 ms or so takes stock.
   void look() {
     if (cpus_ != 0 && ticks() - last_ticks_ >= kTicks) take_stock();
   }
+  // How often it has.
+  int stocks() const { return stocks_; }
 
  private:
   static constexpr uint64_t kTicks = uint64_t{1} << 26;
 
   static uint64_t ticks();
   void take_stock();
-  // What has passed since the thread began; false if the system does not tell.
-  bool read(CpuUse* use) const;
 
   int cpus_;  // 0 = nothing to watch
-  int delay_file_ = -1;
+  int stocks_ = 0;
   uint64_t last_ticks_ = 0;
   CpuUse last_;
   Crowd crowd_;
-  std::unique_ptr<IdlePool> idle_pool_;  // while it is crowded
 };
+
+// The calling thread's look, before a region that it begins; within a region nothing.
+void look_for_crowd();
 
 }  // namespace mxnet

@@ -22,6 +22,7 @@
 
 #include "base/cgroup.h"
 #include "base/cpu_info.h"
+#include "base/crowd_watch.h"
 #include "base/error.h"
 #include "base/fork_order.h"
 #include "base/kmp_affinity.h"
@@ -318,7 +319,10 @@ void follow(bool with_pool) {
 
 void follow_omp_width() { follow(false); }
 
-void hold_omp_pool() { follow(true); }
+void hold_omp_pool() {
+  follow(true);
+  look_for_crowd();  // of those who begin regions nobody looks elsewhere
+}
 
 void release_omp_pool() noexcept {
   // The members of a new pool would all inherit the place of the thread that begins it.

@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "base/cpu_relax.h"
-#include "base/crowd_watch.h"
 #include "base/omp.h"
 #include "base/worker_thread.h"
 #include "engine/dependency_engine.h"
@@ -54,10 +53,8 @@ void WorkerPool::work() {
   pthread_setname_np(pthread_self(), name_.c_str());
   StreamSet streams(priority_);
   Frame frame(engine_, this, &streams);
-  CrowdWatch crowd;
   busy_.fetch_add(1, std::memory_order_relaxed);  // see take_to_help
   while (Operation* operation = next(frame)) {
-    crowd.look();
     sync_omp_thread();  // one comparison, unless somebody changed the number of threads
     engine_.run_from_queue(operation, frame);
   }

@@ -102,6 +102,53 @@ TEST(Crowd, LastsLongerEachTimeThatItEndsTooEarly) {
   EXPECT_LT(seconds_until_calm(crowd), 0.2);
 }
 
+// Whoever asks, there is one pool, until the last of them needs none.
+TEST(SharedIdlePool, IsThereWhileOneAsksForIt) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  SharedIdlePool pool;
+  const int first = 0, second = 0;
+  EXPECT_FALSE(pool.is_there());
+  pool.ask(&first, 0, 0);
+  EXPECT_FALSE(pool.is_there());
+  pool.ask(&first, 2, 1);
+  EXPECT_TRUE(pool.is_there());
+  pool.ask(&second, 2, 1.1);
+  pool.ask(&first, 0, 1.2);
+  EXPECT_TRUE(pool.is_there()) << "the other still needs it";
+  pool.ask(&second, 0, 1.3);
+  EXPECT_FALSE(pool.is_there());
+}
+
+// A thread that waits for workers from now on begins no regions, and looks no more.
+TEST(SharedIdlePool, DoesNotOutliveWhoHasGoneSilentByLong) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  SharedIdlePool pool;
+  const int silent = 0, other = 0;
+  pool.ask(&silent, 2, 1);
+  pool.ask(&other, 0, 1.1);
+  EXPECT_TRUE(pool.is_there()) << "perhaps within a long operation";
+  pool.ask(&other, 0, 2);
+  EXPECT_FALSE(pool.is_there());
+}
+
+TEST(SharedIdlePoolDeathTest, IsNotThereInForkedChildrenAndComesBack) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        SharedIdlePool pool;
+        pool.ask(&pool, 2, 1);
+        pool.hold_for_fork();
+        const int threads = threads_of_this_process();
+        pool.go_on();
+        bool right = !pool.is_there() && threads == 1;
+        pool.ask(&pool, 2, 1);
+        right = pool.is_there() && right;
+        ::_exit(right ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 // Of this thread: how long it has had a processor, and how often it has waited for anything.
 struct Spent {
   Spent() {
@@ -117,7 +164,7 @@ struct Spent {
   long waits;
 };
 
-// Workers look before each operation: most looks ask the system nothing, and none waits for it.
+// Before each region: most looks ask the system nothing, and none waits for it.
 TEST(CrowdWatch, LooksCostNextToNothingWhateverTheMachineDoes) {
   CrowdWatch watch;
   int looks = 0;

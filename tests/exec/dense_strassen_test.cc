@@ -71,7 +71,7 @@ TEST_F(DenseStrassen, WhatFollowsALayerIsComputedWithIt) {
 }
 
 TEST_F(DenseStrassen, ChangedWeightsAreSeenAtTheNextRun) {
-  Network net({128, kUnits});
+  Network net({256, kUnits});
   Executor executor = net.bind(graph_of({dense(net, "a", net.data())}));
   executor.forward(false);
   NDArray& weight = net.array("a_weight");
@@ -83,7 +83,7 @@ TEST_F(DenseStrassen, ChangedWeightsAreSeenAtTheNextRun) {
 
 TEST_F(DenseStrassen, WhatIsNotFiniteStaysInItsRow) {
   for (const float value : {NAN, INFINITY}) {
-    Network net({128, kUnits});
+    Network net({256, kUnits});
     net.array("data").data_as<float>()[5 * kUnits + 3] = value;
     const Values got = run(net, dense(net, "a", net.data()));
     for (std::size_t i = 0; i < got.size(); ++i)
@@ -92,26 +92,26 @@ TEST_F(DenseStrassen, WhatIsNotFiniteStaysInItsRow) {
 }
 
 TEST_F(DenseStrassen, LargeNumbersDoNotHideSmallOnes) {
-  Network net({128, kUnits});
+  Network net({256, kUnits});
   const Value output = dense(net, "a", net.data());
   auto *x = net.array("data").data_as<float>(), *w = net.array("a_weight").data_as<float>();
-  for (int64_t i = 0; i < 128; ++i) x[i * kUnits + 9] = 1e6F;
+  for (int64_t i = 0; i < 256; ++i) x[i * kUnits + 9] = 1e6F;
   for (int64_t i = 0; i < kUnits; ++i) w[i * kUnits + 9] = 1e-6F;
   EXPECT_EQ(run(net, output), run_plainly(net, output));
 }
 
 TEST_F(DenseStrassen, LargeRowsDoNotHideSmallOnes) {
-  Network net({128, kUnits});
+  Network net({256, kUnits});
   const Value output = dense(net, "a", net.data());
   auto* x = net.array("data").data_as<float>();
-  for (int64_t row = 0; row < 128; row += 8) {  // all that are looked at for their products
+  for (int64_t row = 0; row < 256; row += 8) {  // all that are looked at for their products
     for (int64_t i = 0; i < kUnits; ++i) x[row * kUnits + i] *= 1e6F;
   }
   EXPECT_EQ(run(net, output), run_plainly(net, output));
 }
 
 TEST_F(DenseStrassen, ThreadsOfFewRowsMultiplyPlainly) {
-  Network few({96, kUnits}), more({128, kUnits});
+  Network few({192, kUnits}), more({256, kUnits});
   const Value a = dense(few, "a", few.data()), b = dense(more, "a", more.data());
   EXPECT_EQ(run(few, a), run_plainly(few, a));
   EXPECT_NE(run(more, b), run_plainly(more, b));

@@ -67,10 +67,11 @@ struct Shares {
   Shares(int64_t rows, int count)
       : groups(rows / fast::kRowsTogether), left(rows % fast::kRowsTogether), threads(count) {}
   int64_t first_group(int64_t thread) const { return groups * thread / threads; }
-  // Where a thread has few rows, reading the sums takes as long as multiplying, the more so the
-  // more threads read them; and one that has more rows than others loses what is saved.
+  // Where a thread has few rows, it waits for the sums rather than multiplies, the longer the
+  // farther memory is; and one that has more rows than others loses what is saved.
   bool gain() const {
-    const int64_t least = threads <= 2 ? 2 : 4, most = (groups + threads - 1) / threads;
+    constexpr int64_t least = 4;
+    const int64_t most = (groups + threads - 1) / threads;
     return groups / threads >= least && 8 * most * threads <= 9 * groups;
   }
 };

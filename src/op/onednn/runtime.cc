@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/config.h"
+#include "base/crowd_watch.h"
 #include "base/error.h"
 #include "base/leaked.h"
 #include "base/of_thread.h"
@@ -116,6 +117,7 @@ void execute(const dnnl::primitive& primitive,
 }
 
 void execute(const dnnl::primitive& primitive, std::span<const dnnl_exec_arg_t> arguments) {
+  look_for_crowd();  // its regions are not ours
   const dnnl_status_t status = dnnl_primitive_execute(
       primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data());
   if (status == dnnl_out_of_memory)

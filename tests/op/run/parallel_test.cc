@@ -7,16 +7,22 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/config_process.h"
 #include "base/config_table.h"
+#include "base/cpu_info.h"
+#include "base/crowd_watch.h"
+#include "base/of_thread.h"
 #include "op/sorting/vector_sort.h"
+#include "openmp_under_tsan.h"
 
 namespace mxnet {
 namespace {
@@ -53,6 +59,25 @@ TEST(Parallel, TuningMayBeLimitedToSomeTypes) {
   const DTypeSet some = tuned_types("float16,int32");
   EXPECT_TRUE(some.contains(DType::kFloat16) && some.contains(DType::kInt32));
   EXPECT_FALSE(some.contains(DType::kFloat32));
+}
+
+// Whoever begins regions looks whether other programs need the cores: a thread of the program, too,
+// and within one operation.
+TEST(Parallel, AThreadThatBeginsRegionsTakesStockFromTimeToTime) {
+  MX_SKIP_WHERE_OPENMP_IS_UNSEEN();
+  if (allowed_cpus().size() == 1) GTEST_SKIP() << "nobody is waited for";
+  int stocks = 0;
+  std::thread([&stocks] {
+    omp_set_num_threads(2);
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::atomic<int64_t> items{0};
+    do {
+      parallel_for(
+          2, 1e6, [&](int64_t first, int64_t end) { items += end - first; }, 1);
+      stocks = of_thread<CrowdWatch>().stocks();
+    } while (stocks < 2 && std::chrono::steady_clock::now() < last);
+  }).join();
+  EXPECT_GE(stocks, 2);
 }
 
 TEST(ParallelDeathTest, WithoutTuningTheNumberOfElementsDecides) {
