@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -21,10 +22,15 @@
 namespace mxnet::profiler {
 
 TraceFile::TraceFile(std::string path, std::string head)
-    : path_(std::move(path)),
-      shown_path_(destination_of(path_).path),
-      hidden_path_(name_beside(shown_path_, fmt::format(".{}.part", ::getpid()))),
-      head_(std::move(head)) {}
+    : path_(std::move(path)), head_(std::move(head)) {}
+
+void TraceFile::settle_paths() {
+  std::error_code failed;  // a working directory that is gone: the path as it was given
+  const auto whole = std::filesystem::absolute(path_, failed);
+  whole_path_ = failed ? path_ : whole.string();
+  shown_path_ = destination_of(whole_path_).path;
+  hidden_path_ = name_beside(shown_path_, fmt::format(".{}.part", ::getpid()));
+}
 
 TraceFile::~TraceFile() {
   if (hidden_.descriptor >= 0) ::unlink(hidden_path_.c_str());
@@ -48,8 +54,8 @@ void TraceFile::fail(const char* what, const std::string& path) const {
 }
 
 bool TraceFile::pass_on(std::string_view text, std::string_view tail) {
-  if (destination_of(path_).replaceable) return false;
-  const int out = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (destination_of(whole_path_).replaceable) return false;
+  const int out = ::open(whole_path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (out < 0) fail("open", path_);
   int error = 0;
   for (std::string_view part : {std::string_view(head_), text, tail}) {
@@ -69,6 +75,7 @@ bool TraceFile::pass_on(std::string_view text, std::string_view tail) {
 }
 
 void TraceFile::append(std::string_view text, std::string_view tail) {
+  if (whole_path_.empty()) settle_paths();
   if (pass_on(text, tail)) return;
   if (hidden_.descriptor < 0) open_hidden();
   catch_up();

@@ -46,7 +46,11 @@ class TraceFile {
   void swap_names();
   static void close(File& file) noexcept;
 
-  const std::string path_, shown_path_, hidden_path_, head_;  // shown: behind links
+  void settle_paths();
+
+  const std::string path_, head_;
+  // As of the first append, and absolute: a program may change its working directory later.
+  std::string whole_path_, shown_path_, hidden_path_;  // shown: behind links
   File shown_, hidden_;
 };
 

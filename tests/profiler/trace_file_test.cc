@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
 #include "base/error.h"
@@ -92,6 +93,22 @@ TEST(TraceFile, TheHiddenFileGoesAtTheEnd) {
   }
   EXPECT_FALSE(exists(hidden(temporary.path)));
   EXPECT_EQ(content(temporary.path), "[0,1,1,1]\n");
+}
+
+TEST(TraceFile, AProgramMayChangeItsWorkingDirectory) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  TemporaryFile temporary;
+  const std::filesystem::path whole = temporary.path;
+  std::filesystem::current_path(whole.parent_path());
+  {
+    TraceFile file(whole.filename(), kHead);
+    file.append(",1", kTail);
+    std::filesystem::current_path("/");
+    for (int i = 2; i < 5; ++i) file.append("," + std::to_string(i), kTail);
+  }
+  std::filesystem::current_path(before);
+  EXPECT_EQ(content(whole), "[0,1,2,3,4]\n");
+  EXPECT_FALSE(exists(hidden(whole)));
 }
 
 TEST(TraceFile, AnAbandonedOneTouchesNothing) {

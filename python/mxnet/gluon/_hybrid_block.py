@@ -196,6 +196,7 @@ class HybridBlock(Block):
         graph = self._traced(*args)
         backend, options = self._backend
         if backend is not None:
+            self._finish_deferred(graph, *args)  # a backend is told shapes and values of the parameters
             graph = graph.optimized(self, backend, options, args)
             self._graph = graph
         self._cached = build_cached_graph(self, graph, self._flags)
@@ -233,6 +234,14 @@ class HybridBlock(Block):
                 f"{self.name}: the shapes of parameters could not be found from the inputs, and the deferred "
                 f"initialization needs them: {error}"
             ) from error
+
+    def _finish_deferred(self, graph: Graph, *args: Any) -> None:
+        params = self.collect_params()
+        deferred = [params[name] for name in graph.output.list_inputs() if name in params and params[name]._deferred_init]
+        if deferred:
+            self._deferred_infer_shape(*args)
+            for parameter in deferred:
+                parameter._finish_deferred_init()
 
     # --- Files
 

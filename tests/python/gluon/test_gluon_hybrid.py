@@ -380,6 +380,22 @@ def test_backend_partitions_the_graph():
     np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("partition", [
+    lambda net, x: net.optimize_for(x, backend="MKLDNN"),
+    lambda net, x: net.hybridize(backend="MKLDNN"),
+])
+def test_backend_partitions_a_net_whose_shapes_wait_for_the_first_call(partition):
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Conv2D(4, 3), mx.gluon.nn.BatchNorm(), mx.gluon.nn.Dense(2))
+    net.initialize()
+    x = mx.nd.random.uniform(shape=(2, 3, 8, 8))
+    partition(net, x)
+    found = net(x).asnumpy()
+    assert net[0].weight.shape == (4, 3, 3, 3)
+    net.hybridize(False)
+    np.testing.assert_allclose(found, net(x).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_threads_share_a_net():
     net = small_net()
     net.hybridize(static_alloc=True)
