@@ -14,6 +14,7 @@
 #include "op/products/integer_products.h"
 #include "op/products/matrix_vector.h"
 #include "op/products/packed_gemm.h"
+#include "op/products/row_dots.h"
 #include "op/products/small_products.h"
 #include "op/products/unpacked_gemm.h"
 #include "op/run/moved_bytes.h"
@@ -261,6 +262,26 @@ void multiply_by_rows(const Products<T>& p, int64_t first, int64_t last) {
   }
 }
 
+// Many sums of two rows each, whose numbers lie together. Whether they were made.
+template <class T>
+[[gnu::noinline]] bool made_of_row_dots(const Products<T>& p) {
+  if (p.m != 1 || p.n != 1 || p.count() == 1 || p.k < 1 || p.k > kLongestDot) return false;
+  if ((p.transpose_a && p.lda != 1) || (!p.transpose_b && p.ldb != 1)) return false;
+  const auto loop = row_dots_loop<T>();
+  if (loop == nullptr || p.alpha == 0 || p.beta != 0) return false;
+  const double cost = cost_of_moving(static_cast<double>(2 * p.k + 1) * sizeof(T));
+  parallel_for(p.count(), cost, [&](int64_t first, int64_t last) {
+    for (int64_t end; first < last; first = end) {
+      const int64_t start = first / p.series * p.series;
+      end = std::min(last, start + p.series);
+      loop(
+          {p.k, p.a_of(start), p.step_a, p.b_of(start), p.step_b, p.c_of(start), p.step_c, p.alpha},
+          first - start, end - start);
+    }
+  });
+  return true;
+}
+
 // The block of `rows` x `columns` of product i that begins at (row, column).
 template <class T>
 void block(const Products<T>& p, int64_t i, int64_t row, int64_t rows, int64_t column,
@@ -329,6 +350,7 @@ void multiply_all(const Products<T>& p) {
     cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
   }
   if constexpr (std::is_floating_point_v<T>) {
+    if (made_of_row_dots(p)) return;
     if (is_by_rows(p)) {
       const int64_t bytes = (p.m * p.k + p.k * p.n + p.m * p.n) * static_cast<int64_t>(sizeof(T));
       return parallel_for(batch, std::max(cost, cost_of_moving(static_cast<double>(bytes))),

@@ -9,6 +9,7 @@
 #include "op/loops/broadcast_plan.h"
 #include "op/moving/past_caches.h"
 #include "op/rows/byte_table.h"
+#include "op/rows/column_loops.h"
 #include "op/rows/half_loops.h"
 #include "op/rows/short_rows.h"
 #include "op/run/dispatch.h"
@@ -174,6 +175,29 @@ double cost_of(BinaryRow row, DType dtype) {
   return {along(a), along(b)};
 }
 
+// A matrix and a column where that has loops of its own: whether the call was one.
+template <class T>
+[[gnu::noinline]] bool run_column(BinaryRow row, const BroadcastPlan& plan, const T* a, const T* b,
+                                  T* y, double cost) {
+  const int64_t n = plan.row_length(), bytes = plan.rows() * n * static_cast<int64_t>(sizeof(T));
+  if (plan.inner() == BroadcastPlan::Inner::kArrays || !plan.uniform() || n > kLongestColumnRow ||
+      (n >= kShortRow && bytes >= kPastCaches))
+    return false;
+  const bool left = plan.inner() == BroadcastPlan::Inner::kLeftScalar;
+  const auto loop = column_loop<T>(row, left, n);
+  if (loop == nullptr) return false;
+  const BroadcastPlan::Dim& along = plan.along_rows();
+  const int64_t step = left ? along.step_b : along.step_a, one = left ? along.step_a : along.step_b;
+  parallel_for(
+      plan.rows(), static_cast<double>(n) * cost,
+      [&](int64_t first, int64_t last) {
+        loop((left ? b : a) + first * step, step, (left ? a : b) + first * one, one, y + first * n,
+             last - first, n);
+      },
+      1);
+  return true;
+}
+
 // by_scalar: b is one, which of two arrays of one element the plan does not see; the loop of its
 // own that it may have gives the digits that it gives among many elements.
 template <class T, class Out>
@@ -204,6 +228,9 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
                     });
     });
     return;
+  }
+  if constexpr (std::is_floating_point_v<T> && std::is_same_v<T, Out>) {
+    if (run_column(row, plan, pa, pb, py, cost)) return;
   }
   const int64_t bytes = out.size() * static_cast<int64_t>(sizeof(Out));
   if (n < short_row<T>(plan, loop.converts(), light, bytes)) {
