@@ -10,6 +10,7 @@
 #include "op/matrix/contract_gpu.h"
 #include "op/matrix/strided.h"
 #include "op/products/products.h"
+#include "op/rows/binary_kernel.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 
@@ -157,6 +158,36 @@ void multiply_elements(Dims dims, const Labels& labels, const View<C>& a, const 
   }
 }
 
+// c = sum(a b) of floats that lie alike in a and b, whose innermost label is kept: products in
+// order, which then are summed. As matrices, of one row and one column each, both would be turned
+// first. Whether it was made.
+template <class C>
+bool multiply_then_sum(Dims dims, const View<C>& a, const View<C>& b, C* c, const Strides& to,
+                       KernelContext& context) {
+  if constexpr (std::is_floating_point_v<C>) {
+    const Labels labels = labels_of_dense(dims, a.strides);
+    if (labels.empty() || to[labels.back()] == 0) return false;
+    Labels kept;
+    for (std::size_t l = 0; l < dims.size(); ++l)
+      if (dims[l] != 1 && a.strides[l] != b.strides[l]) return false;
+    for (std::size_t l : labels)
+      if (to[l] != 0) kept.push_back(l);
+    const Shape shape{product(dims, labels)};
+    constexpr DType kType = dtype_of<C>;
+    C* const products = context.workspace_of<C>(shape[0]);
+    run_binary(BinaryRow::multiply, {const_cast<C*>(a.data), &shape, kType},
+               {const_cast<C*>(b.data), &shape, kType}, {products, &shape, kType}, context);
+    const Strides packed = packed_strides(dims, {&kept});
+    const bool in_order =
+        std::all_of(kept.begin(), kept.end(), [&](std::size_t l) { return packed[l] == to[l]; });
+    C* const sums = in_order ? c : context.workspace_of<C>(product(dims, kept));
+    sum_dense(dims, labels, kept, kType, products, sums);
+    if (!in_order) copy_labels(dims, packed, to, sums, c, sizeof(C));
+    return true;
+  }
+  return false;
+}
+
 // c (strides `to`, everything it reaches) = alpha * sum(a b) + beta * c. `to` forms matrices with
 // columns in steps of one: the caller has asked for that.
 template <class C>
@@ -170,6 +201,9 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   auto [batch, rows, columns, summed] = roles_of(dims, a.strides, b.strides, to);
   if (rows.empty() && columns.empty() && summed.empty() && !batch.empty())
     return multiply_elements(dims, batch, a, b, c, to, alpha, beta);
+  if (rows.empty() && columns.empty() && !batch.empty() && alpha == C{1} && beta == C{0} &&
+      multiply_then_sum(dims, a, b, c, to, context))
+    return;
   auto form = matrix_form(dims, rows, columns, to);
   if (form && form->transposed) {  // the transposed product has its columns in steps of one
     std::swap(rows, columns);

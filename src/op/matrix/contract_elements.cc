@@ -171,11 +171,12 @@ bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& 
                 dtype_size(result.dtype));
     return true;
   }
-  // A floating zero to which a product is added has another sign than the product may have.
-  const bool exact = is_integer(result.dtype) || result.dtype == DType::kBool;
   if (summed) return multiply_bytes(dims, in, out);
   const Labels order = order_of(dims, out.strides);
-  if (!(exact || (has_all(order, in[0].strides) && has_all(order, in[1].strides)))) return false;
+  const bool all[] = {has_all(order, in[0].strides), has_all(order, in[1].strides)};
+  // Floating numbers of which none lies along all of the result are outer products.
+  const bool exact = is_integer(result.dtype) || result.dtype == DType::kBool;
+  if (!exact && !all[0] && !all[1]) return false;
   Shape shapes[3];
   const Tensor a = in_order(dims, order, in[0], &shapes[0], context);
   const Tensor b = in_order(dims, order, in[1], &shapes[1], context);
@@ -183,6 +184,9 @@ bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& 
   for (std::size_t l : order) shapes[2].push_back(dims[l]);
   run_binary(BinaryRow::multiply, a, b, {result.data, &shapes[2], type_of_products(result.dtype)},
              context);
+  // A product that is added to zero, as in matrix products, has another sign where it is -0.
+  if (!exact && !(all[0] && all[1]))
+    run_binary_scalar(BinaryRow::add, result, 0.0, false, result, context);
   return true;
 }
 

@@ -203,3 +203,43 @@ def test_outer_products_are_sums_of_one_product(mx, rng, n, dtype):
         np.testing.assert_array_equal(got, want[:rows])
         finite = np.isfinite(got)
         np.testing.assert_array_equal(np.signbit(got[finite]), np.signbit(want[:rows][finite]))
+
+
+def sums_of_zeros_and_others(rng, shape, dtype):
+    a = rng.integers(-3, 4, shape).astype(dtype)
+    return np.where(rng.integers(0, 4, shape) == 0, np.array(-0.0, dtype), a)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("text, shapes", [("ij,j->ij", [(70, 33), (33,)]), ("ij,i->ij", [(33, 70), (33,)]), ("j,ij->ij", [(33,), (70, 33)]), ("ij,i->ji", [(33, 70), (33,)]),
+                                          ("ijk,j->ijk", [(3, 33, 20), (33,)]), ("ijk,ik->ijk", [(9, 33, 20), (9, 20)]), ("ij,->ij", [(30, 4), ()])])
+def test_products_with_what_has_fewer_labels_are_added_to_zero(mx, rng, text, shapes, dtype):
+    a, b = (sums_of_zeros_and_others(rng, shape, dtype) for shape in shapes)
+    got = mx.run("_npi_einsum", a, b, subscripts=text)[0]
+    np.testing.assert_array_equal(got, np.einsum(text, a.astype("float64"), b.astype("float64")).astype(dtype))
+    assert not np.signbit(got[got == 0]).any()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("text, shape", [("ij,ij->j", (70, 33)), ("ij,ij->j", (1, 33)), ("ij,ij->j", (2, 33)), ("ij,ij->j", (3, 7)), ("ijk,ijk->ik", (9, 2, 3)),
+                                         ("ijk,ijk->ik", (5, 70, 33)), ("ijk,ijk->ki", (5, 70, 33)), ("ijk,ijk->k", (5, 70, 33)),
+                                         ("ijk,ijk->j", (5, 70, 33)), ("ijk,ijk->jk", (1, 70, 33)), ("ij,ij->i", (70, 33)), ("ij,ij->", (70, 33))])
+def test_sums_of_products_of_arrays_that_lie_alike(mx, rng, text, shape, dtype):
+    a, b = (sums_of_zeros_and_others(rng, shape, dtype) for _ in range(2))
+    want = np.einsum(text, a.astype("float64"), b.astype("float64")).astype(dtype)
+    np.testing.assert_array_equal(mx.run("_npi_einsum", a, b, subscripts=text)[0], want)
+    zeros = mx.run("_npi_einsum", np.full_like(a, -0.0), np.ones_like(b), subscripts=text)[0]
+    assert not zeros.any() and (shape[0] == 1 or not np.signbit(zeros).any())  # one product is no sum
+    turned = np.ascontiguousarray(np.swapaxes(b, 0, 1))
+    back = text.replace(",ij", ",ji", 1)
+    np.testing.assert_array_equal(mx.run("_npi_einsum", a, turned, subscripts=back)[0], want)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("text, shape", [("ij,ij->j", (3000, 40)), ("ijk,ijk->ik", (4, 3000, 9)), ("ij,ij->i", (40, 250))])
+def test_sums_of_many_products_are_near_the_truth(mx, rng, text, shape, dtype):
+    a, b = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+    wide = np.longdouble
+    want, most = (np.einsum(text, f(a.astype(wide)), f(b.astype(wide))) for f in (lambda x: x, abs))
+    got = mx.run("_npi_einsum", a, b, subscripts=text)[0]
+    assert (abs(got - want) <= np.finfo(dtype).eps * most).all()
