@@ -188,6 +188,24 @@ bool multiply_then_sum(Dims dims, const View<C>& a, const View<C>& b, C* c, cons
   return false;
 }
 
+// The outermost label of rows joins the batch where `a` and the result form matrices without it
+// only: to copy these would take longer than calls for parts of some size. (Images whose channels
+// come before rows and columns.) For columns: with b in place of a and their labels in place of the
+// rows'.
+void leave_to_batch(Dims dims, const Strides& a, const Strides& to, const Labels& columns,
+                    const Labels& summed, Labels* rows, Labels* batch) {
+  constexpr int64_t kWorthACall = 4096;  // elements of a part
+  const auto form_matrices = [&](const Labels& some) {
+    return matrix_form(dims, some, summed, a) && matrix_form(dims, some, columns, to);
+  };
+  if (rows->size() < 2 || form_matrices(*rows)) return;
+  const Labels inner(rows->begin() + 1, rows->end());
+  if (product(dims, inner) * product(dims, summed) < kWorthACall || !form_matrices(inner)) return;
+  batch->push_back(rows->front());
+  sort_by(to, batch);
+  *rows = inner;
+}
+
 // c (strides `to`, everything it reaches) = alpha * sum(a b) + beta * c. `to` forms matrices with
 // columns in steps of one: the caller has asked for that.
 template <class C>
@@ -204,6 +222,8 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   if (rows.empty() && columns.empty() && !batch.empty() && alpha == C{1} && beta == C{0} &&
       multiply_then_sum(dims, a, b, c, to, context))
     return;
+  leave_to_batch(dims, a.strides, to, columns, summed, &rows, &batch);
+  leave_to_batch(dims, b.strides, to, rows, summed, &columns, &batch);
   auto form = matrix_form(dims, rows, columns, to);
   if (form && form->transposed) {  // the transposed product has its columns in steps of one
     std::swap(rows, columns);

@@ -243,3 +243,14 @@ def test_sums_of_many_products_are_near_the_truth(mx, rng, text, shape, dtype):
     want, most = (np.einsum(text, f(a.astype(wide)), f(b.astype(wide))) for f in (lambda x: x, abs))
     got = mx.run("_npi_einsum", a, b, subscripts=text)[0]
     assert (abs(got - want) <= np.finfo(dtype).eps * most).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("text, shapes", [("nchw,c->nhw", [(3, 16, 20, 21), (16,)]), ("c,nchw->nhw", [(16,), (3, 16, 20, 21)]), ("nchw,oc->nohw", [(3, 16, 20, 21), (7, 16)]),
+                                          ("oc,nchw->nohw", [(7, 16), (3, 16, 20, 21)]), ("nchw,oc->onhw", [(3, 16, 20, 21), (7, 16)]), ("nchw,oc->nhwo", [(3, 16, 20, 21), (7, 16)]),
+                                          ("gnchw,gc->gnhw", [(2, 3, 16, 20, 21), (2, 16)]), ("gnchw,goc->ngohw", [(2, 3, 16, 20, 21), (2, 7, 16)]),
+                                          ("nchw,mcx->nhwmx", [(3, 16, 20, 21), (2, 16, 300)]), ("abck,dk->abdc", [(2, 3, 80, 60), (5, 60)])])
+def test_contractions_of_images_are_numpys(mx, rng, text, shapes, dtype):
+    arrays = [rng.integers(-2, 3, shape).astype(dtype) for shape in shapes]
+    want = np.einsum(text, *[a.astype("float64") for a in arrays], optimize=True)
+    np.testing.assert_array_equal(mx.run("_npi_einsum", *arrays, subscripts=text)[0], want.astype(dtype))
