@@ -45,8 +45,14 @@ def inner(F: Any, a: Any, b: Any) -> Any:
 
 def outer(F: Any, a: Any, b: Any) -> Any:
     """Every element of a with every element of b."""
-    one, other = (F.full((1,), value) if is_number(value) else F.ravel(value) for value in (a, b))
-    return tensordot(F, one, other, 0)
+    return tensordot(F, as_vector(F, a), as_vector(F, b), 0)
+
+
+def as_vector(F: Any, value: Any) -> Any:
+    """Its elements, or the number itself; what is a vector stays as it is."""
+    if is_number(value):
+        return F.full((1,), value)
+    return value if F.known_ndim(value, 0) == 1 else F.ravel(value)
 
 
 def vdot(F: Any, a: Any, b: Any) -> Any:
