@@ -195,12 +195,16 @@ bool multiply_then_sum(Dims dims, const View<C>& a, const View<C>& b, C* c, cons
 void leave_to_batch(Dims dims, const Strides& a, const Strides& to, const Labels& columns,
                     const Labels& summed, Labels* rows, Labels* batch) {
   constexpr int64_t kWorthACall = 4096;  // elements of a part
-  const auto form_matrices = [&](const Labels& some) {
-    return matrix_form(dims, some, summed, a) && matrix_form(dims, some, columns, to);
+  const auto forms = [&](const Labels& some) { return matrix_form(dims, some, summed, a); };
+  const auto result_forms = [&](const Labels& some) {
+    return matrix_form(dims, some, columns, to);
   };
-  if (rows->size() < 2 || form_matrices(*rows)) return;
+  if (rows->size() < 2) return;
   const Labels inner(rows->begin() + 1, rows->end());
-  if (product(dims, inner) * product(dims, summed) < kWorthACall || !form_matrices(inner)) return;
+  const int64_t part = product(dims, inner);
+  const int64_t copied = (forms(*rows) ? 0 : part * product(dims, summed)) +
+                         (result_forms(*rows) ? 0 : part * product(dims, columns));
+  if (copied < kWorthACall || !forms(inner) || !result_forms(inner)) return;
   batch->push_back(rows->front());
   sort_by(to, batch);
   *rows = inner;

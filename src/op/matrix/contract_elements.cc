@@ -174,9 +174,13 @@ bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& 
   if (summed) return multiply_bytes(dims, in, out);
   const Labels order = order_of(dims, out.strides);
   const bool all[] = {has_all(order, in[0].strides), has_all(order, in[1].strides)};
-  // Floating numbers of which none lies along all of the result are outer products.
+  // Floating numbers of which none lies along all of the result, nor both along its rows, are outer
+  // products.
   const bool exact = is_integer(result.dtype) || result.dtype == DType::kBool;
-  if (!exact && !all[0] && !all[1]) return false;
+  const auto lie_along = [&](std::size_t l) {
+    return has(in[0].strides, l) && has(in[1].strides, l);
+  };
+  if (!exact && !all[0] && !all[1] && !lie_along(order.back())) return false;
   Shape shapes[3];
   const Tensor a = in_order(dims, order, in[0], &shapes[0], context);
   const Tensor b = in_order(dims, order, in[1], &shapes[1], context);

@@ -212,8 +212,10 @@ def sums_of_zeros_and_others(rng, shape, dtype):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("text, shapes", [("ij,j->ij", [(70, 33), (33,)]), ("ij,i->ij", [(33, 70), (33,)]), ("j,ij->ij", [(33,), (70, 33)]), ("ij,i->ji", [(33, 70), (33,)]),
-                                          ("ijk,j->ijk", [(3, 33, 20), (33,)]), ("ijk,ik->ijk", [(9, 33, 20), (9, 20)]), ("ij,->ij", [(30, 4), ()])])
-def test_products_with_what_has_fewer_labels_are_added_to_zero(mx, rng, text, shapes, dtype):
+                                          ("ijk,j->ijk", [(3, 33, 20), (33,)]), ("ijk,ik->ijk", [(9, 33, 20), (9, 20)]), ("ij,->ij", [(30, 4), ()]),
+                                          ("ij,kj->ikj", [(50, 33), (7, 33)]), ("ij,jk->ikj", [(50, 33), (33, 7)]), ("nhw,c->nchw", [(3, 20, 21), (16,)]),
+                                          ("c,nhw->nchw", [(16,), (3, 20, 21)]), ("nhw,c->nhwc", [(3, 20, 21), (16,)])])
+def test_products_with_labels_of_their_own_are_added_to_zero(mx, rng, text, shapes, dtype):
     a, b = (sums_of_zeros_and_others(rng, shape, dtype) for shape in shapes)
     got = mx.run("_npi_einsum", a, b, subscripts=text)[0]
     np.testing.assert_array_equal(got, np.einsum(text, a.astype("float64"), b.astype("float64")).astype(dtype))
