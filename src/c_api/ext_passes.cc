@@ -10,6 +10,7 @@
 #include "base/leaked.h"
 #include "base/lock.h"
 #include "c_api/ext_operator.h"
+#include "graph/backends.h"
 #include "graph/partition.h"
 
 namespace mxnet::c_api {
@@ -118,6 +119,25 @@ class ExtStrategy final : public Partitioner {
   std::unordered_map<const ir::Node*, int32_t> groups_;
 };
 
+ir::Graph run_partitioner(const MXExtPartitioner& partitioner, ir::Graph graph,
+                          const GraphFacts& facts, const MXExtAttrs& options) {
+  for (int32_t s = 0; s < partitioner.num_strategies; ++s) {
+    // Types are those of the network as it was given.
+    const GraphFacts known{facts.parameters, s == 0 ? facts.types : std::vector<ArrayType>{}};
+    graph = partition(graph, ExtStrategy(partitioner.strategies[s], graph, known, options));
+  }
+  return graph;
+}
+
+// For executors, with MXNET_SUBGRAPH_BACKEND: what is bound has types, and values that will change.
+GraphBackend bound_by(const MXExtPartitioner* partitioner) {
+  return [partitioner](const ir::Graph& graph, const std::vector<ArrayType>& types,
+                       const Attrs& options) {
+    const ExtAttrList texts(options);
+    return run_partitioner(*partitioner, graph, {{}, types}, texts.get());
+  };
+}
+
 }  // namespace
 
 void add_ext_passes(std::span<const MXExtPass> passes,
@@ -144,6 +164,8 @@ void add_ext_passes(std::span<const MXExtPass> passes,
   };
   for (const auto& [name, pass] : new_passes) check(name);
   for (const auto& [name, partitioner] : new_partitioners) check(name);
+  for (const auto& [name, partitioner] : new_partitioners)
+    register_graph_backend(name, bound_by(partitioner));
   tables().passes.merge(new_passes);
   tables().partitioners.merge(new_partitioners);
 }
@@ -162,13 +184,14 @@ std::optional<ExtResult> optimize_by_extension(const std::string& name, const Sy
   const MXExtAttrs lent = texts.get();
   if (pass != nullptr) return run_pass(*pass, symbol, facts, lent);
   if (partitioner == nullptr) return std::nullopt;
-  ir::Graph graph = symbol.graph();
-  for (int32_t s = 0; s < partitioner->num_strategies; ++s) {
-    // Types are those of the network as it was given.
-    const GraphFacts known{facts.parameters, s == 0 ? facts.types : std::vector<ArrayType>{}};
-    graph = partition(graph, ExtStrategy(partitioner->strategies[s], graph, known, lent));
-  }
-  return ExtResult{Symbol(std::move(graph)), {}, {}};
+  return ExtResult{Symbol(run_partitioner(*partitioner, symbol.graph(), facts, lent)), {}, {}};
+}
+
+std::vector<std::string> ext_pass_names() {
+  const MutexLock lock(tables().mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, pass] : tables().passes) names.push_back(name);
+  return names;
 }
 
 }  // namespace mxnet::c_api

@@ -27,4 +27,7 @@ struct ExtResult {
 std::optional<ExtResult> optimize_by_extension(const std::string& name, const Symbol& symbol,
                                                const GraphFacts& facts, const Attrs& options);
 
+// Of passes, which optimize_for takes and executors do not: they may add parameters. Thread-safe.
+std::vector<std::string> ext_pass_names();
+
 }  // namespace mxnet::c_api

@@ -72,6 +72,7 @@ ExtResult for_backend(const Symbol& symbol, const char* name, const KnownTypes& 
                       const GraphFacts& facts = {}, const Attrs& options = {}) {
   std::optional<ExtResult> by_extension = optimize_by_extension(name, symbol, facts, options);
   if (by_extension.has_value()) return *std::move(by_extension);
+  check_backend(name, ext_pass_names());
   return {Symbol(optimize_for_backend(symbol.graph(), name, options, known)), {}, {}};
 }
 

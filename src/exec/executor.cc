@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "exec/backend_graph.h"
 #include "exec/chunk_set.h"
 #include "exec/invoke.h"
 #include "exec/overwritten.h"
@@ -30,7 +31,8 @@ namespace mxnet {
 Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays, Ref<Arena> pool,
                    const DeviceGroups& groups)
     : graph_(std::move(graph)),
-      eager_(IndexedGraph(inline_parts(graph_.graph()))),
+      parted_(groups.empty() ? backend_graph(graph_, arrays.args, arrays.aux) : graph_.graph()),
+      eager_(IndexedGraph(inline_parts(parted_))),
       device_(device),
       groups_(spans_devices(eager_.graph(), groups, device) ? groups : DeviceGroups()),
       arrays_(std::move(arrays)),
@@ -213,7 +215,7 @@ std::unique_ptr<BoundPlan> Executor::compile(ir::Graph graph, PlanOptions option
 }
 
 std::unique_ptr<BoundPlan> Executor::compile_forward(const PlanOptions& options) const {
-  return compile(compiled_graph(graph().graph(), variable_types(), options), options, {});
+  return compile(compiled_graph(parted_, variable_types(), options), options, {});
 }
 
 std::vector<NDArray> Executor::externals(const Plan& plan, std::span<const ir::Entry> heads) const {
@@ -248,7 +250,7 @@ BoundPlan& Executor::training_plan(bool training_mode) {
   if (plan) return *plan;
   PlanOptions options = PlanOptions::configured(device_, true);
   options.training = training_mode;
-  const ir::Graph forward = compiled_graph(graph().graph(), variable_types(), options);
+  const ir::Graph forward = compiled_graph(parted_, variable_types(), options);
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   options.requests.assign(graph().outputs().size(), Request::kWrite);
   if (wants_gradients()) {
@@ -379,10 +381,8 @@ void Executor::set_head_grads(InputRefs head_grads) {
 std::string Executor::debug_str() {
   if (eager_only_) {
     std::string text = "Runs node by node:\n";
-    for (int n = 0; n < graph().num_nodes(); ++n) {
-      const ir::Node& node = graph().node(n);
-      text += fmt::format("  {}\n", node.is_variable() ? node.name : title_of(node));
-    }
+    for (const ir::Node* node : ir::topological_order(parted_.outputs))
+      text += fmt::format("  {}\n", node->is_variable() ? node->name : title_of(*node));
     // Module of 1.x reads the number in the third line from the end.
     return text + "Total 0 MB allocated\nnothing is planned: arrays are made as they are needed\n";
   }
@@ -390,9 +390,10 @@ std::string Executor::debug_str() {
 }
 
 ir::Graph Executor::optimized_graph() const {
-  if (eager_only_) return graph().graph();
-  return shown_for_backend(compiled_graph(graph().graph(), variable_types(), {}),
-                           config().subgraph.backend, device_.is_gpu() || wants_gradients());
+  // Parts that run as the operators that they are show before they are in their place again.
+  if (eager_only_ || parted_.outputs != graph().graph().outputs) return parted_;
+  return shown_for_backend(compiled_graph(parted_, variable_types(), {}), config().subgraph.backend,
+                           device_.is_gpu() || wants_gradients());
 }
 
 }  // namespace mxnet

@@ -94,7 +94,8 @@ class Executor {
   void forget_failures_of_gradients(InputRefs head_grads) const;
 
   const IndexedGraph graph_;
-  const EagerGraph eager_;  // of the same without parts
+  const ir::Graph parted_;  // what runs: the same, or as a backend of whole graphs has left it
+  const EagerGraph eager_;  // of that, without the parts that others have taken out
   const Device device_;
   const DeviceGroups groups_;  // empty where all are on one device
   const ExecutorArrays arrays_;

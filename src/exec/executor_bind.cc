@@ -73,6 +73,8 @@ class ArrayMaker {
                                  ? NDArray()
                                  : argument("grad of " + name, name, type, *gradient++));
     }
+    // An executor alone lends the memory of its activations.
+    const bool shares = options_.shared_buffer != nullptr || !options_.shared_args.empty();
     for (int n : graph_.auxiliary()) {
       const ArrayType& type = types[static_cast<std::size_t>(graph_.first_entry(n))];
       if (const auto given = given_.find(graph_.node(n).name); given != given_.end()) {
@@ -80,7 +82,7 @@ class ArrayMaker {
         continue;
       }
       const auto found = shared_.find(graph_.node(n).name);
-      const bool share = found != shared_.end() && found->second.shape() == type.shape &&
+      const bool share = shares && found != shared_.end() && found->second.shape() == type.shape &&
                          found->second.dtype() == type.dtype;
       arrays.aux.push_back(
           share ? found->second

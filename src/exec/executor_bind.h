@@ -24,6 +24,8 @@ struct SimpleBind {
   // Arrays by name that other executors have, or null: those large enough are used, others are made
   // and join. Gradients are kept as "grad of NAME".
   std::map<std::string, NDArray>* shared_buffer = nullptr;
+  // Lends the memory of its activations; the arguments named above and, where any are named or
+  // there is a buffer, its auxiliary states.
   const Executor* shared = nullptr;
   DeviceGroups groups;  // arrays of variables of a group are made on its device
   // Arrays by name that are taken as they are, or null.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/config.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kDedup = "dedup_subgraph";
 struct Backends {
   Mutex mutex;
   std::map<std::string, std::shared_ptr<const Partitioner>> by_name MX_GUARDED_BY(mutex);
+  std::map<std::string, GraphBackend> of_graphs MX_GUARDED_BY(mutex);
 };
 
 Backends& backends() {
@@ -68,19 +70,42 @@ bool remove_backend(const std::string& name) {
   return backends().by_name.erase(name) > 0;
 }
 
-std::shared_ptr<const Partitioner> backend(const std::string& name) {
-  if (is_onednn_backend(name) || is_quantize_backend(name)) return nullptr;
+void register_graph_backend(const std::string& name, GraphBackend backend) {
   const MutexLock lock(backends().mutex);
-  const auto at = backends().by_name.find(name);
-  if (at != backends().by_name.end()) return at->second;
-  std::string known = "ONEDNN";
-  for (const auto& [other, partitioner] : backends().by_name) known += ", " + other;
+  backends().of_graphs[name] = std::move(backend);
+}
+
+GraphBackend graph_backend(const std::string& name) {
+  const MutexLock lock(backends().mutex);
+  const auto at = backends().of_graphs.find(name);
+  return at == backends().of_graphs.end() ? GraphBackend() : at->second;
+}
+
+void check_backend(const std::string& name, std::span<const std::string> others) {
+  if (is_onednn_backend(name) || is_quantize_backend(name)) return;
+  std::set<std::string> known(others.begin(), others.end());
+  {
+    const MutexLock lock(backends().mutex);
+    for (const auto& [other, partitioner] : backends().by_name) known.insert(other);
+    for (const auto& [other, whole] : backends().of_graphs) known.insert(other);
+  }
+  if (known.count(name) > 0) return;
   throw Error(ErrorCode::kValue, "backend",
-              fmt::format("given {}, expected one of: {}", name, known));
+              fmt::format("given {}, expected one of: ONEDNN{}{}", name, known.empty() ? "" : ", ",
+                          fmt::join(known, ", ")));
+}
+
+std::shared_ptr<const Partitioner> backend(const std::string& name) {
+  check_backend(name);
+  const MutexLock lock(backends().mutex);
+  if (backends().of_graphs.count(name) > 0) return nullptr;
+  const auto at = backends().by_name.find(name);
+  return at == backends().by_name.end() ? nullptr : at->second;
 }
 
 ir::Graph optimize_for_backend(const ir::Graph& graph, const std::string& name,
                                const Attrs& options, const KnownTypes& known) {
+  if (const GraphBackend whole = graph_backend(name)) return whole(graph, {}, options);
   std::shared_ptr<const Partitioner> partitioner = backend(name);
   bool share_equal = false;
   std::vector<std::pair<std::string_view, std::string_view>> own;
@@ -101,7 +126,7 @@ ir::Graph optimize_for_backend(const ir::Graph& graph, const std::string& name,
 }
 
 ir::Graph shown_for_backend(const ir::Graph& compiled, const std::string& name, bool training) {
-  if (name == "NONE") return compiled;
+  if (name == "NONE" || graph_backend(name)) return compiled;
   if (const auto partitioner = backend(name)) return partition(compiled, *partitioner);
   const bool fuses = is_quantize_backend(name) || (config().onednn.enabled && fuses_all_layers());
   return fuses && !training ? fuse_for_quantization(compiled) : compiled;

@@ -83,6 +83,34 @@ TEST(Backends, RefuseOptionsThatNobodyKnows) {
   EXPECT_NE(message.find("perhaps"), message.npos) << message;
 }
 
+// What it leaves is shown as it is; one that selects operators by that name is not asked.
+TEST(Backends, OfWholeGraphsGetTypesAndOptions) {
+  std::vector<std::string> seen;
+  register_graph_backend("graph_test_whole",
+                         [&](const ir::Graph& graph, const auto& types, const Attrs& options) {
+                           seen.push_back(std::to_string(types.size()));
+                           for (const auto& [key, value] : options)
+                             seen.push_back(key + "=" + value);
+                           return partition(graph, Choosy("sin"));
+                         });
+  register_backend("graph_test_whole", std::make_shared<Choosy>("exp"));
+  const ir::Graph graph = call("sin", "s", {call("exp", "e", {var("a")})}).graph();
+  const ir::Graph made = optimize_for_backend(graph, "graph_test_whole", {{"colour", "red"}}, {});
+  EXPECT_EQ(seen, (std::vector<std::string>{"0", "colour=red"}));
+  ASSERT_EQ(parts_of(made).size(), 1u);
+  EXPECT_EQ(parts_of(made)[0]->subgraphs()[0]->outputs[0].node->op->name(), "sin");
+  EXPECT_EQ(shown_for_backend(made, "graph_test_whole", false).outputs, made.outputs);
+  EXPECT_TRUE(remove_backend("graph_test_whole"));
+  EXPECT_EQ(backend("graph_test_whole"), nullptr);
+  EXPECT_TRUE(graph_backend("graph_test_whole"));
+  EXPECT_FALSE(graph_backend("graph_test"));
+  const std::vector<std::string> others{"a_pass"};
+  EXPECT_NO_THROW(check_backend("a_pass", others));
+  const std::string message = message_of([&] { check_backend("nosuch", others); });
+  EXPECT_NE(message.find("expected one of: ONEDNN, a_pass, graph_test_whole"), message.npos)
+      << message;
+}
+
 TEST(Backends, EqualPartsShareOneGraphIfAsked) {
   const Registered registered;
   const auto graphs = [&](const Symbol& net, const char* dedup) {

@@ -178,6 +178,163 @@ def test_selector_walks_through_the_network():
                                net.bind(mx.cpu(), {"x": x}).forward()[0].asnumpy(), rtol=1e-6)
 
 
+def operators_of(symbol):
+    return [node["op"] for node in json.loads(symbol.tojson())["nodes"] if node["op"] != "null"]
+
+
+@pytest.mark.parametrize("backend, operators", [
+    ("example_chains", ["example_chain", "sin", "example_chain"]), ("example_walks", ["_CachedOp", "sin", "_CachedOp"]),
+    ("NONE", ["exp", "log", "sin", "exp"])])
+def test_a_bound_network_has_the_parts_of_the_backend_that_the_environment_names(backend, operators):
+    net = chain_network()
+    x = mx.nd.array([0.5, 1.5], ctx=mx.cpu())
+    expected = net.bind(mx.cpu(), {"x": x}).forward()[0].asnumpy()
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", backend):
+        executors = [net.bind(mx.cpu(), {"x": x}), net.simple_bind(mx.cpu(), x=(3,), grad_req="null").reshape(x=(2,), allow_up_sizing=True)]
+    for executor in executors:
+        executor.arg_dict["x"][:] = x
+        assert operators_of(executor.get_optimized_symbol()) == operators
+        np.testing.assert_allclose(executor.forward()[0].asnumpy(), expected, rtol=1e-5)
+        seen = []
+        executor.set_monitor_callback(lambda name, _: seen.append(name))
+        np.testing.assert_allclose(executor.forward()[0].asnumpy(), expected, rtol=1e-5)
+        assert any("example_chain" in name for name in seen) == (backend == "example_chains")
+
+
+def test_a_block_is_not_bound_and_computes_with_a_backend_of_the_environment():
+    block = gluon.SymbolBlock(chain_network(), [mx.sym.var("x")])
+    block.hybridize()
+    x = mx.nd.array([0.5, 1.5])
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", "example_chains"):
+        np.testing.assert_allclose(block(x).asnumpy(), np.exp(np.sin(x.asnumpy())), rtol=1e-5)
+
+
+def test_a_network_that_is_bound_to_devices_by_groups_has_no_parts():
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", "example_chains"):
+        executor = chain_network().bind(mx.cpu(), {"x": mx.nd.ones(2, ctx=mx.cpu())}, group2ctx={"far": mx.cpu(1)})
+        np.testing.assert_allclose(executor.forward()[0].asnumpy(), np.exp(np.sin([1, 1])), rtol=1e-5)
+    assert operators_of(executor.get_optimized_symbol()) == ["exp", "log", "sin", "exp"]
+
+
+def test_arrays_of_a_network_with_parts_stay_in_the_order_of_its_arguments():
+    """Parts list what they read in an order of their own."""
+    a, b, c = (mx.sym.var(name) for name in "abc")
+    net = mx.sym.exp(mx.sym.BlockGrad(c)) + mx.sym.exp(b * mx.sym.log(a))
+    values = {"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [0.5, 0.25]}
+    arrays = {name: mx.nd.array(value, ctx=mx.cpu()) for name, value in values.items()}
+    slopes = {name: mx.nd.zeros(2, ctx=mx.cpu()) for name in values}
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", "example_walks"):
+        executor = net.bind(mx.cpu(), arrays, args_grad=slopes)
+        assert list(executor.arg_dict) == net.list_arguments()
+        result = executor.forward(is_train=True)[0].asnumpy()
+        executor.backward(mx.nd.ones(2, ctx=mx.cpu()))
+    a, b, c = (np.array(values[name]) for name in "abc")
+    np.testing.assert_allclose(result, np.exp(c) + a**b, rtol=1e-5)
+    np.testing.assert_allclose(slopes["a"].asnumpy(), b * a**(b - 1), rtol=1e-5)
+    np.testing.assert_allclose(slopes["b"].asnumpy(), a**b * np.log(a), rtol=1e-5)
+    np.testing.assert_array_equal(slopes["c"].asnumpy(), [0, 0])
+
+
+def test_parts_without_a_gradient_are_errors_of_backward_alone():
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", "example_chains"):
+        executor = chain_network().simple_bind(mx.cpu(), x=(2,))
+        executor.arg_dict["x"][:] = 0.5
+        np.testing.assert_allclose(executor.forward()[0].asnumpy(), np.exp(np.sin([0.5, 0.5])), rtol=1e-5)
+        with pytest.raises(mx.MXNetError, match="example_chain"):
+            executor.forward(is_train=True)
+            executor.backward()
+
+
+@pytest.mark.parametrize("backend", ["nosuch", "example_half"])
+def test_a_backend_that_nothing_can_be_bound_with_is_an_error_that_lists_those_there_are(backend):
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", backend):
+        with pytest.raises(mx.MXNetError, match=f"given {backend}, expected one of: ONEDNN.*, example_chains.*, example_walks") as error:
+            chain_network().simple_bind(mx.cpu(), x=(2,)).forward()
+    assert ", example_half" not in str(error.value)  # passes may add parameters
+
+
+def test_an_unknown_backend_of_optimize_for_is_an_error_that_lists_passes_and_partitioners():
+    with pytest.raises(mx.MXNetError, match="given nosuch, expected one of: ONEDNN.*, example_chains.*, example_half.*, example_walks"):
+        chain_network().optimize_for("nosuch")
+
+
+BACKENDS = """
+#include <mxnet/lib_api.h>
+#include <algorithm>
+using namespace mxnet::ext;
+using Tensors = std::vector<MXTensor>;
+
+// Stands for any part, and gives half as many zeros.
+MXReturnValue attrs(const Attributes&, int* inputs, int* outputs) { *inputs = *outputs = 1; return MX_SUCCESS; }
+MXReturnValue half(const Attributes&, ShapeList* inputs, ShapeList* outputs) {
+  outputs->at(0) = inputs->at(0);
+  outputs->at(0).at(0) = (outputs->at(0).at(0) + 1) / 2;
+  return MX_SUCCESS;
+}
+class Zeros : public CustomStatefulOp {
+ public:
+  MXReturnValue Forward(Tensors*, Tensors* o, const OpResource&) override {
+    std::fill_n(o->at(0).data<float>(), o->at(0).size(), 0.f);
+    return MX_SUCCESS;
+  }
+};
+MXReturnValue state(const Attributes&, const MXContext&, const ShapeList&, const std::vector<int>, CustomStatefulOp** made) {
+  *made = new Zeros;
+  return MX_SUCCESS;
+}
+REGISTER_OP(test_shorter).setIsSubgraphOp().setParseAttrs(attrs).setInferShape(half).setCreateOpState(state, "cpu");
+
+MXReturnValue choose(const Graph* graph, std::vector<int>* ids, const char* op) {
+  for (size_t n = 0; n < graph->size(); ++n)
+    if (graph->getNode(n)->op == op) ids->at(n) = kAnyPart;
+  return MX_SUCCESS;
+}
+MXReturnValue exps(const Graph* graph, std::vector<int>* ids, const Attributes&) { return choose(graph, ids, "exp"); }
+MXReturnValue sines(const Graph* graph, std::vector<int>* ids, const Attributes&) { return choose(graph, ids, "sin"); }
+MXReturnValue pairs(const Graph* graph, std::vector<int>* ids, const Attributes&) {
+  for (size_t n = 0; n < graph->size(); ++n) {
+    const Node* node = graph->getNode(n);
+    if (node->op == "exp" && node->shapes.at(0) == std::vector<int64_t>{2} && node->dtypes.at(0) == kFloat32)
+      ids->at(n) = kAnyPart;
+  }
+  return MX_SUCCESS;
+}
+MXReturnValue fails(const Graph*, std::vector<int>*, const Attributes&) { MX_ERROR_MSG << "not this network"; return MX_FAIL; }
+REGISTER_PARTITIONER(test_shortens).addStrategy("exp", "test_shorter").setSupportedOps("exp", exps);
+REGISTER_PARTITIONER(test_of_pairs).addStrategy("exp", "_CachedOp").setSupportedOps("exp", pairs);
+REGISTER_PARTITIONER(test_one_by_one)
+    .addStrategy("exp", "_CachedOp").setSupportedOps("exp", exps)
+    .addStrategy("sin", "_CachedOp").setSupportedOps("sin", sines);
+REGISTER_PARTITIONER(test_fails).addStrategy("exp", "_CachedOp").setSupportedOps("exp", fails);
+MXReturnValue initialize(int) { return MX_SUCCESS; }
+"""
+
+
+@pytest.fixture(scope="module")
+def backends(tmp_path_factory):
+    source = tmp_path_factory.mktemp("backends") / "backends.cc"
+    source.write_text(BACKENDS, encoding="utf-8")
+    mx.library.load(compiled(source, source.parent / "libbackends.so"), verbose=False)
+
+
+@pytest.mark.parametrize("backend, length, operators", [
+    ("test_of_pairs", 2, ["_CachedOp", "log", "sin", "_CachedOp"]), ("test_of_pairs", 3, ["exp", "log", "sin", "exp"]),
+    ("test_one_by_one", 2, ["_CachedOp", "log", "_CachedOp", "_CachedOp"]), ("test_shortens", 1, ["test_shorter", "log", "sin", "test_shorter"])])
+def test_a_backend_of_the_environment_sees_types_and_goes_over_the_network_with_each_strategy(backends, backend, length, operators):
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", backend):
+        executor = chain_network().simple_bind(mx.cpu(), x=(length,), grad_req="null")
+    assert operators_of(executor.get_optimized_symbol()) == operators
+
+
+@pytest.mark.parametrize("backend, message", [
+    ("test_shortens", r"given the backend test_shortens, whose result 0 of '.*test_shorter.*' is float32 \(1,\), expected float32 \(4,\)"),
+    ("test_fails", "not this network")])
+def test_backends_of_the_environment_that_do_not_fit_are_errors_of_bind(backends, backend, message):
+    with mx.util.environment("MXNET_SUBGRAPH_BACKEND", backend):
+        with pytest.raises(mx.MXNetError, match=message):
+            chain_network().simple_bind(mx.cpu(), x=(4,), grad_req="null")
+
+
 def test_loading_again_changes_nothing():
     before = mx.nd.example_gemm
     mx.library.load(example("operators"))

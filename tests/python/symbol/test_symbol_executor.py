@@ -357,3 +357,23 @@ def test_gradients_of_sums_of_squares_of_rows_are_row_sparse(axis, capfd):
     assert grad.stype == "row_sparse" and grad.indices.asnumpy().tolist() == [0, 2]
     assert grad.data.asnumpy().tolist() == [[2, 4], [6, 8]]
     assert "fallback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("shared_arg_names, buffer, shared", [
+    (None, False, []), ([], False, []), (["fc_weight"], False, ["bn_moving_mean", "bn_moving_var", "fc_weight"]),
+    (None, True, ["bn_beta", "bn_gamma", "bn_moving_mean", "bn_moving_var", "fc_bias", "fc_weight"])])
+def test_states_are_shared_with_an_executor_where_anything_is(shared_arg_names, buffer, shared):
+    net = mx.sym.BatchNorm(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="fc"), name="bn")
+    options = {"shared_buffer": {}} if buffer else {}
+    first = net.simple_bind(mx.cpu(), data=(5, 3), **options)
+    second = net.simple_bind(mx.cpu(), data=(2, 3), shared_exec=first, shared_arg_names=shared_arg_names, **options)
+
+    def arrays(executor):
+        return {**executor.arg_dict, **executor.aux_dict}
+
+    for array in arrays(first).values():
+        array[:] = 1
+    for array in arrays(second).values():
+        array[:] = 2
+    seen = {name: array.asnumpy() for name, array in arrays(first).items() if name != "data"}
+    assert sorted(name for name, numbers in seen.items() if (numbers == 2).all()) == shared
