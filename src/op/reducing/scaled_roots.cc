@@ -103,6 +103,9 @@ class SideBySide {
 void scale_roots(const Tensor& in, const ReducePlan& plan, int64_t first, const double* sums,
                  int64_t n, double* roots) {
   if (in.dtype != DType::kFloat64) return;
+  int64_t inexact = 0;  // (a loop that has an end is one of vectors)
+  for (int64_t i = 0; i < n; ++i) inexact += is_inexact(sums[i]) ? 1 : 0;
+  if (inexact == 0) return;
   for (int64_t i = 0, count; i < n; i += count) {
     const int64_t output = first + i;
     count = plan.inner_reduced() ? 1 : std::min(n - i, plan.run() - output % plan.run());
