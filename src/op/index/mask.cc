@@ -101,6 +101,14 @@ struct Selected {
   Tensor tensor;
 };
 
+// Whether the blocks of a mask of `size` are enough for threads to have about as much to do each:
+// of a few long rows they are not, which are divided once their positions are known.
+bool divides_into_blocks(int64_t size, double cost) {
+  constexpr int64_t kBlocksOfThread = 4;
+  const int64_t threads = threads_for(size, cost);
+  return threads <= 1 || size >= threads * kBlocksOfThread * Positions::kBlock;
+}
+
 void boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
   const Tensor& data = context.in(0);
   const int axis = normalize_axis(params.axis, data.ndim(), "boolean_mask");
@@ -112,21 +120,23 @@ void boolean_mask_cpu(const MaskParams& params, KernelContext& context) {
     shape[axis] = count;
     return context.make_out(0, shape);
   };
-  if (gpu_table(context) != nullptr) {
-    const Selected selected(context.in(1), context);
+  const Tensor& mask = context.in(1);
+  // Positions of one array are used while they are at hand; several arrays are each moved as a
+  // whole.
+  const double cost = kPositionCost + cost_of_moving(static_cast<double>(width));
+  if (outer > 1 || gpu_table(context) != nullptr || !divides_into_blocks(extent, cost)) {
+    const Selected selected(mask, context);
     const Tensor out = out_of(selected.shape[0]);
     if (out.size() == 0) return;
     return gather_rows(data.data, outer, extent, width, selected.positions(extent), out.data,
                        context);
   }
-  // Positions are used while they are at hand.
-  const double moved = cost_of_moving(static_cast<double>(outer * width));
-  const MaskParts parts(context.in(1), kPositionCost + moved);
+  const MaskParts parts(mask, cost);
   const Tensor out = out_of(parts.count());
   if (out.size() == 0) return;
-  const RowGatherer gatherer(data.data, outer, extent, width, out.data, parts.count());
+  const RowGatherer gatherer(data.data, 1, extent, width, out.data, parts.count());
   parts.each_block([&](const int64_t* at, int64_t n, int64_t ordinal) {
-    gatherer.gather(0, outer, ordinal, at, n);
+    gatherer.gather(0, 1, ordinal, at, n);
   });
 }
 

@@ -48,6 +48,22 @@ def test_what_has_no_norm_or_an_odd_one(values, expected):
     np.testing.assert_array_equal(mx.nd.norm(mx.nd.array(values, dtype="float64")).asnumpy(), [expected])
 
 
+@pytest.mark.parametrize("shape, axes", [
+    ((3, 2, 5000), 1), ((3, 20, 70), 1), ((3, 700, 5), (0, 2)), ((2, 4, 5, 6), (1, 3)), ((40, 33), 1), ((3000, 2), 1), ((7, 5, 1), 2),
+])  # fmt: skip
+def test_numbers_of_any_size_beside_each_other(shape, axes):
+    rng = np.random.default_rng(31)
+    kept = [1 if d in np.atleast_1d(axes) else n for d, n in enumerate(shape)]
+    size = rng.choice([0, 5e-324, 1e-310, 1e-200, 1e-150, 1, 1e150, 1e200, 1e307, np.inf], kept)
+    whole = rng.uniform(0.05, 0.2, shape) if np.prod(shape) < 5000 else rng.uniform(0.001, 0.01, shape)
+    values = np.where(np.isinf(size), rng.choice([1, -np.inf], shape), whole * np.where(np.isinf(size), 0, size))
+    expected = values
+    for axis in sorted(np.atleast_1d(axes))[::-1]:
+        expected = np.hypot.reduce(expected, axis=axis)
+    found = mx.nd.norm(mx.nd.array(values, dtype="float64"), axis=axes).asnumpy()
+    np.testing.assert_allclose(found, expected.reshape(found.shape), rtol=1e-13, atol=1e-323)
+
+
 @pytest.mark.parametrize("size", [1e200, 1e-200])
 def test_the_gradient_of_such_a_norm(size):
     x = mx.nd.array([3 * size, 4 * size], dtype="float64")

@@ -35,6 +35,13 @@ def test_rows_of_a_mask(divided, rng):
     np.testing.assert_array_equal(divided.run("_contrib_boolean_mask", x, mask)[0], x[mask])
 
 
+@pytest.mark.parametrize("shape, axis", [((300, 2000), 0), ((1, 5000, 7), 1), ((3, 30001), 1), ((2000, 300), 1), ((0, 9), 1), ((9, 0), 0)])
+def test_long_rows_of_a_mask_and_those_of_several_arrays(divided, rng, shape, axis):
+    x, mask = rng.standard_normal(shape), rng.random(shape[axis]) < 0.6
+    got = divided.run("_contrib_boolean_mask", x, mask, axis=axis)[0]
+    np.testing.assert_array_equal(got, np.compress(mask, x, axis))
+
+
 def test_assignment_by_masks(divided, rng):
     x, mask = rng.standard_normal((2, 511, 301, 3)).astype("float32"), rng.random((511, 301)) < 0.4
     want = x.copy()
