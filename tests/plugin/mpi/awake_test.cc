@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// When a thread that has just had work sleeps: times are given, none are taken.
 #include "plugin/mpi/awake.h"
 
 #include <gtest/gtest.h>
