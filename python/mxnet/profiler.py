@@ -17,7 +17,7 @@ __all__ = [
 show_ctypes_names(__name__)
 
 # The store whose servers `profile_process="server"` means.
-profiler_kvstore_handle = ctypes.c_void_p()
+profiler_kvstore_handle: Any = ctypes.c_void_p()
 
 _STATES = {"stop": 0, "run": 1}
 _PROCESSES = {"worker": 0, "server": 1}

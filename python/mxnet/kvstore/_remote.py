@@ -116,10 +116,10 @@ def _from_tree(tree: Any, arrays: List[NDArray]) -> Any:
     return _decoded(tree)
 
 
-def states_to_bytes(states: Dict[Any, Any], optimizer: Optional[opt.Optimizer]) -> bytes:
-    """States by key, and the optimizer if there is one."""
+def states_to_bytes(states: Dict[Any, Any], optimizer: Optional[opt.Optimizer], untouched: Any = ()) -> bytes:
+    """States by key, and the optimizer if there is one. `untouched`: keys whose states are as they were given, whole."""
     arrays: List[NDArray] = []
-    trees = [[key, _tree(state, arrays)] for key, state in states.items()]
+    trees = [[key, _tree(state, arrays)] + [True] * (key in untouched) for key, state in states.items()]
     text = json.dumps({"trees": trees, "optimizer": optimizer and optimizer_to_json(optimizer)}).encode()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "states")
@@ -133,8 +133,43 @@ def states_from_bytes(data: bytes) -> Tuple[Dict[Any, Any], Optional[opt.Optimiz
     (length,) = struct.unpack_from("<q", data)
     given = json.loads(data[8 : 8 + length].decode())
     arrays = load_frombuffer(data[8 + length :])
-    states = {key: _from_tree(tree, arrays) for key, tree in given["trees"]}
+    states = {tree[0]: _from_tree(tree[1], arrays) for tree in given["trees"]}
     return states, given["optimizer"] and optimizer_from_json(given["optimizer"])
+
+
+def _untouched(data: bytes) -> List[Any]:
+    (length,) = struct.unpack_from("<q", data)
+    return [tree[0] for tree in json.loads(data[8 : 8 + length].decode())["trees"] if len(tree) > 2]
+
+
+def _size(state: Any) -> int:
+    if isinstance(state, (list, tuple)):
+        return max(map(_size, state), default=0)
+    return state.size if isinstance(state, NDArray) else 0
+
+
+def _cut(state: Any, whole: int, server: int, servers: int) -> Any:
+    """What `server` holds of an array of `whole` elements, as src/kvstore/servers.cc divides."""
+    if isinstance(state, (list, tuple)):
+        return type(state)(_cut(part, whole, server, servers) for part in state)
+    if not isinstance(state, NDArray) or state.size < whole:
+        return state
+    first, end = (min((whole + 31) // 32 * one // servers * 32, whole) for one in (server, server + 1))
+    return state.reshape((-1,))[first:end]
+
+
+def _of_all(parts: List[Tuple[Any, bool]]) -> Any:
+    """The state of a key of what each server says: its own, or all as it was given (True) where it has not used it, since
+    another one holds the key or nothing has been pushed."""
+    own = [state for state, is_whole in parts if not is_whole]
+    if not own:
+        return parts[0][0]
+    if len(own) < len(parts):
+        whole = max(_size(state) for state, is_whole in parts if is_whole)
+        if _size(own[0]) >= whole:
+            return own[0]
+        own = [_cut(state, whole, i, len(parts)) if is_whole else state for i, (state, is_whole) in enumerate(parts)]
+    return own[0] if len(own) == 1 else _joined(own)
 
 
 def _joined(parts: List[Any]) -> Any:
@@ -156,13 +191,14 @@ class RemoteUpdater:
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """The states of all servers together, in the format of Updater.get_states."""
-        by_key: Dict[Any, List[Any]] = {}
+        by_key: Dict[Any, List[Tuple[Any, bool]]] = {}
         for reply in ask(self._store, GET_STATES):
             states, optimizer = states_from_bytes(reply)
+            untouched = _untouched(reply)
             for key, state in states.items():
-                by_key.setdefault(key, []).append(state)
+                by_key.setdefault(key, []).append((state, key in untouched))
             self.optimizer = optimizer or self.optimizer
-        states = {key: parts[0] if len(parts) == 1 else _joined(parts) for key, parts in by_key.items()}
+        states = {key: _of_all(parts) for key, parts in by_key.items()}
         return pickle.dumps((states, self.optimizer) if dump_optimizer else states)
 
     def set_states(self, states: bytes) -> None:
@@ -209,6 +245,10 @@ class ServedUpdater(opt.Updater):
         """States of whole arrays, of which each key takes its part when it is updated next."""
         self.states = states
         self.states_synced = dict.fromkeys(states, False)
+
+    def untouched(self) -> List[Any]:
+        """Keys whose states have not been used since: another server's, or nothing has been pushed."""
+        return [key for key in self.states if self.states_synced.get(key) is False]
 
     def _prepare_state(self, key: Any, weight: Any) -> None:
         if self.states_synced.get(key) is False:

@@ -51,7 +51,9 @@ class KVStoreServer:
             return b""
         updater = self._updaters.get(store)
         if head == _remote.GET_STATES:
-            return b"" if updater is None else _remote.states_to_bytes(updater.states, updater.optimizer)
+            if updater is None:
+                return b""
+            return _remote.states_to_bytes(updater.states, updater.optimizer, updater.untouched())
         if head == _remote.SET_STATES:
             states, optimizer = _remote.states_from_bytes(text)
             if optimizer is not None:

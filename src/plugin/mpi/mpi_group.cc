@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "plugin/mpi/awake.h"
 #include "plugin/mpi/frames.h"
 #include "plugin/mpi/messages.h"
 
@@ -24,9 +25,6 @@ using kvstore::CollectiveRequest;
 
 // Between looks at the network: short while something is under way, longer when nothing is.
 constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
-// So long after something has happened it does not sleep at all: the next message of an exchange
-// comes sooner than a sleeper wakes.
-constexpr std::chrono::microseconds kAwake{50};
 constexpr unsigned long kTimerSlack = 1000;  // ns that naps may last longer; else 50,000
 // So long every rank waits for another before they look into the lists that they wait for.
 constexpr std::chrono::milliseconds kOdds{250};
@@ -140,6 +138,7 @@ void MpiGroup::run(std::promise<void>& joined) {
   prctl(PR_SET_TIMERSLACK, kTimerSlack);
   bool said_goodbye = false;
   Clock::time_point last_active = Clock::now();
+  Awake awake;
   while (!ended_) {
     const uint32_t heard = bell_.rings();
     bool leaving;
@@ -155,10 +154,13 @@ void MpiGroup::run(std::promise<void>& joined) {
     }
     // A server that ends on its own leaves others waiting, who are told by rank 0.
     if (leaving && is_server() && outgoing_.empty()) break;
-    if (turn(leaving)) {
-      last_active = Clock::now();
-    } else if (Clock::now() - last_active < kAwake) {
+    const bool active = turn(leaving);
+    const auto now = Clock::now();
+    if (active) {
+      last_active = now;
+    } else if (awake.stays(last_active, now)) {
       std::this_thread::yield();
+      awake.gave_way(now, Clock::now());
     } else {
       bell_.sleep(heard, nap(last_active));
     }

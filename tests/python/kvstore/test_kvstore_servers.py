@@ -117,6 +117,35 @@ def test_states_of_servers_are_saved_and_loaded_with_their_parts():
 
 
 @needs_mpi
+@pytest.mark.parametrize("times", [1, 2])
+def test_states_that_are_saved_again_are_those_of_the_servers_that_hold_the_keys(times):
+    # A server is given the states of all keys, and does not use those of others' keys.
+    lines, done = run(
+        1,
+        f"""
+        shapes = {{key: (3,) for key in "abcdef"}}
+        shapes["big"] = (40, 30)
+        for key, shape in shapes.items():
+            store.init(key, mx.nd.zeros(shape))
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1, momentum=0.5))
+        path = os.path.join(os.environ["SAID"], "states")
+        for gradient in (1, 2, 3, 0):
+            for key, shape in shapes.items():
+                store.push(key, mx.nd.full(shape, gradient))
+                pulled(key, shape)
+            for again in range({times}):
+                store.save_optimizer_states(path)
+                store.load_optimizer_states(path)
+        os.remove(path)
+        say(sorted({{float(one) for key, shape in shapes.items() for one in pulled(key, shape).ravel()}}))
+        """,
+        servers=2,
+        MXNET_KVSTORE_BIGARRAY_BOUND="1000",
+    )
+    assert lines == {0: ["[-9.875]"]}, done.stderr
+
+
+@needs_mpi
 def test_rows_are_pushed_to_servers_and_pulled_from_them():
     lines, done = run(
         2,
