@@ -248,6 +248,7 @@ class Backward {
       if (tape_entry(result) == nullptr) to.push_back(&results[i]);
     }
     std::vector<NDArray*> from;
+    from.reserve(known.size());
     for (NDArray& array : known) from.push_back(&array);
     record_function(
         [](const std::vector<NDArray>&, std::span<const NDArray>) -> std::vector<NDArray> {
