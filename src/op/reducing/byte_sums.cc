@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes are added in lanes of 16 bits, which are emptied before they could be full.
+// Bytes of a row are added eight at a time, those of columns two in a lane of 16 bits, which is
+// emptied before it could be full.
 #include "op/reducing/byte_sums.h"
 
 #include <algorithm>
@@ -7,111 +8,65 @@
 #include <cstring>
 
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 
 namespace mxnet {
 namespace {
 
+constexpr int64_t kMostSimdBytes = 64;
+// Read from kMostSimdBytes - w + n on, those of the last n of a vector of w bytes.
+constexpr auto kLastBytes = [] {
+  std::array<uint8_t, 2 * kMostSimdBytes> bytes{};
+  std::fill(bytes.begin() + kMostSimdBytes, bytes.end(), uint8_t{255});
+  return bytes;
+}();
 // Bytes whose sum 16 bits hold.
 constexpr int64_t kMostRows = 65535 / 255;
-// Read from byte n on, those of the last n of a vector.
-constexpr std::array<uint8_t, 32> kLastBytes = {
-    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
-// Pairs of bytes in vectors of 16 bytes, which every x86-64 and ARM has.
-using Bytes __attribute__((vector_size(16))) = uint8_t;
-using Pairs __attribute__((vector_size(16))) = uint16_t;
-using Words __attribute__((vector_size(16))) = uint64_t;
-constexpr int64_t kBytes = sizeof(Bytes);
+#define MX_SIMD_FILE "op/reducing/byte_sums.inc"
+#include "base/simd_targets.h"
 
-Bytes loaded(const uint8_t* from) {
-  Bytes bytes;
-  std::memcpy(&bytes, from, sizeof(bytes));
-  return bytes;
+// Of rows that the vectors of the processor are too long for the baseline's take care.
+int level_for(int64_t n) { return n < kMostSimdBytes ? 0 : simd_level_for_traffic(); }
+
+template <uint8_t most>
+int64_t sum_of(const uint8_t* x, int64_t n) {
+  if (n >= kLeastByteRow) return MX_SIMD_AT(level_for(n), sum_run<most>)(x, n);
+  int64_t sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += std::min(x[i], most);
+  return sum;
 }
 
-struct PairSums {
-  Pairs low{}, high{};
-  Bytes most;
-
-  void add(Bytes bytes) {
-    bytes = bytes < most ? bytes : most;
-    const auto pairs = (Pairs)bytes;  // a cast of vectors keeps their bits
-    low += pairs & 255;
-    high += pairs >> 8;
-  }
-  // The last `left` bytes of a vector.
-  void add_last(Bytes bytes, int64_t left) { add(bytes & loaded(kLastBytes.data() + left)); }
-  int64_t sum() const {
-    int64_t sum = 0;
-    for (int k = 0; k < kBytes / 2; ++k) sum += low[k] + high[k];
-    return sum;
-  }
-  // Where 16 bits hold it: by a product the highest lane of a word is the sum of all.
-  int64_t short_sum() const {
-    const auto words = (Words)(low + high);
-    return static_cast<int64_t>(((words[0] + words[1]) * 0x0001000100010001U) >> 48);
-  }
-};
+template <uint8_t most>
+void sums_of_rows(const uint8_t* x, int64_t rows, int64_t n, int64_t* values) {
+  if (n >= kLeastByteRow) return MX_SIMD_AT(level_for(n), sum_rows<most>)(x, rows, n, values);
+  for (int64_t r = 0; r < rows; ++r) values[r] = sum_of<most>(x + r * n, n);
+}
 
 }  // namespace
 
 int64_t sum_of_bytes(const uint8_t* x, int64_t n, uint8_t most) {
-  int64_t i = 0, sum = 0;
-  while (i + kBytes <= n) {
-    const int64_t end = std::min(n, i + (kMostRows - 1) * kBytes);
-    PairSums sums{.most = Bytes{} + most};
-    for (; i + kBytes <= end; i += kBytes) sums.add(loaded(x + i));
-    if (end == n && i < n) {  // those that are left, out of the last vector
-      sums.add_last(loaded(x + n - kBytes), n - i);
-      i = n;
-    }
-    sum += sums.sum();
-  }
-  for (; i < n; ++i) sum += std::min(x[i], most);
-  return sum;
+  return most == kTruth ? sum_of<kTruth>(x, n) : sum_of<kAnyByte>(x, n);
 }
 
 void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, uint8_t most,
                            int64_t* values) {
-  if (n < kBytes || n > kMostRows) {
-    for (int64_t r = 0; r < rows; ++r) values[r] = sum_of_bytes(x + r * n, n, most);
-    return;
-  }
-  const int64_t whole = n / kBytes * kBytes, left = n % kBytes;
-  const Bytes last = loaded(kLastBytes.data() + left), at_most = Bytes{} + most;
-  for (int64_t r = 0; r < rows; ++r, x += n) {
-    PairSums sums{.most = at_most};
-    for (int64_t i = 0; i < whole; i += kBytes) sums.add(loaded(x + i));
-    sums.add(loaded(x + n - kBytes) & last);
-    values[r] = sums.short_sum();
-  }
+  most == kTruth ? sums_of_rows<kTruth>(x, rows, n, values)
+                 : sums_of_rows<kAnyByte>(x, rows, n, values);
 }
 
 void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, uint8_t most, int64_t* acc,
                        int64_t width) {
-  const auto counted = [most](uint8_t byte) { return byte < most ? byte : most; };
-  while (rows > 0) {
-    const int64_t block = std::min(rows, kMostRows);
-    std::array<uint16_t, kMostByteColumns> sums;
-    std::fill_n(sums.data(), width, uint16_t{0});
-    int64_t r = 0;
-    for (; r + 4 <= block; r += 4, x += 4 * stride) {
-      const uint8_t *a = x, *b = a + stride, *c = b + stride, *d = c + stride;
-      uint16_t* to = sums.data();
-      MX_INDEPENDENT_STEPS
-      for (int64_t j = 0; j < width; ++j)
-        to[j] = static_cast<uint16_t>(to[j] + counted(a[j]) + counted(b[j]) + counted(c[j]) +
-                                      counted(d[j]));
-    }
-    for (; r < block; ++r, x += stride) {
-      uint16_t* to = sums.data();
-      MX_INDEPENDENT_STEPS
-      for (int64_t j = 0; j < width; ++j) to[j] = static_cast<uint16_t>(to[j] + counted(x[j]));
-    }
-    for (int64_t j = 0; j < width; ++j) acc[j] += sums[static_cast<std::size_t>(j)];
-    rows -= block;
+  if (width < kLeastByteRow) {
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t j = 0; j < width; ++j) acc[j] += std::min(x[r * stride + j], most);
+    return;
   }
+  const int level = level_for(width);
+  const auto add =
+      most == kTruth ? MX_SIMD_AT(level, add_rows<kTruth>) : MX_SIMD_AT(level, add_rows<kAnyByte>);
+  for (int64_t r = 0; r < rows; r += kMostRows)
+    add(x + r * stride, std::min(kMostRows, rows - r), stride, acc, width);
 }
 
 }  // namespace mxnet

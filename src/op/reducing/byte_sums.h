@@ -10,6 +10,9 @@ inline constexpr uint8_t kAnyByte = 255, kTruth = 1;
 
 int64_t sum_of_bytes(const uint8_t* x, int64_t n, uint8_t most = kAnyByte);
 
+// Rows of fewer bytes are added one by one.
+inline constexpr int64_t kLeastByteRow = 16;
+
 // values[i]: of x[i * n, (i + 1) * n), for all i < rows.
 void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, uint8_t most,
                            int64_t* values);

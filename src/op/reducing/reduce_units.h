@@ -159,8 +159,11 @@ class Units {
   bool are_short() const {
     const int64_t extent = plan_.extent();
     if (extent == 0 || plan_.kept().count() != 1) return false;
-    if (plan_.inner_reduced())
-      return (extent < kShortRow || takes_short_rows()) && plan_.reduced().count() == 0;
+    if (plan_.inner_reduced()) {
+      const bool turns =
+          calls_.adds_bytes() ? extent < kLeastByteRow : extent < kShortRow || takes_short_rows();
+      return turns && plan_.reduced().count() == 0;
+    }
     return width() < kNarrow && extent <= kMostRowsTurned &&
            extent * width() <= (calls_.adds_bytes() ? kMostBytesTurned : kMostTurned) &&
            plan_.reduced().count() == 1;

@@ -120,6 +120,32 @@ TEST(Reduce, RowsOfBytesOfAnyLengthAreSummedExactly) {
   }
 }
 
+// About the widths of vectors and the rows that 16 bits hold.
+TEST(Reduce, ColumnsOfBytesOfAnyWidthAreSummedExactly) {
+  for (const int64_t width : {2, 15, 16, 17, 31, 33, 63, 64, 65, 100, 1000, 1023, 1024, 1100}) {
+    for (const int64_t rows : {2, 7, 8, 9, 257, 258, 530}) {
+      std::vector<uint8_t> x(static_cast<std::size_t>(rows * width + 1), 255);
+      for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<uint8_t>(i % 256);
+      std::vector<int64_t> sums(static_cast<std::size_t>(width)), truths = sums, out = sums;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(rows * width); ++i) {
+        sums[i % sums.size()] += x[i + 1];
+        truths[i % sums.size()] += x[i + 1] != 0;
+      }
+      const Shape shape{rows, width};
+      const auto summed = [&](DType dtype) {
+        reduce<int64_t>(Reduction::sum, {x.data() + 1, &shape, dtype},
+                        ReducePlan(shape, axis_set({0})),
+                        [&](int64_t first, const int64_t* values, int64_t n) {
+                          std::copy_n(values, n, out.begin() + first);
+                        });
+        return out;
+      };
+      EXPECT_EQ(summed(DType::kUInt8), sums) << rows << " x " << width;
+      EXPECT_EQ(summed(DType::kBool), truths) << rows << " x " << width;
+    }
+  }
+}
+
 // Wholes of eight rows in a page, more and fewer of them, and what is left beside and below them.
 template <class T, class A>
 void expect_sums_of_columns() {
