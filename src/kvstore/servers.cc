@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "base/fnv.h"
+#include "base/log.h"
 #include "engine/engine.h"
 #include "kvstore/array_op.h"
 #include "kvstore/ending.h"
@@ -280,7 +282,11 @@ std::vector<std::string> Servers::command(int head, std::string_view body) {
   };
   const auto asked =
       std::make_shared<Asked>(Asked{std::string(body), std::vector<std::string>(count)});
-  std::vector<std::future<void>> ends;
+  std::function<void(std::exception_ptr)> done;
+  std::future<void> end = ending_of(done);
+  const bool of_all = head >= kFirstCommandOfAll;
+  if (of_all) done = when_all_have_heard(std::move(done));
+  const auto ending = std::make_shared<Ending>(std::move(done), static_cast<int64_t>(count));
   Request request;
   request.ask = Ask::kCommand;
   request.store = store_;
@@ -295,12 +301,33 @@ std::vector<std::string> Servers::command(int head, std::string_view body) {
       asked->answers[s].resize(static_cast<std::size_t>(bytes));
       return static_cast<void*>(asked->answers[s].data());
     };
-    ends.push_back(ending_of(call.done));
+    call.done = [ending](std::exception_ptr error) { ending->end(std::move(error)); };
     group_.call(std::move(call));
   }
-  for (const auto& end : ends) await(end);
-  for (auto& end : ends) end.get();
+  bool told = false;
+  const auto look = [&] {
+    for (const std::string& missing : command(kWhoIsMissing, {})) {
+      if (missing.empty() || std::exchange(told, true)) continue;
+      log(LogLevel::kWarning, fmt::format("kvstore: {}, which has not given it yet", missing));
+    }
+  };
+  await(end, group_.timeout_seconds(), of_all ? look : std::function<void()>());
+  end.get();
   return std::move(asked->answers);
+}
+
+// A server that ends now may have answered some workers: none goes on before all have an answer.
+// Where they are errors they are so for all.
+std::function<void(std::exception_ptr)> Servers::when_all_have_heard(
+    std::function<void(std::exception_ptr)> done) const {
+  return [group = &group_, store = store_, done = std::move(done)](std::exception_ptr error) {
+    if (error) return done(std::move(error));
+    CollectiveRequest request;
+    request.name = "command";
+    request.store = store;
+    request.done = done;
+    group->submit(std::move(request));
+  };
 }
 
 }  // namespace mxnet::kvstore
