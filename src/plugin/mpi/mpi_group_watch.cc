@@ -92,7 +92,7 @@ void MpiGroup::excuse(Peer& peer, Clock::time_point now, Clock::duration since) 
 }
 
 // The others would hear no more of this process than that it has ended. `why`: empty of one that is
-// silent.
+// silent, who hears nothing either.
 void MpiGroup::tell_loss(int rank, std::string_view why) {
   const int32_t who = rank;
   std::vector<char> bytes(sizeof who);
@@ -100,7 +100,7 @@ void MpiGroup::tell_loss(int rank, std::string_view why) {
   why = why.substr(0, kLongestReason);
   bytes.insert(bytes.end(), why.begin(), why.end());
   for (int other = 0; other < all_; ++other)
-    if (other != rank_) send(other, kLoss, bytes);
+    if (other != rank_ && (other != rank || !why.empty())) send(other, kLoss, bytes);
 }
 
 void MpiGroup::hear_loss(const std::vector<char>& bytes) {
