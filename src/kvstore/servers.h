@@ -61,6 +61,7 @@ class Servers {
   void send_rows(Ask ask, const Key& key, const NDArray& value, const NDArray& mirror,
                  int priority);
   int64_t slice_bytes() const;
+  uint32_t begin(const Key& key, bool pull);
   std::function<void(std::exception_ptr)> when_all_have_heard(
       std::function<void(std::exception_ptr)> done) const;
 
@@ -73,6 +74,7 @@ class Servers {
     NDArray rest, words;
   };
   std::unordered_map<Key, Packed> packed_;
+  std::unordered_map<Key, bool> told_;  // the last operation on a key was a pull
 };
 
 }  // namespace mxnet::kvstore
