@@ -136,9 +136,15 @@ MXNET_DLL int MXImageEncode(NDArrayHandle image, const char* format, int quality
 /* --- Key-value stores with servers ------------------------------------------------------------ */
 
 MXNET_DLL int MXKVStoreGetNumServers(KVStoreHandle handle, int* out);
+/* In how many parts the key of that text, or without one of that number, lies on servers, and the
+ * shape that these have together, good until the next call on this thread; 0 where they hold no
+ * such key. */
+MXNET_DLL int MXKVStoreGetPlacement(KVStoreHandle handle, const char* text, int number,
+                                    int* out_parts, int* out_dim, const int64_t** out_shape);
 /* As MXKVStoreSendCommmandToServers, with a body of any bytes; what each server answered. The
  * replies are good until the next call on this thread. Fails with what a server's controller said.
  * Other commands make servers hold the keys, and are given by all workers; those below 0 do not.
+ * They come after what the worker has pushed and pulled before.
  */
 MXNET_DLL int MXKVStoreAskServers(KVStoreHandle handle, int cmd_id, const char* body, size_t size,
                                   uint32_t* out_num, const char*** out_replies,

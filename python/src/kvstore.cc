@@ -2,10 +2,13 @@
 // KVStoreHandle owns a store; what is decided about keys, lists and optimizers is in mxnet/kvstore.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <map>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "array.h"
@@ -173,6 +176,17 @@ class Store {
   void send_command(int head, const std::string& body) {
     run([&] { return MXKVStoreSendCommmandToServers(handle_, head, body.c_str()); });
   }
+  // In how many parts a key lies on servers, and the shape that these have together.
+  std::pair<int, std::vector<int64_t>> placement(const std::variant<int, std::string>& key) {
+    const auto* const text = std::get_if<std::string>(&key);
+    int parts = 0, dim = 0;
+    const int64_t* shape = nullptr;
+    run([&] {
+      return MXKVStoreGetPlacement(handle_, text != nullptr ? text->c_str() : nullptr,
+                                   text != nullptr ? 0 : std::get<int>(key), &parts, &dim, &shape);
+    });
+    return {parts, {shape, shape + std::max(dim, 0)}};
+  }
   std::vector<py::bytes> ask_servers(int head, const std::string& body) {
     uint32_t count = 0;
     const char** replies = nullptr;
@@ -329,6 +343,7 @@ void register_kvstore(py::module_& module) {
       .def("set_barrier_before_exit", &Store::set_barrier_before_exit)
       .def("send_command", &Store::send_command)
       .def_property_readonly("num_servers", &Store::number<MXKVStoreGetNumServers>)
+      .def("placement", &Store::placement)
       .def("ask_servers", &Store::ask_servers)
       .def("run_server", &Store::run_server);
 }

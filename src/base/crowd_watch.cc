@@ -90,20 +90,32 @@ void IdlePool::hold(int threads) {
   end_.wait();
 }
 
+std::shared_ptr<void> make_idle_pool(int threads) { return std::make_shared<IdlePool>(threads); }
+
 void SharedIdlePool::ask(const void* who, int threads, double now) {
-  std::unique_ptr<IdlePool> ended;  // its threads are waited for without the lock
+  if (threads == 0) return end(who, now);
   const MutexLock lock(mutex_);
-  if (threads == 0) {
-    if (who == last_ || now > until_) ended = std::move(pool_);
-    return;
-  }
   last_ = who;
   until_ = now + kForgotten;
   if (pool_ != nullptr) return;
   try {
-    pool_ = std::make_unique<IdlePool>(threads);
+    pool_ = make_(threads);
   } catch (const std::system_error&) {  // no more threads: who asks again tries again
   }
+}
+
+void SharedIdlePool::end(const void* who, double now) {
+  std::shared_ptr<void> ended;  // its threads are waited for without the lock
+  {
+    const MutexLock lock(mutex_);
+    if (pool_ == nullptr || (who != last_ && now <= until_)) return;
+    ended = std::move(pool_);
+    ++ending_;
+  }
+  ended.reset();
+  const MutexLock lock(mutex_);
+  --ending_;
+  ended_.notify_all();
 }
 
 bool SharedIdlePool::is_there() {
@@ -113,6 +125,7 @@ bool SharedIdlePool::is_there() {
 
 void SharedIdlePool::hold_for_fork() {
   mutex_.lock();
+  while (ending_ > 0) ended_.wait(mutex_);
   pool_.reset();
 }
 

@@ -55,22 +55,34 @@ class IdlePool {
   std::thread thread_;
 };
 
+std::shared_ptr<void> make_idle_pool(int threads);
+
 // The one of a process, as long as one of its threads says that it is in a crowd. Thread-safe.
 class SharedIdlePool {
  public:
+  // By what pools are made: as make_idle_pool(), or, since the thread sanitizer does not see what
+  // OpenMP does, of other threads.
+  using Make = std::shared_ptr<void> (*)(int threads);
+  explicit SharedIdlePool(Make make = &make_idle_pool) : make_(make) {}
+
   // By `who`, at `now` seconds: the pool that it asks for has so many threads; 0 = it needs none.
   // Who has asked and says no more, since it begins no more regions, is forgotten after a moment.
   void ask(const void* who, int threads, double now);
   bool is_there();
 
   // Around a fork, whose child has none of its threads: the runtime would count them there for
-  // ever.
+  // ever, also those of a pool that is coming to its end.
   void hold_for_fork() MX_ACQUIRE(mutex_);
   void go_on() MX_RELEASE(mutex_) { mutex_.unlock(); }
 
  private:
+  void end(const void* who, double now);
+
+  const Make make_;
   Mutex mutex_;
-  std::unique_ptr<IdlePool> pool_ MX_GUARDED_BY(mutex_);
+  CondVar ended_;
+  int ending_ MX_GUARDED_BY(mutex_) = 0;  // pools that somebody waits for
+  std::shared_ptr<void> pool_ MX_GUARDED_BY(mutex_);
   const void* last_ MX_GUARDED_BY(mutex_) = nullptr;  // who has asked last,
   double until_ MX_GUARDED_BY(mutex_) = 0;            // and how long that counts
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processes of a job as C programs see them: roles, servers and what they are told.
-#include "base/of_thread.h"
-#include "kvstore/cluster.h"
-
+#include <future>
 #include <memory>
 
+#include "base/of_thread.h"
 #include "c_api/guard.h"
 #include "c_api/store_handle.h"
+#include "kvstore/cluster.h"
+#include "kvstore/process_group.h"
 #include "mxnet/c_api_ext.h"
 
 using namespace mxnet;
@@ -26,11 +27,13 @@ int is_role(const char* role, int* ret, const char* function) {
 std::vector<std::string> send_command(KVStoreHandle handle, int head, std::string_view body,
                                       const char* function) {
   std::shared_ptr<KVStore> store;
+  std::future<void> calls_before;
   {
     const StorePool::Use use = use_store(handle, function);
-    if (head >= 0) (*use)->serve();
+    if (head >= 0) calls_before = (*use)->serve();
     store = *use;
   }
+  if (calls_before.valid()) kvstore::await(calls_before);
   return store->send_command(head, body);
 }
 
@@ -61,6 +64,24 @@ int MXKVStoreGetNumServers(KVStoreHandle handle, int* out) {
   return guarded([&] {
     require(out, "MXKVStoreGetNumServers", "out");
     *out = store_of(handle, "MXKVStoreGetNumServers").num_servers();
+  });
+}
+
+int MXKVStoreGetPlacement(KVStoreHandle handle, const char* text, int number, int* out_parts,
+                          int* out_dim, const int64_t** out_shape) {
+  return guarded([&] {
+    constexpr const char* kFunction = "MXKVStoreGetPlacement";
+    store_of(handle, kFunction);  // of two wrong arguments the handle is named
+    require(out_parts, kFunction, "out_parts");
+    require(out_dim, kFunction, "out_dim");
+    require(out_shape, kFunction, "out_shape");
+    Shape& shape = of_thread<Shape>();
+    const Key key = text != nullptr ? Key(text) : Key(number);
+    const KVStore::Placement placement = (*use_store(handle, kFunction))->placement(key);
+    shape = placement.shape;
+    *out_parts = placement.parts;
+    *out_dim = shape.ndim();
+    *out_shape = shape.begin();
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <limits>
 #include <memory>
 
@@ -142,9 +143,36 @@ void DistStore::check_servers() const {
                           group_.size()));
 }
 
+KVStore::Placement DistStore::placement(const Key& key) {
+  const auto mirror = mirrors_.find(key);
+  if (!served_ || mirror == mirrors_.end()) return {};
+  return {servers_->count_parts(key, mirror->second), mirror->second.shape()};
+}
+
+std::future<void> DistStore::serve() {
+  if (!served_) move_to_servers();
+  return end_of_calls();
+}
+
+// Also of those that fail, of which whoever waits for their arrays hears.
+std::future<void> DistStore::end_of_calls() const {
+  std::vector<Var*> reads, writes;
+  for (const auto& [key, mirror] : mirrors_) reads.push_back(mirror.var());
+  dedup_variables(&reads, &writes);
+  const auto end = std::make_shared<std::promise<void>>();
+  std::future<void> ended = end->get_future();
+  Engine::get().push([end](const RunContext&) { end->set_value(); },
+                     {.device = Device::cpu(),
+                      .reads = reads,
+                      .writes = writes,
+                      .property = FnProperty::kNoSkip,
+                      .name = "KVStoreEndOfCalls",
+                      .cheap = true});
+  return ended;
+}
+
 // From here on the servers hold the keys.
-void DistStore::serve() {
-  if (served_) return;
+void DistStore::move_to_servers() {
   check_servers();
   if (LocalStore::updates()) {
     throw Error(ErrorCode::kValue, "kvstore",
@@ -294,7 +322,22 @@ void DistStore::barrier() {
   CollectiveRequest request;
   request.name = "barrier";
   request.store = number_;
-  run_collective(group_, std::move(request));
+  std::future<void> end = ending_of(request.done);
+  group_.submit(std::move(request));
+  // Who waits for this worker meanwhile will not come here.
+  const auto look = [&] {
+    if (!servers_) return;
+    for (const std::string& waits : servers_->command(kWhoWaitsForMe, {})) {
+      if (waits.empty() || end.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+        continue;
+      throw Error(ErrorCode::kValue, "kvstore",
+                  fmt::format("{}, and this one waits at a barrier; expected the same calls of all "
+                              "workers",
+                              waits));
+    }
+  };
+  await(end, group_.timeout_seconds(), look);
+  end.get();
 }
 
 std::vector<std::string> DistStore::send_command(int head, std::string_view body) {

@@ -30,7 +30,8 @@ class DistStore final : public LocalStore {
   void barrier() override;
   int num_servers() const override { return group_.servers(); }
   int num_dead_nodes(int groups) const override { return count_dead(group_, groups); }
-  void serve() override;
+  Placement placement(const Key& key) override;
+  std::future<void> serve() override;
   std::vector<std::string> send_command(int head, std::string_view body) override;
   void set_updater(Updater updater) override;
 
@@ -61,6 +62,8 @@ class DistStore final : public LocalStore {
   void broadcast_first(const Key& key, bool one_of_many);
   void sum_compressed(const Key& key, const NDArray& sum, int priority);
   void check_servers() const;
+  void move_to_servers();
+  std::future<void> end_of_calls() const;
   void check_servable(const Key& key);
   void serve_key(const Key& key);
 

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of an engine operation that consists of several requests to a group of processes.
+// The end of what consists of several requests to a group of processes: of an engine operation, or
+// of what somebody else waits for.
 #pragma once
 #include <atomic>
 #include <exception>
 #include <utility>
 
+#include "base/inline_function.h"
 #include "base/lock.h"
 #include "engine/engine.h"
 
 namespace mxnet::kvstore {
 
-// Thread-safe. Ends the operation when the last part has ended; with the first error, if any.
-// Errors are handed on: whoever waits for the operation is the last to hold what it throws.
+// Thread-safe. Ends the whole when the last part has ended; with the first error, or null. Errors
+// are handed on: whoever waits for the whole is the last to hold what it throws.
 class Ending {
  public:
-  Ending(OnComplete complete, int64_t parts) : complete_(complete), left_(parts) {}
+  using Done = InlineFunction<void(std::exception_ptr)>;
+  Ending(Done done, int64_t parts) : done_(std::move(done)), left_(parts) {}
+  Ending(OnComplete complete, int64_t parts)
+      : Ending([complete](std::exception_ptr error) { complete.fail(std::move(error)); }, parts) {}
   void end(std::exception_ptr error) {
     if (error) {
       const MutexLock lock(mutex_);
@@ -22,11 +27,7 @@ class Ending {
     }
     // Acquire and release: the last one sees the errors of the others.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-    if (std::exception_ptr first = take()) {
-      complete_.fail(std::move(first));
-    } else {
-      complete_();
-    }
+    done_(take());
   }
 
  private:
@@ -35,7 +36,7 @@ class Ending {
     return std::exchange(error_, nullptr);
   }
 
-  const OnComplete complete_;
+  Done done_;
   std::atomic<int64_t> left_;
   Mutex mutex_;
   std::exception_ptr error_ MX_GUARDED_BY(mutex_);

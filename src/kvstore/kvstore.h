@@ -3,6 +3,7 @@
 // devices (and processes) and given to an updater, and pull the result.
 #pragma once
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,10 +84,18 @@ class KVStore {
   virtual void set_barrier_before_exit(bool) {}
   virtual int num_dead_nodes(int) const { return 0; }
   virtual int num_servers() const { return 0; }
-  // From now on servers hold the keys. Throws Error(kValue) where there are none.
-  virtual void serve() {}
-  // REQUIRES: serve(), unless `head` is negative. Has the controller of every server called, and
-  // waits; what they answered.
+  // How a key lies on servers: in so many parts, which together have this shape.
+  struct Placement {
+    int parts = 0;  // 0: servers hold no such key
+    Shape shape;
+  };
+  virtual Placement placement(const Key&) { return {}; }
+  // From now on servers hold the keys. Throws Error(kValue) where there are none. Ends, without an
+  // error, when all that was pushed and pulled before has: a command has its place behind it.
+  virtual std::future<void> serve();
+  // REQUIRES: serve(), whose end was awaited, unless `head` is negative. Has the controller of
+  // every server called, and waits; what they answered. A command of all workers ends when all have
+  // heard the answers, also where one of them is interrupted while it waits.
   virtual std::vector<std::string> send_command(int head, std::string_view body);
   // Returns when the workers have finished.
   virtual void run_server(const ServerController& controller);

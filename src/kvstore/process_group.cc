@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -60,17 +61,46 @@ std::future<void> ending_of(std::function<void(std::exception_ptr)>& done) {
   return promise->get_future();
 }
 
-void await(const std::future<void>& end) {
+void await(const std::future<void>& end) { await(end, 0, nullptr); }
+
+void await(const std::future<void>& end, double seconds, const std::function<void()>& look) {
+  using Clock = std::chrono::steady_clock;
   const engine::InterruptCheck leave = engine::interrupt_check();
-  while (end.wait_for(engine::kInterruptSlice) != std::future_status::ready)
+  auto last = Clock::now();
+  while (end.wait_for(engine::kInterruptSlice) != std::future_status::ready) {
     if (leave != nullptr && leave() != 0) engine::throw_interrupted();
+    if (!look || std::chrono::duration<double>(Clock::now() - last).count() < seconds) continue;
+    look();
+    last = Clock::now();
+  }
 }
 
-void run_collective(ProcessGroup& group, CollectiveRequest request) {
-  std::future<void> end = ending_of(request.done);
-  group.submit(std::move(request));
-  await(end);
-  end.get();
+// Who complains belongs to it, unless that goes without saying. A text without letters would be no
+// error.
+Answer answer_of(const std::exception_ptr& error) {
+  Answer answer;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& given) {
+    const bool plain = given.tag().empty() || given.tag() == "kvstore";
+    answer.code = given.code();
+    answer.error = plain ? given.message() : fmt::format("[{}] {}", given.tag(), given.message());
+  } catch (const std::exception& given) {
+    answer.error = given.what();
+  } catch (...) {
+    answer.error = "something that is no exception was thrown";
+  }
+  if (answer.error.empty()) answer.error = "an error without a message";
+  return answer;
+}
+
+Answer answer_of(std::string text) {
+  const auto kept = std::make_shared<const std::string>(std::move(text));
+  Answer answer;
+  answer.data = kept->data();
+  answer.bytes = static_cast<int64_t>(kept->size());
+  answer.keep = kept;
+  return answer;
 }
 
 }  // namespace mxnet::kvstore

@@ -78,6 +78,9 @@ struct Answer {
   std::string error;                     // empty: none
 };
 
+Answer answer_of(const std::exception_ptr& error);
+Answer answer_of(std::string text);
+
 // Bytes that arrive: nothing writes there before them, so that what somebody announces takes no
 // memory until it comes. Copies share them.
 class ArrivedBytes {
@@ -120,6 +123,15 @@ struct ServedCall {
   std::function<void(Answer)> answer;  // to be called once, on any thread
 };
 
+struct ProcessGroupOptions {
+  bool server = false;           // this process is one
+  double heartbeat_seconds = 1;  // between signs of life
+  double timeout_seconds = 8;    // without one, a rank counts as lost
+  // Which small requests travel together depends on when they come, and with it the order of
+  // additions among more than two ranks. False: each travels alone.
+  bool batches = true;
+};
+
 // Of workers, and of servers that they may have. Thread-safe.
 class ProcessGroup {
  public:
@@ -144,6 +156,8 @@ class ProcessGroup {
   // Who is known to be gone; after the first one nobody counts further.
   virtual int lost_workers() const = 0;
   virtual int lost_servers() const = 0;
+  // After so many seconds a wait is a long one.
+  virtual double timeout_seconds() const { return ProcessGroupOptions().timeout_seconds; }
 
   // The number of the next store of this process: equal on all ranks, since all make the same
   // stores in the same order.
@@ -151,15 +165,6 @@ class ProcessGroup {
 
  private:
   std::atomic<int32_t> stores_{0};
-};
-
-struct ProcessGroupOptions {
-  bool server = false;           // this process is one
-  double heartbeat_seconds = 1;  // between signs of life
-  double timeout_seconds = 8;    // without one, a rank counts as lost
-  // Which small requests travel together depends on when they come, and with it the order of
-  // additions among more than two ranks. False: each travels alone.
-  bool batches = true;
 };
 
 // As exported by the plug-in; the group is never destroyed.
@@ -176,9 +181,8 @@ int count_dead(const ProcessGroup& group, int groups);
 // Makes a `done` whose call ends the future.
 std::future<void> ending_of(std::function<void(std::exception_ptr)>& done);
 // Returns when it has ended; throws where the program ends the wait, and the request goes on.
+// `look` is called whenever so many seconds have passed, and may throw too.
 void await(const std::future<void>& end);
-
-// Submits and waits. Throws what the request fails with.
-void run_collective(ProcessGroup& group, CollectiveRequest request);
+void await(const std::future<void>& end, double seconds, const std::function<void()>& look);
 
 }  // namespace mxnet::kvstore

@@ -21,23 +21,6 @@
 namespace mxnet::kvstore {
 namespace {
 
-// What an answer tells of an error: who complains belongs to it, unless that goes without saying.
-Answer failure(const std::exception_ptr& error) {
-  Answer answer;
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& given) {
-    const bool plain = given.tag().empty() || given.tag() == "kvstore";
-    answer.code = given.code();
-    answer.error = plain ? given.message() : fmt::format("[{}] {}", given.tag(), given.message());
-  } catch (const std::exception& given) {
-    answer.error = given.what();
-  } catch (...) {
-    answer.error = "something that is no exception was thrown";
-  }
-  return answer;
-}
-
 // Calls that are answered once, together, with what is held under a key: by what it is given, or,
 // when the operation that was to do so is dropped because something before it has failed, that.
 class Promise {
@@ -63,7 +46,7 @@ class Promise {
     for (const auto& each : std::exchange(answers_, {})) each(answer);
   }
   void fail(const std::exception_ptr& error) {
-    Answer answer = failure(error);
+    Answer answer = answer_of(error);
     answer.error = fmt::format("key {}: {}", key_, answer.error);
     keep(answer);
   }
@@ -137,9 +120,6 @@ NDArray rows_of(const ArrivedBytes& body, const Request& request) {
   return array;
 }
 
-std::string key_name(const Key& key) { return fmt::format("key {}", to_string(key)); }
-std::string command_name(int number) { return fmt::format("command {}", number); }
-
 // What a body holds, in the form that `request` tells. Nothing is made of a body of another size.
 NDArray array_of(const ArrivedBytes& body, const Request& request) {
   if (request.storage != StorageType::kDense) return rows_of(body, request);
@@ -159,7 +139,10 @@ NDArray array_of(const ArrivedBytes& body, const Request& request) {
 
 }  // namespace
 
-Server::Server(ProcessGroup& group) : group_(group), reducer_(config().kvstore, SumOrder::kLeft) {
+Server::Server(ProcessGroup& group)
+    : group_(group),
+      reducer_(config().kvstore, SumOrder::kLeft),
+      left_(static_cast<std::size_t>(group.size())) {
   group_.make_bodies_by(pooled);
 }
 
@@ -193,12 +176,15 @@ void Server::handle(ServedCall call, const ServerController& controller) {
     Table& table = tables_[request.store];
     const bool needs_key = request.ask != Ask::kCommand && request.ask != Ask::kInit;
     if (needs_key && table.entries.count(request.key) == 0) {
+      if (has_left(kGivesFirstValues))
+        return answer(unfinished(kGivesFirstValues,
+                                 fmt::format("the first value of key {}", to_string(request.key))));
       table.early[request.key].push_back(std::move(call));
     } else {
       obey(call, request, controller);
     }
   } catch (...) {
-    answer(failure(std::current_exception()));
+    answer(answer_of(std::current_exception()));
   }
 }
 
@@ -220,59 +206,15 @@ void Server::obey(ServedCall& call, const Request& request, const ServerControll
       return pull_rows(call, table.entries.at(request.key));
     case Ask::kCommand:
       if (request.command >= kFirstCommandOfAll) return command_of_all(call, request, controller);
+      if (request.command == kWhoIsMissing || request.command == kWhoWaitsForMe)
+        return call.answer(answer_of(request.command == kWhoIsMissing
+                                         ? who_is_missing(call.worker)
+                                         : who_waits_for(call.worker)));
       return command(call, request, {call.answer}, controller);
   }
 }
 
 // All of `answers` hear the same.
-void Server::command(const ServedCall& call, const Request& request,
-                     const std::vector<Reply>& answers, const ServerController& controller) {
-  commanded_ = &tables_[request.store];
-  const auto text = std::make_shared<std::string>();
-  Answer answer;
-  try {
-    *text = controller(request.command, std::string(call.body.text()));
-    answer.data = text->data();
-    answer.bytes = static_cast<int64_t>(text->size());
-    answer.keep = text;
-  } catch (...) {
-    answer = failure(std::current_exception());
-  }
-  commanded_ = nullptr;
-  for (const Reply& each : answers) each(answer);
-}
-
-// Each worker's next one: no worker goes on before it has taken effect, or some would and others
-// hear that it has not.
-void Server::command_of_all(ServedCall& call, const Request& request,
-                            const ServerController& controller) {
-  if (left_ >= 0) return call.answer(unfinished(left_, command_name(request.command)));
-  auto& commands = tables_[request.store].commands;
-  commands.resize(static_cast<std::size_t>(group_.size()));
-  auto& of_worker = commands[static_cast<std::size_t>(call.worker)];
-  of_worker.push_back({request.command, std::move(call)});
-  std::vector<Reply> answers;
-  int odd = -1;  // a worker that gave another command than rank 0
-  for (std::size_t worker = 0; worker < commands.size(); ++worker) {
-    if (commands[worker].empty()) return;
-    const Commanded& given = commands[worker].front();
-    answers.push_back(given.call.answer);
-    if (given.number != commands.front().front().number) odd = static_cast<int>(worker);
-  }
-  std::vector<Commanded> given;
-  for (auto& queue : commands) {
-    given.push_back(std::move(queue.front()));
-    queue.pop_front();
-  }
-  if (odd < 0) return command(given.front().call, request, answers, controller);
-  const Answer differ = failure(std::make_exception_ptr(
-      Error(ErrorCode::kValue, "kvstore",
-            fmt::format("rank 0 gave {}, rank {} gave {}; expected the same of all workers",
-                        command_name(given.front().number), odd,
-                        command_name(given[static_cast<std::size_t>(odd)].number)))));
-  for (const Reply& each : answers) each(differ);
-}
-
 void Server::init(ServedCall& call, const Request& request) {
   auto& entries = tables_[request.store].entries;
   if (entries.count(request.key) != 0) {
@@ -299,18 +241,12 @@ void Server::push(ServedCall& call, const Request& request, Entry& entry) {
   const NDArray value = array_of(call.body, request);
   const Updater& updater = updater_of(tables_[request.store]);
   if (!request.sync) return apply(entry, {value}, {call.answer}, updater);
-  if (left_ >= 0) return call.answer(unfinished(left_, key_name(entry.key)));
+  if (const int left = left_without(entry.rounds); left >= 0)
+    return call.answer(unfinished(left, fmt::format("key {}", to_string(entry.key))));
   entry.rounds[static_cast<std::size_t>(call.worker)].push_back({value, call.answer});
   const bool full = std::none_of(entry.rounds.begin(), entry.rounds.end(),
                                  [](const auto& queue) { return queue.empty(); });
   if (full) push_round(entry, updater);
-}
-
-Answer Server::unfinished(int worker, const std::string& what) const {
-  Answer answer;
-  answer.error =
-      fmt::format("rank {} of {} has finished, but {} waits for it", worker, group_.size(), what);
-  return answer;
 }
 
 // The oldest push of each worker.
@@ -419,26 +355,6 @@ void Server::pull_rows(ServedCall& call, Entry& entry) {
        .writes = {},
        .property = FnProperty::kCPUPrioritized,
        .name = "KVStoreServerSendRows"});
-}
-
-// Whoever waits for its next push would do so forever.
-void Server::worker_left(int worker) {
-  if (left_ < 0) left_ = worker;
-  for (auto& [number, table] : tables_) {
-    for (auto& [key, entry] : table.entries) {
-      if (!entry.rounds[static_cast<std::size_t>(worker)].empty()) continue;
-      for (auto& queue : entry.rounds) {
-        for (Pushed& waiting : std::exchange(queue, {}))
-          waiting.answer(unfinished(worker, key_name(key)));
-      }
-    }
-    if (table.commands.empty() || !table.commands[static_cast<std::size_t>(worker)].empty())
-      continue;
-    for (auto& queue : table.commands) {
-      for (Commanded& waiting : std::exchange(queue, {}))
-        waiting.call.answer(unfinished(worker, command_name(waiting.number)));
-    }
-  }
 }
 
 }  // namespace mxnet::kvstore

@@ -31,6 +31,7 @@ class Server {
 
  private:
   using Reply = std::function<void(Answer)>;
+  static constexpr int kGivesFirstValues = 0;  // a worker
   struct Pushed {
     NDArray value;
     Reply answer;
@@ -70,6 +71,19 @@ class Server {
   static void pull(ServedCall& call, Entry& entry);
   static void pull_rows(ServedCall& call, Entry& entry);
   void worker_left(int worker);
+  // As the commands of these names (wire.h).
+  std::string who_is_missing(int worker);
+  std::string who_waits_for(int worker) const;
+  std::string waits_for(int worker, int other) const;
+  static void fail_commands(Table& table, const std::string& error);
+  bool has_left(int worker) const { return left_[static_cast<std::size_t>(worker)]; }
+  // The first worker that has finished and whose queue is empty; -1: none.
+  template <class Queue>
+  int left_without(const std::vector<Queue>& queues) const {
+    for (std::size_t worker = 0; worker < queues.size(); ++worker)
+      if (left_[worker] && queues[worker].empty()) return static_cast<int>(worker);
+    return -1;
+  }
   // `what` waits for a worker that has finished.
   Answer unfinished(int worker, const std::string& what) const;
 
@@ -78,7 +92,7 @@ class Server {
   Updater updater_;
   std::map<int32_t, Table> tables_;
   Table* commanded_ = nullptr;  // whose command is being obeyed
-  int left_ = -1;               // the first worker that has finished
+  std::vector<bool> left_;      // by worker: has finished
 };
 
 }  // namespace mxnet::kvstore

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "base/fnv.h"
+#include "base/log.h"
 #include "engine/engine.h"
 #include "kvstore/array_op.h"
 #include "kvstore/ending.h"
@@ -45,8 +47,8 @@ auto exact_room(void* to, int64_t expected, std::string key) {
   };
 }
 
-// An operation that ends when the group says so.
-void push_calls(AsyncFn fn, const ArrayOp& op) {
+// An operation that ends when the group says so; `fresh` as of OpSpec.
+void push_calls(AsyncFn fn, const ArrayOp& op, uint32_t fresh) {
   std::vector<Var*> reads, writes;
   for (const NDArray& array : op.reads) reads.push_back(array.var());
   for (const NDArray& array : op.writes) writes.push_back(array.var());
@@ -56,7 +58,8 @@ void push_calls(AsyncFn fn, const ArrayOp& op) {
                                            .writes = writes,
                                            .property = FnProperty::kCPUPrioritized,
                                            .priority = op.priority,
-                                           .name = op.name});
+                                           .name = op.name,
+                                           .fresh = fresh});
 }
 
 }  // namespace
@@ -92,6 +95,12 @@ Request Servers::request(Ask ask, const Key& key, const NDArray& mirror, const P
   return request;
 }
 
+// Of an operation on a key: how many of what it writes, the mirror alone, need not pass on what has
+// failed before: a pull was between them, so that who waits for that hears it.
+uint32_t Servers::begin(const Key& key, bool pull) {
+  return std::exchange(told_[key], pull) ? 1 : 0;
+}
+
 int64_t Servers::slice_bytes() const {
   return sliced_ ? config_.slice_threshold.get() * static_cast<int64_t>(sizeof(float)) : 0;
 }
@@ -117,7 +126,8 @@ void Servers::send_dense(Ask ask, const Key& key, const NDArray& value, const ND
           group->call(std::move(call));
         }
       },
-      {.reads = {value}, .writes = {mirror}, .name = "KVStoreSend", .priority = priority});
+      {.reads = {value}, .writes = {mirror}, .name = "KVStoreSend", .priority = priority},
+      begin(key, false));
 }
 
 // Only what compression leaves travels.
@@ -149,7 +159,8 @@ void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& m
           group->call(std::move(call));
         }
       },
-      {.reads = {packed.words}, .writes = {mirror}, .name = "KVStoreSend", .priority = priority});
+      {.reads = {packed.words}, .writes = {mirror}, .name = "KVStoreSend", .priority = priority},
+      begin(key, false));
 }
 
 void Servers::send_rows(Ask ask, const Key& key, const NDArray& value, const NDArray& mirror,
@@ -173,7 +184,8 @@ void Servers::send_rows(Ask ask, const Key& key, const NDArray& value, const NDA
         call.done = [ending, body](std::exception_ptr error) { ending->end(std::move(error)); };
         group->call(std::move(call));
       },
-      {.reads = {value}, .writes = {mirror}, .name = "KVStoreSendRows", .priority = priority});
+      {.reads = {value}, .writes = {mirror}, .name = "KVStoreSendRows", .priority = priority},
+      begin(key, false));
 }
 
 void Servers::init(const Key& key, const NDArray& mirror) {
@@ -224,51 +236,65 @@ void Servers::pull(const Key& key, const NDArray& mirror, int priority) {
           group->call(std::move(call));
         }
       },
-      {.reads = {}, .writes = {mirror}, .name = "KVStoreReceive", .priority = priority});
+      {.reads = {}, .writes = {mirror}, .name = "KVStoreReceive", .priority = priority},
+      begin(key, true));
   if (!rows) return;
   push_calls(
       [arrived, mirror = mirror.detach()](const RunContext&, OnComplete complete) {
         unpack_rows({arrived->data(), arrived->size()}, mirror);
         complete();
       },
-      {.reads = {}, .writes = {mirror}, .name = "KVStoreTakeRows", .priority = priority});
+      {.reads = {}, .writes = {mirror}, .name = "KVStoreTakeRows", .priority = priority}, 0);
 }
 
+// What is wrong with these rows is told by `out` alone: it says nothing about the key.
 void Servers::pull_rows(const Key& key, const NDArray& row_ids, const NDArray& mirror,
                         const NDArray& out, int priority) {
-  const auto wanted = std::make_shared<std::vector<int64_t>>();
-  const auto arrived = std::make_shared<std::vector<char>>();
+  struct Rows {
+    std::vector<int64_t> wanted;
+    std::vector<char> arrived;
+    std::exception_ptr error;
+  };
+  const auto rows = std::make_shared<Rows>();
   push_calls(
       [=, group = &group_, store = store_, sync = sync_, part = parts_of(key, mirror).front(),
        row_ids = row_ids.detach(),
        mirror = mirror.detach()](const RunContext&, OnComplete complete) {
-        *wanted = wanted_rows(row_ids, mirror.shape()[0]);
+        try {
+          rows->wanted = wanted_rows(row_ids, mirror.shape()[0]);
+        } catch (const Error&) {
+          rows->error = std::current_exception();
+          return complete();
+        }
         ServerCall call;
         call.server = part.server;
         call.head = to_bytes(request(Ask::kPullRows, key, mirror, part, true, store, sync));
-        call.body = wanted->data();
-        call.bytes = static_cast<int64_t>(wanted->size() * sizeof(int64_t));
+        call.body = rows->wanted.data();
+        call.bytes = static_cast<int64_t>(rows->wanted.size() * sizeof(int64_t));
         call.priority = priority;
-        const int64_t expected = static_cast<int64_t>(wanted->size()) * row_bytes(mirror);
-        arrived->resize(static_cast<std::size_t>(expected));
-        call.room = exact_room(arrived->data(), expected, to_string(key));
-        const auto ending = std::make_shared<Ending>(complete, 1);
-        call.done = [ending, wanted, arrived](std::exception_ptr error) {
-          ending->end(std::move(error));
+        const int64_t expected = static_cast<int64_t>(rows->wanted.size()) * row_bytes(mirror);
+        rows->arrived.resize(static_cast<std::size_t>(expected));
+        call.room = exact_room(rows->arrived.data(), expected, to_string(key));
+        call.done = [complete, rows](std::exception_ptr error) {
+          rows->error = std::move(error);
+          complete();
         };
         group->call(std::move(call));
       },
       {.reads = {row_ids},
        .writes = {mirror, out},
        .name = "KVStorePullRows",
-       .priority = priority});
+       .priority = priority},
+      begin(key, true));
   push_calls(
       [=, out = out.detach()](const RunContext&, OnComplete complete) {
-        set_rows(out, *wanted);
-        if (!arrived->empty()) std::memcpy(out.sparse().values(), arrived->data(), arrived->size());
+        if (rows->error) return complete.fail(std::exchange(rows->error, nullptr));
+        set_rows(out, rows->wanted);
+        if (!rows->arrived.empty())
+          std::memcpy(out.sparse().values(), rows->arrived.data(), rows->arrived.size());
         complete();
       },
-      {.reads = {}, .writes = {out}, .name = "KVStoreTakeRows", .priority = priority});
+      {.reads = {}, .writes = {out}, .name = "KVStoreTakeRows", .priority = priority}, 0);
 }
 
 std::vector<std::string> Servers::command(int head, std::string_view body) {
@@ -280,7 +306,11 @@ std::vector<std::string> Servers::command(int head, std::string_view body) {
   };
   const auto asked =
       std::make_shared<Asked>(Asked{std::string(body), std::vector<std::string>(count)});
-  std::vector<std::future<void>> ends;
+  std::function<void(std::exception_ptr)> done;
+  std::future<void> end = ending_of(done);
+  const bool of_all = head >= kFirstCommandOfAll;
+  if (of_all) done = when_all_have_heard(std::move(done));
+  const auto ending = std::make_shared<Ending>(std::move(done), static_cast<int64_t>(count));
   Request request;
   request.ask = Ask::kCommand;
   request.store = store_;
@@ -295,12 +325,33 @@ std::vector<std::string> Servers::command(int head, std::string_view body) {
       asked->answers[s].resize(static_cast<std::size_t>(bytes));
       return static_cast<void*>(asked->answers[s].data());
     };
-    ends.push_back(ending_of(call.done));
+    call.done = [ending](std::exception_ptr error) { ending->end(std::move(error)); };
     group_.call(std::move(call));
   }
-  for (const auto& end : ends) await(end);
-  for (auto& end : ends) end.get();
+  bool told = false;
+  const auto look = [&] {
+    for (const std::string& missing : command(kWhoIsMissing, {})) {
+      if (missing.empty() || std::exchange(told, true)) continue;
+      log(LogLevel::kWarning, fmt::format("kvstore: {}, which has not given it yet", missing));
+    }
+  };
+  await(end, group_.timeout_seconds(), of_all ? look : std::function<void()>());
+  end.get();
   return std::move(asked->answers);
+}
+
+// A server that ends now may have answered some workers: none goes on before all have an answer.
+// Where they are errors they are so for all.
+std::function<void(std::exception_ptr)> Servers::when_all_have_heard(
+    std::function<void(std::exception_ptr)> done) const {
+  return [group = &group_, store = store_, done = std::move(done)](std::exception_ptr error) {
+    if (error) return done(std::move(error));
+    CollectiveRequest request;
+    request.name = "command";
+    request.store = store;
+    request.done = done;
+    group->submit(std::move(request));
+  };
 }
 
 }  // namespace mxnet::kvstore

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that servers hold, as a worker sees them: each request is an engine operation.
 #pragma once
+#include <exception>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -35,8 +38,14 @@ class Servers {
   // Into `out`, row_sparse and in host memory; `row_ids` too.
   void pull_rows(const Key& key, const NDArray& row_ids, const NDArray& mirror, const NDArray& out,
                  int priority);
-  // Waits. What the servers answered. Throws what one of them did.
+  // Waits. What the servers answered. Throws what one of them did. Of a command of all workers,
+  // when all have heard the answers; whoever is interrupted meanwhile only waits no longer: the
+  // others are not to wait for a worker that does not wait for them.
   std::vector<std::string> command(int head, std::string_view body);
+  // In so many parts, each on another server, lies a key.
+  int count_parts(const Key& key, const NDArray& mirror) const {
+    return static_cast<int>(parts_of(key, mirror).size());
+  }
 
  private:
   struct Part {
@@ -52,6 +61,9 @@ class Servers {
   void send_rows(Ask ask, const Key& key, const NDArray& value, const NDArray& mirror,
                  int priority);
   int64_t slice_bytes() const;
+  uint32_t begin(const Key& key, bool pull);
+  std::function<void(std::exception_ptr)> when_all_have_heard(
+      std::function<void(std::exception_ptr)> done) const;
 
   ProcessGroup& group_;
   const KvstoreConfig& config_;
@@ -62,6 +74,7 @@ class Servers {
     NDArray rest, words;
   };
   std::unordered_map<Key, Packed> packed_;
+  std::unordered_map<Key, bool> told_;  // the last operation on a key was a pull
 };
 
 }  // namespace mxnet::kvstore

@@ -23,6 +23,12 @@ enum class Ask : int32_t {
 // with the body of rank 0, and all get what it answers, or what went wrong.
 inline constexpr int kFirstCommandOfAll = 2000;
 
+// What a server answers itself, to a worker that has waited for long. Where it waits in a command
+// of all: for whom; the command fails where those cannot come, since they wait for this worker.
+inline constexpr int kWhoIsMissing = -2;
+// Where it waits for the others at another place: which command of theirs waits for it, or nothing.
+inline constexpr int kWhoWaitsForMe = -3;
+
 // Values of dense arrays are their elements, or the words that compression makes of them; those of
 // row_sparse ones what pack_rows() writes.
 struct Request {

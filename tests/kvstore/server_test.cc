@@ -168,66 +168,6 @@ TEST(Server, WhatIsWrongIsAnAnswerThatNamesIt) {
   EXPECT_NE(error_of([&] { job.workers[0].command(13, ""); }).find("unlucky"), std::string::npos);
 }
 
-// On a server; what each worker's call ends with.
-class CommandsOfAll : public testing::Test {
- protected:
-  void give(int worker, int number, std::string body) {
-    Request request;
-    request.ask = Ask::kCommand;
-    request.command = number;
-    ServedCall call;
-    call.worker = worker;
-    call.head = to_bytes(request);
-    call.body = ArrivedBytes(body);
-    call.answer = [this, worker](const Answer& answer) {
-      said_[worker].push_back(answer.error.empty()
-                                  ? std::string(static_cast<const char*>(answer.data),
-                                                static_cast<std::size_t>(answer.bytes))
-                                  : answer.error);
-    };
-    server_.handle(std::move(call), [this](int head, const std::string& text) {
-      obeyed_.push_back(text);
-      if (head == kFirstCommandOfAll + 13) throw Error(ErrorCode::kValue, "unlucky");
-      return text + "!";
-    });
-  }
-  using Texts = std::vector<std::string>;
-  Wires wires_{0};
-  Server server_{wires_};
-  Texts said_[2], obeyed_;
-};
-
-TEST_F(CommandsOfAll, AreObeyedOnceWithTheBodyOfRankZeroWhenAllHaveGivenThem) {
-  give(1, kFirstCommandOfAll, "");
-  give(1, kFirstCommandOfAll + 1, "");
-  EXPECT_TRUE(obeyed_.empty() && said_[1].empty());
-  give(0, kFirstCommandOfAll, "first");
-  EXPECT_EQ(obeyed_, Texts{"first"});
-  give(0, kFirstCommandOfAll + 1, "second");
-  for (const Texts& said : said_) EXPECT_EQ(said, (Texts{"first!", "second!"}));
-  EXPECT_EQ(obeyed_, (Texts{"first", "second"}));
-}
-
-TEST_F(CommandsOfAll, FailForAllWhoGaveThem) {
-  give(0, kFirstCommandOfAll + 13, "");
-  give(1, kFirstCommandOfAll + 13, "");
-  for (const Texts& said : said_) EXPECT_EQ(said, Texts{"unlucky"});
-}
-
-TEST_F(CommandsOfAll, MustBeTheSame) {
-  give(0, kFirstCommandOfAll, "");
-  give(1, kFirstCommandOfAll + 5, "");
-  for (const Texts& said : said_)
-    EXPECT_EQ(said, Texts{"rank 0 gave command 2000, rank 1 gave command 2005; expected the same "
-                          "of all workers"});
-  EXPECT_TRUE(obeyed_.empty());
-}
-
-TEST_F(CommandsOfAll, OneWorkerMayGiveOthersAlone) {
-  give(1, kFirstCommandOfAll - 1, "mine");
-  EXPECT_EQ(said_[1], Texts{"mine!"});
-}
-
 // Of a synchronous push it is the last worker's that meets it.
 TEST(Server, WhatAnUpdaterRefusesAllWhoPushedHearOnce) {
   for (const bool sync : {true, false}) {

@@ -147,6 +147,14 @@ class KVStoreHandle:
         """How many processes hold keys for the others."""
         return self._number(_LIB.MXKVStoreGetNumServers)
 
+    def placement(self, key: Any) -> Tuple[int, List[int]]:
+        """In how many parts a key lies on servers, and the shape that these have together."""
+        parts, dim, shape = ctypes.c_int(), ctypes.c_int(), ctypes.POINTER(ctypes.c_int64)()
+        name = (c_str(key), 0) if isinstance(key, str) else (None, key)
+        outputs = (ctypes.byref(parts), ctypes.byref(dim), ctypes.byref(shape))
+        self._check(_LIB.MXKVStoreGetPlacement(self._handle, *name, *outputs))
+        return parts.value, shape[: dim.value] if dim.value > 0 else []
+
     def ask_servers(self, head: int, body: bytes) -> List[bytes]:
         """A command to all servers, and what they answer."""
         count, replies, sizes = ctypes.c_uint32(), ctypes.POINTER(ctypes.c_void_p)(), _Size()

@@ -8,8 +8,10 @@ import os
 import pickle
 import struct
 import tempfile
-from types import SimpleNamespace
-from typing import Any, Dict, List, Optional, Tuple
+from contextlib import suppress
+from math import prod
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from .. import lr_scheduler
 from .. import optimizer as opt
@@ -21,7 +23,7 @@ from ..ndarray import concat as _concat
 # with the body of rank 0, and all workers hear what came of it.
 GET_STATES = 1000
 SET_OPTIMIZER, SET_STATES = 2000, 2001
-# Those below 0 are no concern of keys: one worker may give them alone, at any time.
+# Those below 0 are no concern of keys: one worker may give them alone, at any time; -2 and -3 are the library's own.
 PROFILE = -1
 
 
@@ -116,10 +118,10 @@ def _from_tree(tree: Any, arrays: List[NDArray]) -> Any:
     return _decoded(tree)
 
 
-def states_to_bytes(states: Dict[Any, Any], optimizer: Optional[opt.Optimizer], untouched: Any = ()) -> bytes:
-    """States by key, and the optimizer if there is one. `untouched`: keys whose states are as they were given, whole."""
+def states_to_bytes(states: Dict[Any, Any], optimizer: Optional[opt.Optimizer], notes: Mapping[Any, Any] = MappingProxyType({})) -> bytes:
+    """States by key, each with a note of a few words or none, and the optimizer if there is one."""
     arrays: List[NDArray] = []
-    trees = [[key, _tree(state, arrays)] + [True] * (key in untouched) for key, state in states.items()]
+    trees = [[key, _tree(state, arrays), notes.get(key)] for key, state in states.items()]
     text = json.dumps({"trees": trees, "optimizer": optimizer and optimizer_to_json(optimizer)}).encode()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "states")
@@ -128,58 +130,55 @@ def states_to_bytes(states: Dict[Any, Any], optimizer: Optional[opt.Optimizer], 
             return struct.pack("<q", len(text)) + text + file.read()
 
 
-def states_from_bytes(data: bytes) -> Tuple[Dict[Any, Any], Optional[opt.Optimizer]]:
+def states_from_bytes(data: bytes) -> Tuple[Dict[Any, Any], Optional[opt.Optimizer], Dict[Any, Any]]:
     """The reverse."""
     (length,) = struct.unpack_from("<q", data)
     given = json.loads(data[8 : 8 + length].decode())
     arrays = load_frombuffer(data[8 + length :])
-    states = {tree[0]: _from_tree(tree[1], arrays) for tree in given["trees"]}
-    return states, given["optimizer"] and optimizer_from_json(given["optimizer"])
+    states = {key: _from_tree(tree, arrays) for key, tree, _ in given["trees"]}
+    notes = {key: note for key, _, note in given["trees"] if note is not None}
+    return states, given["optimizer"] and optimizer_from_json(given["optimizer"]), notes
 
 
-def _untouched(data: bytes) -> List[Any]:
-    (length,) = struct.unpack_from("<q", data)
-    return [tree[0] for tree in json.loads(data[8 : 8 + length].decode())["trees"] if len(tree) > 2]
+def _range_of(elements: int, server: int, servers: int) -> Tuple[int, int]:
+    """What `server` holds of a key in parts: from one element up to another, as src/kvstore/servers.cc divides."""
+    first, end = (min((elements + 31) // 32 * one // servers * 32, elements) for one in (server, server + 1))
+    return first, end
 
 
-def _size(state: Any) -> int:
+def _cut(state: Any, elements: int, place: Tuple[int, int]) -> Any:
+    """A server's part of a whole state; what is not of the key's size belongs to every part."""
     if isinstance(state, (list, tuple)):
-        return max(map(_size, state), default=0)
-    return state.size if isinstance(state, NDArray) else 0
-
-
-def _cut(state: Any, whole: int, server: int, servers: int) -> Any:
-    """What `server` holds of an array of `whole` elements, as src/kvstore/servers.cc divides."""
-    if isinstance(state, (list, tuple)):
-        return type(state)(_cut(part, whole, server, servers) for part in state)
-    if not isinstance(state, NDArray) or state.size < whole:
+        return type(state)(_cut(part, elements, place) for part in state)
+    if not elements or not isinstance(state, NDArray) or state.size != elements:
         return state
-    first, end = (min((whole + 31) // 32 * one // servers * 32, whole) for one in (server, server + 1))
+    first, end = _range_of(elements, *place)
     return state.reshape((-1,))[first:end]
 
 
-def _of_all(parts: List[Tuple[Any, bool]]) -> Any:
-    """The state of a key of what each server says: its own, or all as it was given (True) where it has not used it, since
-    another one holds the key or nothing has been pushed."""
-    own = [state for state, is_whole in parts if not is_whole]
-    if not own:
-        return parts[0][0]
-    if len(own) < len(parts):
-        whole = max(_size(state) for state, is_whole in parts if is_whole)
-        if _size(own[0]) >= whole:
-            return own[0]
-        own = [_cut(state, whole, i, len(parts)) if is_whole else state for i, (state, is_whole) in enumerate(parts)]
-    return own[0] if len(own) == 1 else _joined(own)
-
-
-def _joined(parts: List[Any]) -> Any:
-    """The state of an array whose parts lie on several servers, one after the other."""
+def _joined(parts: List[Any], shape: Tuple[int, ...]) -> Any:
+    """The state of a key of that shape whose parts lie on several servers, one after the other."""
     first = parts[0]
-    if isinstance(first, NDArray):
-        return _concat(*[part.reshape((-1,)) for part in parts], dim=0)
     if isinstance(first, (list, tuple)):
-        return type(first)(_joined(list(some)) for some in zip(*parts))
-    return first
+        return type(first)(_joined(list(some), shape) for some in zip(*parts))
+    if not isinstance(first, NDArray) or sum(part.size for part in parts) != prod(shape):
+        return first
+    return _concat(*[part.reshape((-1,)) for part in parts], dim=0).reshape(shape)
+
+
+def _state_of(said: Dict[int, Tuple[Any, bool]], parts: int, shape: Tuple[int, ...], servers: int) -> Any:
+    """The state of a key of what servers say: their own, or all as it was given (True) where they have not used it, since
+    another one holds the key or nothing has been pushed. LookupError while the first push has not reached them all."""
+    own = [state for state, is_whole in said.values() if not is_whole]
+    if not own or parts < 2:
+        return (own or [state for state, _ in said.values()])[0]
+    elements, pieces = prod(shape), []
+    for place in ((server, servers) for server in range(servers)):
+        first, end = _range_of(elements, *place)
+        if first < end:
+            state, is_whole = said[place[0]]
+            pieces.append(_cut(state, elements, place) if is_whole else state)
+    return _joined(pieces, shape)
 
 
 class RemoteUpdater:
@@ -191,14 +190,17 @@ class RemoteUpdater:
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """The states of all servers together, in the format of Updater.get_states."""
-        by_key: Dict[Any, List[Tuple[Any, bool]]] = {}
-        for reply in ask(self._store, GET_STATES):
-            states, optimizer = states_from_bytes(reply)
-            untouched = _untouched(reply)
-            for key, state in states.items():
-                by_key.setdefault(key, []).append((state, key in untouched))
+        by_key: Dict[Any, Dict[int, Tuple[Any, bool]]] = {}
+        replies = ask(self._store, GET_STATES)
+        for server, reply in enumerate(replies):
+            held, optimizer, untouched = states_from_bytes(reply)
+            for key, state in held.items():
+                by_key.setdefault(key, {})[server] = state, key in untouched
             self.optimizer = optimizer or self.optimizer
-        states = {key: _of_all(parts) for key, parts in by_key.items()}
+        states: Dict[Any, Any] = {}
+        for key, said in by_key.items():
+            with suppress(LookupError):  # its first push, of another worker, comes after this
+                states[key] = _state_of(said, *self._placement(key), len(replies))
         return pickle.dumps((states, self.optimizer) if dump_optimizer else states)
 
     def set_states(self, states: bytes) -> None:
@@ -209,7 +211,17 @@ class RemoteUpdater:
             loaded, optimizer = loaded
             optimizer.param_dict = self.optimizer.param_dict
             self.optimizer = optimizer
-        tell(self._store, SET_STATES, lambda: states_to_bytes(loaded, optimizer))
+        tell(self._store, SET_STATES, lambda: states_to_bytes(loaded, optimizer, self._elements(loaded)))
+
+    def _placement(self, key: Any) -> Tuple[int, Tuple[int, ...]]:
+        """In how many parts a key lies on servers, 0 if they hold none of that name, and its shape."""
+        parts, shape = self._store.handle.placement(key) if isinstance(key, (int, str)) else (0, ())
+        return parts, tuple(shape)
+
+    def _elements(self, keys: Iterable[Any]) -> Dict[Any, int]:
+        """How many elements each key has that lies in parts, 0 for one in one piece; without those that are not there yet."""
+        placed = ((key, *self._placement(key)) for key in keys)
+        return {key: prod(shape) if parts > 1 else 0 for key, parts, shape in placed if parts > 0}
 
 
 def ask(store: Any, command: int, body: bytes = b"") -> List[bytes]:
@@ -223,15 +235,11 @@ def tell(store: Any, command: int, body: Any) -> None:
     if store.rank == 0:
         try:
             text = body()
-        except Exception as error:
-            try:  # the others are to hear of it
+        except BaseException as error:  # an interrupt too
+            with suppress(MXNetError):  # the others are to hear of it
                 store.handle.ask_servers(command, f"{store._number}!:{type(error).__name__}: {error}".encode())
-            except MXNetError:
-                pass
             raise
     ask(store, command, text)
-    # A server that ends now may have answered some: nobody goes on before all have heard it.
-    store._barrier()
 
 
 class ServedUpdater(opt.Updater):
@@ -240,11 +248,21 @@ class ServedUpdater(opt.Updater):
     def __init__(self, optimizer: opt.Optimizer, server: int, servers: int) -> None:
         super().__init__(optimizer)
         self._place = server, servers
+        self._elements: Dict[Any, int] = {}
 
-    def take(self, states: Dict[Any, Any]) -> None:
-        """States of whole arrays, of which each key takes its part when it is updated next."""
-        self.states = states
+    def take(self, states: Dict[Any, Any], elements: Dict[Any, int]) -> None:
+        """States of whole arrays, of which each key takes its part when it is updated next. `elements`: of keys that lie in parts
+        how many these have together, of others 0."""
+        self.states, self._elements = states, elements
         self.states_synced = dict.fromkeys(states, False)
+        self._plan = None
+
+    def _guessed(self, state: Any, weight: Any) -> int:
+        """The elements of a key that was not there when states came: it lies in parts if they are larger than the weight."""
+        if isinstance(state, (list, tuple)):
+            return max((self._guessed(part, weight) for part in state), default=0)
+        in_parts = isinstance(state, NDArray) and state.size > weight.size and self._place[1] > 1
+        return state.size if in_parts else 0
 
     def untouched(self) -> List[Any]:
         """Keys whose states have not been used since: another server's, or nothing has been pushed."""
@@ -252,14 +270,6 @@ class ServedUpdater(opt.Updater):
 
     def _prepare_state(self, key: Any, weight: Any) -> None:
         if self.states_synced.get(key) is False:
-            self.states[key] = self._part(self.states[key], weight)
+            state = self.states[key]
+            self.states[key] = _cut(state, self._elements.get(key, self._guessed(state, weight)), self._place)
         super()._prepare_state(key, weight)
-
-    def _part(self, state: Any, weight: Any) -> Any:
-        if isinstance(state, (list, tuple)):
-            return type(state)(self._part(part, weight) for part in state)
-        if not isinstance(state, NDArray) or state.size <= weight.size or weight.stype != "default":
-            return state
-        server, servers = self._place
-        first = (state.size + 31) // 32 * server // servers * 32  # as src/kvstore/servers.cc divides
-        return state.reshape((-1,))[first : first + weight.size].reshape(weight.shape)

@@ -53,14 +53,14 @@ class KVStoreServer:
         if head == _remote.GET_STATES:
             if updater is None:
                 return b""
-            return _remote.states_to_bytes(updater.states, updater.optimizer, updater.untouched())
+            return _remote.states_to_bytes(updater.states, updater.optimizer, dict.fromkeys(updater.untouched(), True))
         if head == _remote.SET_STATES:
-            states, optimizer = _remote.states_from_bytes(text)
+            states, optimizer, elements = _remote.states_from_bytes(text)
             if optimizer is not None:
                 updater = self._use(optimizer, store)
             if updater is None:
                 raise MXNetValueError("given states of an optimizer, expected the optimizer first: set_optimizer")
-            updater.take(states)
+            updater.take(states, elements)
             return b""
         raise MXNetValueError(f"a server was sent command {head} ({len(body)} bytes), which it does not know")
 

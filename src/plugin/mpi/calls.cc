@@ -105,8 +105,10 @@ void Calls::deliver(ServedCall call) {
   served_changed_.notify_one();
 }
 
-bool Calls::idle() const {
-  if (!outbox_.empty() || !requests_.empty() || !waiting_.empty()) return false;
+bool Calls::idle() const { return sent() && requests_.empty() && waiting_.empty(); }
+
+bool Calls::sent() const {
+  if (!outbox_.empty() || bytes_sending_ > 0) return false;
   const MutexLock lock(mutex_);
   return submitted_.empty() && answers_.empty();
 }

@@ -45,6 +45,8 @@ class Calls {
   bool turn();
   // Nothing is under way, and nobody waits for an answer.
   bool idle() const;
+  // All that was to be sent has been; answers may be missing.
+  bool sent() const;
   void worker_left(int worker);
   // All that waits fails with the error (null: there is nothing left that does), now and later. On
   // the thread that turns.

@@ -38,6 +38,12 @@ std::string Coordinator::describe(const Wish& wish) {
   return fmt::format("{} of {}", wish.count, dtype_name(static_cast<DType>(wish.dtype)));
 }
 
+bool Coordinator::lacks(int rank) const {
+  return std::any_of(waiting_.begin(), waiting_.end(), [rank](const auto& named) {
+    return !named.second.back().asked[static_cast<std::size_t>(rank)];
+  });
+}
+
 bool Coordinator::at_odds() const {
   const auto is_list = [](const auto& named) { return named.second.front().first.list != 0; };
   return std::all_of(waits_.begin(), waits_.end(), [](int rounds) { return rounds > 0; }) &&

@@ -45,8 +45,8 @@ class Coordinator {
   void ask(int rank, const Wish& wish);
   // The next decision; false if there is none.
   bool next(Decision& decision);
-  // Whether somebody has asked for what not all have asked for yet.
-  bool waiting() const { return !waiting_.empty(); }
+  // Whether somebody waits for `rank` to ask for something.
+  bool lacks(int rank) const;
   // Whether every rank waits for another, and one of them with a list: perhaps the others give its
   // parts in another way. REQUIRES: next() was false.
   bool at_odds() const;

@@ -26,7 +26,7 @@ void futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const tim
 
 // As it travels.
 struct Shown {
-  int32_t rank = 0, process = 0, descriptor = -1, unused = 0;
+  int32_t rank = 0, process = 0, thread = 0, descriptor = -1;
   uint64_t key = 0;
 };
 
@@ -71,10 +71,12 @@ void Doorbell::meet(MPI_Comm comm) {
   MPI_Comm_rank(comm, &mine.rank);
   MPI_Comm_size(comm, &all);
   others_.assign(static_cast<std::size_t>(all), nullptr);
+  sleepers_.assign(static_cast<std::size_t>(all), {});
   MPI_Comm beside;  // on this machine
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, mine.rank, MPI_INFO_NULL, &beside);
   MPI_Comm_size(beside, &near);
   mine.process = getpid();
+  mine.thread = static_cast<int32_t>(syscall(SYS_gettid));
   mine.key = own_->key;
   if (mine.key != 0) mine.descriptor = descriptor_;
   std::vector<Shown> shown(static_cast<std::size_t>(near));
@@ -84,7 +86,9 @@ void Doorbell::meet(MPI_Comm comm) {
     if (one.rank == mine.rank || one.descriptor < 0) continue;
     Bell*& other = others_[static_cast<std::size_t>(one.rank)];
     other = see(one.process, one.descriptor, one.key);
-    if (other != nullptr) ++seen;
+    if (other == nullptr) continue;
+    ++seen;
+    sleepers_[static_cast<std::size_t>(one.rank)] = {one.process, one.thread};
   }
   int all_seen = seen == all - 1 ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all_seen, 1, MPI_INT, MPI_MIN, comm);  // and all have looked

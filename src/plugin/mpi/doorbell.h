@@ -20,6 +20,11 @@ class Doorbell {
   void meet(MPI_Comm comm);
   // Whether every other process of meet()'s can be woken by this one, and the other way round.
   bool all_near() const { return all_near_; }
+  // The thread that sleeps at another's bell, by its rank in meet()'s; nobody if it is not seen.
+  struct Sleeper {
+    int process = 0, thread = 0;
+  };
+  Sleeper sleeper(int rank) const { return sleepers_[static_cast<std::size_t>(rank)]; }
 
   // Wakes this process.
   void ring() { ring(*own_); }
@@ -45,6 +50,7 @@ class Doorbell {
   int descriptor_ = -1;  // until meet() has shown it
   Bell* own_ = nullptr;
   std::vector<Bell*> others_;  // by rank; null: not seen, or this one's own
+  std::vector<Sleeper> sleepers_;
   bool all_near_ = false;
 };
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,8 +25,8 @@ using kvstore::CollectiveRequest;
 // Between looks at the network: short while something is under way, longer when nothing is.
 constexpr std::chrono::microseconds kBusyNap{20}, kIdleNap{500};
 constexpr unsigned long kTimerSlack = 1000;  // ns that naps may last longer; else 50,000
-// So long every rank waits for another before they look into the lists that they wait for.
-constexpr std::chrono::milliseconds kOdds{250};
+// Timeouts for which a process of this machine may be without a core.
+constexpr int kMostTimeouts = 10;
 
 // What a list stands for, each by itself; the last to end ends the whole.
 std::vector<CollectiveRequest> parts_of(CollectiveRequest whole) {
@@ -129,7 +128,12 @@ void MpiGroup::start_mpi() {
   ring_ = std::make_unique<RingSum>(data_, rank_, size_);
   shared_ = std::make_unique<SharedSum>(data_, is_server() ? rank_ - size_ : rank_, beside);
   next_beat_ = next_check_ = Clock::now();
-  peers_.resize(static_cast<std::size_t>(all_), Peer{Clock::now()});
+  for (int other = 0; other < all_; ++other) {
+    const Doorbell::Sleeper there = bell_.sleeper(other);
+    peers_.push_back({Clock::now(),
+                      there.process == 0 ? NearThread() : NearThread(there.process, there.thread),
+                      Starving(kMostTimeouts * seconds(options_.timeout_seconds))});
+  }
 }
 
 void MpiGroup::run(std::promise<void>& joined) {
@@ -137,6 +141,7 @@ void MpiGroup::run(std::promise<void>& joined) {
   joined.set_value();
   prctl(PR_SET_TIMERSLACK, kTimerSlack);
   bool said_goodbye = false;
+  Clock::time_point left{};  // when it was to leave
   Clock::time_point last_active = Clock::now();
   Awake awake;
   while (!ended_) {
@@ -147,8 +152,13 @@ void MpiGroup::run(std::promise<void>& joined) {
       leaving = leaving_ && submitted_.empty();
     }
     if (leaving && lost_rank_ >= 0) break;
+    if (leaving && left == Clock::time_point()) left = Clock::now();
+    // An interrupted wait may have left behind what never ends: others wait for this process in
+    // turn.
+    const bool for_long = leaving && !is_server() && calls_.sent() &&
+                          Clock::now() - left > seconds(options_.timeout_seconds);
     leaving = leaving && pending_.empty() && (is_server() || calls_.idle());
-    if (leaving && !said_goodbye) {
+    if ((leaving || for_long) && !said_goodbye) {
       said_goodbye = true;
       say_goodbye();
     }
@@ -193,7 +203,7 @@ bool MpiGroup::turn(bool leaving) {
     if (lost_rank_ >= 0 || ended_) return true;
     called = servers() > 0 && calls_.turn();
   } catch (const BadMessage& bad) {
-    tell_unreadable(bad.from(), bad.what());
+    tell_loss(bad.from(), bad.what());
     lose(bad.from(), bad.what());
     return true;
   }
@@ -287,102 +297,11 @@ void MpiGroup::hear(int from, int tag, const std::vector<char>& bytes) {
   } else if (tag == kGoodbye) {
     peers_[static_cast<std::size_t>(from)].leaving = true;
     if (is_server() && from < size_) calls_.worker_left(from);
-  } else if (tag == kUnreadable) {
-    hear_unreadable(bytes);
+  } else if (tag == kLoss) {
+    hear_loss(bytes);
   } else {
     throw BadMessage(fmt::format("given {} bytes with tag {}, expected none", bytes.size(), tag));
   }
-}
-
-void MpiGroup::tell_all(const Decision& decision) {
-  const std::vector<char> bytes = bytes_of(decision);
-  // What is to be run concerns workers only.
-  const bool of_workers = decision.kind != Decision::kLost && decision.kind != Decision::kEnd;
-  for (int to = 1; to < (of_workers ? size_ : all_); ++to) send(to, kDecision, bytes);
-}
-
-void MpiGroup::decide(bool leaving) {
-  Decision decision;
-  while (lost_rank_ < 0 && coordinator_->next(decision)) {
-    tell_all(decision);
-    obey(decision);
-  }
-  if (lost_rank_ >= 0) return;
-  if (!coordinator_->at_odds() || odds_asked_ != coordinator_->asked()) {
-    odds_asked_ = coordinator_->asked();
-    odds_since_ = Clock::now();
-  } else if (Clock::now() - odds_since_ > kOdds) {
-    decision = coordinator_->split();
-    tell_all(decision);
-    return obey(decision);
-  }
-  const auto leaves = [](const Peer& p) { return p.leaving; };
-  const auto workers = std::span(peers_).first(static_cast<std::size_t>(size_));
-  const auto servers = std::span(peers_).subspan(static_cast<std::size_t>(size_));
-  const auto server = std::find_if(servers.begin(), servers.end(), leaves);
-  const auto worker = std::find_if(workers.begin(), workers.end(), leaves);
-  decision = {};
-  if (server != servers.end()) {
-    decision.kind = Decision::kLost;
-    decision.rank = static_cast<int32_t>(size_ + (server - servers.begin()));
-  } else if (coordinator_->waiting() && worker != workers.end()) {
-    // Somebody waits for a rank that will not come.
-    decision.kind = Decision::kLost;
-    decision.rank = static_cast<int32_t>(worker - workers.begin());
-  } else if (leaving && std::all_of(workers.begin(), workers.end(), leaves)) {
-    decision.kind = Decision::kEnd;
-  } else {
-    return;
-  }
-  tell_all(decision);
-  obey(decision);
-}
-
-void MpiGroup::obey(const Decision& decision) {
-  switch (decision.kind) {
-    case Decision::kRun:
-      known(decision.ids);
-      return run_batch(decision.ids);
-    case Decision::kRefuse:
-      known(decision.ids);
-      return complete(decision.ids.front(), std::make_exception_ptr(Error(
-                                                ErrorCode::kValue, "kvstore", decision.reason)));
-    case Decision::kSplit:
-      return split(decision.ids);
-    case Decision::kLost:
-      if (decision.rank < 0 || decision.rank >= all_)
-        throw BadMessage(
-            fmt::format("given the loss of rank {}, expected one of {}", decision.rank, all_));
-      return lose(decision.rank);
-    case Decision::kEnd:
-      ended_ = true;
-  }
-}
-
-// What rank 0 decides about, all have asked for: requests of one kind and type.
-void MpiGroup::known(const std::vector<uint64_t>& ids) const {
-  const CollectiveRequest* first = nullptr;
-  for (const uint64_t id : ids) {
-    const auto found = pending_.find(id);
-    const CollectiveRequest* request = found == pending_.end() ? nullptr : &found->second.front();
-    if (first == nullptr) first = request;
-    if (request == nullptr || request->kind != first->kind || request->dtype != first->dtype)
-      throw BadMessage(
-          fmt::format("given a decision about {} requests, expected one about those "
-                      "that all ranks have made",
-                      ids.size()));
-  }
-}
-
-// The oldest request of this id.
-void MpiGroup::complete(uint64_t id, std::exception_ptr error) {
-  const auto found = pending_.find(id);
-  if (found == pending_.end())
-    throw BadMessage("given a decision that has one request twice, expected it once");
-  CollectiveRequest request = std::move(found->second.front());
-  found->second.pop_front();
-  if (found->second.empty()) pending_.erase(found);
-  request.done(std::move(error));
 }
 
 void MpiGroup::send(int to, int tag, std::vector<char> bytes) {

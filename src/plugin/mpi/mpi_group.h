@@ -23,6 +23,7 @@
 #include "plugin/mpi/calls.h"
 #include "plugin/mpi/coordinator.h"
 #include "plugin/mpi/doorbell.h"
+#include "plugin/mpi/near_thread.h"
 #include "plugin/mpi/ring_sum.h"
 #include "plugin/mpi/shared_sum.h"
 
@@ -44,19 +45,25 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void make_bodies_by(const kvstore::BodyMaker& maker) override { calls_.make_bodies_by(maker); }
   int lost_workers() const override;
   int lost_servers() const override;
+  double timeout_seconds() const override { return options_.timeout_seconds; }
 
   // Waits until all leave, and ends MPI; returns at once if somebody is lost. Idempotent.
   void leave();
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye, kUnreadable };
+  static Clock::duration seconds(double value) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
+  }
+  enum Tag : int { kWish = 1, kDecision, kHeartbeat, kGoodbye, kLoss };
   struct Outgoing {
     std::vector<char> bytes;
     MPI_Request request;
   };
   struct Peer {
     Clock::time_point heard;
+    NearThread thread;  // that gives signs of life, where that can be seen
+    Starving starving;
     bool leaving = false;  // known to rank 0 and servers only
   };
 
@@ -81,11 +88,12 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void known(const std::vector<uint64_t>& ids) const;
   void complete(uint64_t id, std::exception_ptr error);
   bool wait(MPI_Request& request);
-  void hear_heartbeats();
+  void hear_of_others();
   void watch();
+  void excuse(Peer& peer, Clock::time_point now, Clock::duration since);
   void lose(int rank, const std::string& why = {});
-  void tell_unreadable(int rank, std::string_view why);
-  void hear_unreadable(const std::vector<char>& bytes);
+  void tell_loss(int rank, std::string_view why);
+  void hear_loss(const std::vector<char>& bytes);
   void send(int to, int tag, std::vector<char> bytes);
   void reap_sends();
   std::exception_ptr loss() const;

@@ -83,7 +83,7 @@ void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count)
     char* const from = data + static_cast<std::size_t>(start) * item;
     if (kind == CollectiveKind::kSum && part >= kRingElements) {
       ring_->run(from, part, sum, [this] {
-        hear_heartbeats();
+        hear_of_others();
         watch();
         return lost_rank_ < 0;
       });
@@ -105,7 +105,7 @@ bool MpiGroup::wait(MPI_Request& request) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0) return true;
     if (tries % 16 != 0) continue;
-    hear_heartbeats();
+    hear_of_others();
     watch();
     std::this_thread::yield();
   }

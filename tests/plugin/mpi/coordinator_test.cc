@@ -31,12 +31,13 @@ TEST(Coordinator, NothingRunsBeforeAllRanksHaveAsked) {
   Decision decision;
   for (const int rank : {2, 0}) coordinator.ask(rank, wish(1));
   EXPECT_FALSE(coordinator.next(decision));
-  EXPECT_TRUE(coordinator.waiting());
+  EXPECT_TRUE(coordinator.lacks(1));
+  EXPECT_FALSE(coordinator.lacks(0) || coordinator.lacks(2));
   coordinator.ask(1, wish(1));
   ASSERT_TRUE(coordinator.next(decision));
   EXPECT_EQ(decision.kind, Decision::kRun);
   EXPECT_EQ(decision.ids, Ids{1});
-  EXPECT_FALSE(coordinator.waiting());
+  EXPECT_FALSE(coordinator.lacks(0) || coordinator.lacks(1));
 }
 
 TEST(Coordinator, TheOrderOfAskingMayDifferBetweenRanks) {
@@ -134,7 +135,7 @@ TEST(Coordinator, RanksThatWaitForDifferentListsAreToldToAskForTheParts) {
   ASSERT_TRUE(coordinator.next(decision));
   EXPECT_EQ(decision.ids, Ids{7});
   EXPECT_FALSE(coordinator.next(decision));
-  EXPECT_FALSE(coordinator.waiting());
+  EXPECT_FALSE(coordinator.lacks(0) || coordinator.lacks(1));
   EXPECT_FALSE(coordinator.at_odds());
 }
 
