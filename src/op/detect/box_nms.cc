@@ -46,10 +46,10 @@ void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
                     params.coord_start, params.score_index, params.id_index, width));
   }
   if (meanings_collide(params)) {
-    infer.fail(
-        fmt::format("given coord_start {}, score_index {}, id_index {}, expected coordinates, score "
-                    "and class beside each other",
-                    params.coord_start, params.score_index, params.id_index));
+    infer.fail(fmt::format(
+        "given coord_start {}, score_index {}, id_index {}, expected coordinates, score "
+        "and class beside each other",
+        params.coord_start, params.score_index, params.id_index));
   }
   Shape rows = shape;
   rows[shape.ndim() - 1] = 1;
