@@ -21,6 +21,15 @@ void infer_sources(InferArg boxes, InferArg sources) {
   sources.set_dtype(boxes.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
 }
 
+// Whether a number of a box has two meanings. (A class of -1 is none.)
+bool meanings_collide(const BoxNmsParams& params) {
+  const auto is_coordinate = [&](int32_t i) {
+    return i >= params.coord_start && i < params.coord_start + 4;
+  };
+  return is_coordinate(params.score_index) || is_coordinate(params.id_index) ||
+         params.id_index == params.score_index;
+}
+
 void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
   infer_sources(infer.in(0), infer.out(1));
@@ -35,6 +44,12 @@ void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
         fmt::format("given coord_start {}, score_index {}, id_index {}, expected them within "
                     "the {} numbers of a box",
                     params.coord_start, params.score_index, params.id_index, width));
+  }
+  if (meanings_collide(params)) {
+    infer.fail(fmt::format(
+        "given coord_start {}, score_index {}, id_index {}, expected coordinates, score "
+        "and class beside each other",
+        params.coord_start, params.score_index, params.id_index));
   }
   Shape rows = shape;
   rows[shape.ndim() - 1] = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a single-shot detector should predict at each anchor: matches the anchors with the true
 // boxes and picks negative samples.
+#include <fmt/format.h>
 
 #include "op/detect/matching.h"
 #include "op/detect/multibox.h"
@@ -16,6 +17,10 @@ namespace {
 void infer_target(const TargetParams& params, Infer& infer) {
   infer.one_dtype();
   check_variances(params.variances, infer);
+  if (params.negative_mining_ratio > 0 && !(params.negative_mining_thresh > 0)) {
+    infer.fail(fmt::format("given negative_mining_thresh {}, expected a number above 0",
+                           params.negative_mining_thresh));
+  }
   infer.in(0).set_shape(Shape{1, -1, 4});
   infer.in(1).set_shape(Shape{-1, -1, -1});
   infer.in(2).set_shape(Shape{infer.in(1).dim(0), -1, infer.in(0).dim(1)});

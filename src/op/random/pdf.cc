@@ -169,7 +169,14 @@ void pdf_backward_cpu(const PdfParams& params, KernelContext& context) {
       1);
 }
 
-// Parameters lack the sample's last dimension.
+// How many of a sample's dimensions an array of parameters has: any number of the first ones; all
+// but the last where nothing is known of the array.
+std::size_t shared_dims(const InferArg& array, int of_sample) {
+  if (!array.shape().rank_known()) return static_cast<std::size_t>(of_sample - 1);
+  if (array.ndim() > of_sample) array.fail("the first dimensions of the sample");
+  return static_cast<std::size_t>(array.ndim());
+}
+
 void infer_pdf(const PdfParams&, Infer& infer) {
   infer.one_dtype();
   infer.in(0).same_shape(infer.out(0));
@@ -177,8 +184,8 @@ void infer_pdf(const PdfParams&, Infer& infer) {
   const Shape& sample = infer.in(0).shape();
   if (!sample.rank_known()) return;
   if (sample.ndim() == 0) infer.in(0).fail("at least one dimension");
-  for (int i = 1; i < infer.num_in(); ++i)
-    infer.in(i).set_shape(Shape(sample.dims().first(static_cast<std::size_t>(sample.ndim() - 1))));
+  const Shape params(sample.dims().first(shared_dims(infer.in(1), sample.ndim())));
+  for (int i = 1; i < infer.num_in(); ++i) infer.in(i).set_shape(params);
 }
 
 // Inputs: gradient of the densities, then those of the forward call, which `rule` is about.
@@ -223,7 +230,7 @@ void define(const std::string& name) {
   doc_of_distribution(op, "Densities of", name,
                       " at samples, a row of them for each set of parameters.");
   op.alias(("random_pdf_" + name).c_str())
-      .input("sample", "Samples, a row for each set of parameters.");
+      .input("sample", "Samples; the parameters have their first dimensions.");
   for (const char* param : Dist::kNames) op.input(param, "Parameter of the distribution.");
   flag(op);
   op.infer(infer_pdf).cpu(pdf_cpu<Dist>).grad([](const PdfParams&, Grad& grad) {
@@ -308,17 +315,17 @@ void dirichlet_backward_cpu(const PdfParams& params, KernelContext& context) {
   }
 }
 
-// (batch..., samples, width) against (batch..., width), or one sample for each set of
-// concentrations.
+// Concentrations are vectors of the samples' length, in as many of the first dimensions of the
+// samples as they have themselves. One sample alone has one density in an array.
 void infer_dirichlet(const PdfParams&, Infer& infer) {
   infer.one_dtype();
   const Shape& sample = infer.in(0).shape();
   if (!sample.rank_known()) return;
-  if (sample.ndim() < 2) infer.in(0).fail("at least two dimensions");
+  if (sample.ndim() == 0) infer.in(0).fail("at least one dimension");
   const auto outer = static_cast<std::size_t>(sample.ndim() - 1);
-  infer.out(0).set_shape(Shape(sample.dims().first(outer)));
-  const bool one_each = infer.in(1).ndim() == sample.ndim();
-  Shape alpha(sample.dims().first(one_each ? outer : outer - 1));
+  infer.out(0).set_shape(outer == 0 ? Shape{1} : Shape(sample.dims().first(outer)));
+  const std::size_t shared = std::max<std::size_t>(shared_dims(infer.in(1), sample.ndim()), 1);
+  Shape alpha(sample.dims().first(shared - 1));
   alpha.push_back(sample.back());
   infer.in(1).set_shape(alpha);
 }
@@ -331,7 +338,7 @@ void infer_dirichlet(const PdfParams&, Infer& infer) {
   Op dirichlet("_random_pdf_dirichlet");
   dirichlet.doc("Dirichlet densities of vectors along the last axis.")
       .alias("random_pdf_dirichlet")
-      .input("sample", "Vectors, a row of them for each set of concentrations.")
+      .input("sample", "Vectors; the concentrations have their first dimensions.")
       .input("alpha", "Concentrations.");
   flag(dirichlet);
   dirichlet.infer(infer_dirichlet).cpu(dirichlet_cpu).grad([](const PdfParams&, Grad& grad) {

@@ -32,7 +32,7 @@ void write(const Tensor& out, int64_t at, double value) {
                             [&]<class T>(TypeTag<T>) { out.as<T>()[at] = convert<T>(value); });
 }
 
-// Norms of one number each are what it is without a sign.
+// Norms of one number each are what it is without a sign. REQUIRES arrays of T.
 template <class T>
 void magnitudes(const Tensor& in, const Tensor& out) {
   const auto loop = unary_loop<T>(UnaryRow::abs).value;
@@ -44,7 +44,7 @@ void magnitudes(const Tensor& in, const Tensor& out) {
 void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
                  KernelContext& context) {
   const ReducePlan plan(in.shape(), axes);
-  if (plan.extent() == 1 && (p == 1.0 || p == 2.0)) {
+  if (plan.extent() == 1 && (p == 1.0 || p == 2.0) && in.dtype == out.dtype) {
     if (in.dtype == DType::kFloat32) return magnitudes<float>(in, out);
     if (in.dtype == DType::kFloat64) return magnitudes<double>(in, out);
   }

@@ -40,6 +40,13 @@ Tensor weight_in_place(SparseContext& context) {
   return to;
 }
 
+// As documented, an update is lazy only where the states are stored as the weight is.
+bool states_as_weight(const SparseContext& context) {
+  for (int i = 2; i < context.num_in(); ++i)
+    if (context.in(i).is_sparse() != context.in(0).is_sparse()) return false;
+  return true;
+}
+
 void update(SparseContext& context, bool lazy) {
   const Tensor weight = weight_in_place(context);
   if (context.rows(1).width == 0) return;
@@ -63,7 +70,7 @@ void update(SparseContext& context, bool lazy) {
     add_sparse<UpdateScalars>(
         op, update_layout,
         [](const UpdateScalars& params, SparseContext& context) {
-          update(context, params.lazy_update);
+          update(context, params.lazy_update && states_as_weight(context));
         },
         IndexCheck::kDistinct, /*in_place=*/true);
   }
@@ -71,7 +78,7 @@ void update(SparseContext& context, bool lazy) {
   add_sparse<UpdateScalars>(
       "ftrl_update", update_layout,
       [](const UpdateScalars&, SparseContext& context) {
-        update(context, context.in(0).is_sparse());
+        update(context, context.in(0).is_sparse() && states_as_weight(context));
       },
       IndexCheck::kDistinct, /*in_place=*/true);
   // Made for gradients of few rows: they never touch the others.

@@ -269,3 +269,17 @@ def test_anchors_are_equal_to_the_last_bit_whatever_the_sides_of_the_feature_map
             centres = (np.arange(width, dtype="float32") + half) * (np.float32(1) / np.float32(width))
             np.testing.assert_array_equal(got.reshape(height, width, 4)[0, :, 0], centres - across)
             np.testing.assert_array_equal(got.reshape(height, width, 4)[0, :, 2], centres + across)
+
+
+@pytest.mark.parametrize("score, kind, start", [(2, -1, 2), (5, 0, 2), (1, 3, 2), (1, 1, 2), (0, 4, 1)])
+def test_a_number_of_a_box_has_one_meaning(mx, score, kind, start):
+    with pytest.raises(Failure, match=f"given coord_start {start}, score_index {score}, id_index {kind}, expected .* beside each other"):
+        mx.run("_contrib_box_nms", np.ones((3, 7), "float32"), score_index=score, id_index=kind, coord_start=start)
+
+
+@pytest.mark.parametrize("threshold", ["0", "-0.5", "nan"])
+def test_negatives_are_mined_with_a_threshold_above_0(mx, threshold):
+    arrays = [np.ones(shape, "float32") for shape in ((1, 2, 4), (1, 2, 5), (1, 2, 2))]
+    mx.run("_contrib_MultiBoxTarget", *arrays, negative_mining_thresh=threshold)
+    with pytest.raises(Failure, match=f"given negative_mining_thresh {threshold}, expected a number above 0"):
+        mx.run("_contrib_MultiBoxTarget", *arrays, negative_mining_thresh=threshold, negative_mining_ratio=3)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from op_calls import ADD
+from op_calls import ADD, Failure
 
 SEED = 20261122
 LENGTHS = [1, 7, 255, 256, 257, 1000]
@@ -76,6 +76,26 @@ def test_gradients_of_densities_are_those_of_differences(mx, rng, name, is_log):
             slope = (total(higher) - total(lower)) / (2 * step)
             want = slope if i == 0 else slope.sum(1)
             np.testing.assert_allclose(got[i] - start, want, 1e-5, 1e-6 * max(1, np.abs(want).max()))
+
+
+@pytest.mark.parametrize("shared", [0, 1, 2, 3])
+def test_parameters_of_densities_have_any_number_of_the_first_dimensions_of_the_samples(mx, rng, shared):
+    shape = (2, 3, 4)
+    for name, density in LOG_DENSITIES.items():
+        x = drawn_samples(rng, name, 6, 4, "float64")[0].reshape(shape)
+        params = [p.reshape(shape[:shared]) for p in drawn_samples(rng, name, math.prod(shape[:shared]), 1, "float64")[1:]]
+        want = density(x, *(p.reshape(shape[:shared] + (1,) * (3 - shared)) for p in params))
+        np.testing.assert_allclose(mx.run("_random_pdf_" + name, x, *params, is_log=True)[0], want + 0 * x, 1e-12, 1e-12)
+        slopes = mx.gradients("_random_pdf_" + name, [x, *params], [np.ones(shape)], is_log=True)
+        assert [s.shape for s in slopes] == [x.shape, *(p.shape for p in params)]
+    vectors = rng.dirichlet(np.ones(5), shape)
+    alpha = rng.uniform(0.5, 2, (*shape[:shared], 5))
+    each = np.broadcast_to(alpha.reshape(shape[:shared] + (1,) * (3 - shared) + (5,)), vectors.shape)
+    want = mx.run("_random_pdf_dirichlet", vectors, np.ascontiguousarray(each))[0]
+    np.testing.assert_allclose(mx.run("_random_pdf_dirichlet", vectors, alpha)[0], want, 1e-12)
+    assert mx.run("_random_pdf_dirichlet", vectors[0, 0, 0], each[0, 0, 0])[0] == want[:1, 0, 0]
+    with pytest.raises(Failure, match="given 'mu' of shape .2,3,4,1. .* expected the first dimensions of the sample"):
+        mx.run("_random_pdf_normal", np.ones(shape), np.ones((*shape, 1)), np.ones((*shape, 1)))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

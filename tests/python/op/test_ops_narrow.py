@@ -115,6 +115,16 @@ def test_norms_of_many_rows(mx, dtype):
         np.testing.assert_array_equal(got, np.sqrt(squares).astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8", "bool", "float16", "float32", "float64"])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_norms_of_one_number_each_are_its_size_in_every_type(mx, dtype, order):
+    """Of integers they are float32, whose array is no room for doubles."""
+    a = (np.arange(900) % 9).astype(dtype).reshape(30, 1, 30)
+    got, = mx.run("_npi_norm", a, axis=(1,), ord=order)
+    assert got.dtype == (dtype if dtype.startswith("float") else "float32")
+    np.testing.assert_allclose(got, a[:, 0].astype(got.dtype), 1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_norms_of_rows_of_one_number_are_its_magnitude(mx, dtype, order):

@@ -239,6 +239,28 @@ def test_updates_that_are_not_lazy_treat_missing_rows_as_zeros(mx, name):
         np.testing.assert_array_equal(dense, sparse)
 
 
+@pytest.mark.parametrize("name, weight, states", [
+    ("sgd_mom_update", "row_sparse", ["default"]),
+    ("sgd_mom_update", "default", ["row_sparse"]),
+    ("adam_update", "row_sparse", ["default", "default"]),
+    ("adam_update", "row_sparse", ["row_sparse", "default"]),
+    ("ftrl_update", "row_sparse", ["default", "row_sparse"]),
+    ("ftrl_update", "default", ["row_sparse", "row_sparse"]),
+])  # fmt: skip
+def test_updates_of_states_that_are_stored_otherwise_than_the_weight_are_not_lazy(mx, name, weight, states):
+    rng = np.random.default_rng(4)
+    count, attrs = UPDATES[name]
+    arrays = [draw(rng, (9, 4), density=1), draw_rows(rng, (9, 4)), *(np.abs(draw(rng, (9, 4), density=1)) for _ in range(count))]
+    results = []
+    for layout in (("default",) * (2 + count), (weight, "row_sparse", *states)):
+        handles = [mx.array(laid_out(kind, a)) for kind, a in zip(layout, arrays)]
+        mx.invoke(name, handles, out=[handles[0]], **attrs)
+        results.append([dense_of(mx.numpy(h)) for h in handles])
+        mx.free(*handles)
+    for dense, sparse in zip(*results):
+        np.testing.assert_allclose(sparse, dense, 1e-6, 1e-6)
+
+
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("gradient, out", [("weight", "weight"), ("state", "weight"), ("gradient", "gradient"), ("gradient", "state")])
 def test_arrays_of_an_update_may_be_one(mx, gradient, out, lazy):
