@@ -22,6 +22,24 @@ def compiled(source, library):
     return str(library)
 
 
+# What an extension begins with, and what it ends with where it has nothing to set up.
+HEADER = """
+#include <mxnet/lib_api.h>
+#include <algorithm>
+#include <stdexcept>
+using namespace mxnet::ext;
+using Tensors = std::vector<MXTensor>;
+"""
+INITIALIZE = "MXReturnValue initialize(int) { return MX_SUCCESS; }\n"
+
+
+def compiled_text(folder, name, text):
+    """The library of the text of a source file."""
+    source = folder / f"{name}.cc"
+    source.write_text(text, encoding="utf-8")
+    return compiled(source, folder / f"lib{name}.so")
+
+
 @functools.cache
 def _folder():
     return tempfile.TemporaryDirectory(prefix="extensions")

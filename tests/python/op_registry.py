@@ -2,8 +2,11 @@
 """The operators of a library, and a call of each that inputs can be generated for: what tests go over the whole registry with."""
 import ctypes as C
 import fnmatch
+import functools
 import json
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 
@@ -88,8 +91,27 @@ CALLS = {
 FROM_ONE = {"arccosh", "_npi_arccosh", "_sparse_arccosh"}
 
 
+LISTS = """
+import ctypes as C, sys
+count, names = C.c_uint(), C.POINTER(C.c_char_p)()
+if C.CDLL(sys.argv[1]).MXListAllOpNames(C.byref(count), C.byref(names)) != 0:
+    raise SystemExit("no list")
+print(*(names[i].decode() for i in range(count.value)), sep="\\n")
+"""
+
+
+@functools.cache
+def names_of(library):
+    """All names of the operators that a libmxnet.so has by itself, as a process of its own lists them: in this one other tests may
+    have loaded extensions, which stay."""
+    listed = subprocess.run([sys.executable, "-c", LISTS, library], capture_output=True, text=True, check=True).stdout
+    return frozenset(listed.split())
+
+
 def descriptions(mx):
-    """Each operator's name, its arguments with their types, as texts, and the parameter that counts its arrays."""
+    """Each of the library's own operators: its name, its arguments with their types, as texts, and the parameter that counts its
+    arrays."""
+    own = names_of(mx.lib._name)
     count, creators = C.c_uint(), C.POINTER(C.c_void_p)()
     mx.call("MXSymbolListAtomicSymbolCreators", C.byref(count), C.byref(creators))
     for i in range(count.value):
@@ -98,7 +120,8 @@ def descriptions(mx):
         parts = (name, doc, number, names, types, docs, counter, result)
         mx.call("MXSymbolGetAtomicSymbolInfo", C.c_void_p(creators[i]), *map(C.byref, parts))
         arguments = [(names[j].decode(), types[j].decode()) for j in range(number.value)]
-        yield name.value.decode(), arguments, (counter.value or b"").decode()
+        if name.value.decode() in own:
+            yield name.value.decode(), arguments, (counter.value or b"").decode()
 
 
 def registry(mx):

@@ -4,7 +4,6 @@
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/c_api/test_c_api_error_texts.py
 """
 import collections
-import ctypes as C
 import json
 import pathlib
 import subprocess
@@ -13,6 +12,7 @@ import sys
 import pytest
 
 from op_faults import TAKES_ANYTHING, Fault, drawn_calls, faults
+from op_registry import names_of
 
 SEED = 20
 # More than a loaded machine takes for a part; what has no end takes longer.
@@ -35,11 +35,9 @@ def answers_to(given):
 @pytest.fixture(scope="module")
 def names(mx):
     """All names of each operator: its own, and aliases."""
-    count, found = C.c_uint(), C.POINTER(C.c_char_p)()
-    mx.call("MXListAllOpNames", C.byref(count), C.byref(found))
     of_handle = collections.defaultdict(list)
-    for i in range(count.value):
-        of_handle[mx.op(found[i].decode()).value].append(found[i].decode())
+    for name in names_of(mx.lib._name):
+        of_handle[mx.op(name).value].append(name)
     return {name: all_names for all_names in of_handle.values() for name in all_names}
 
 

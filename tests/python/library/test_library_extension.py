@@ -7,7 +7,7 @@ import threading
 import mxnet as mx
 import numpy as np
 import pytest
-from extension_examples import COMPILER, compiled, example
+from extension_examples import COMPILER, HEADER, INITIALIZE, compiled_text, example
 from mxnet import autograd, gluon
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
@@ -259,11 +259,6 @@ def test_an_unknown_backend_of_optimize_for_is_an_error_that_lists_passes_and_pa
 
 
 BACKENDS = """
-#include <mxnet/lib_api.h>
-#include <algorithm>
-using namespace mxnet::ext;
-using Tensors = std::vector<MXTensor>;
-
 // Stands for any part, and gives half as many zeros.
 MXReturnValue attrs(const Attributes&, int* inputs, int* outputs) { *inputs = *outputs = 1; return MX_SUCCESS; }
 MXReturnValue half(const Attributes&, ShapeList* inputs, ShapeList* outputs) {
@@ -306,15 +301,12 @@ REGISTER_PARTITIONER(test_one_by_one)
     .addStrategy("exp", "_CachedOp").setSupportedOps("exp", exps)
     .addStrategy("sin", "_CachedOp").setSupportedOps("sin", sines);
 REGISTER_PARTITIONER(test_fails).addStrategy("exp", "_CachedOp").setSupportedOps("exp", fails);
-MXReturnValue initialize(int) { return MX_SUCCESS; }
 """
 
 
 @pytest.fixture(scope="module")
 def backends(tmp_path_factory):
-    source = tmp_path_factory.mktemp("backends") / "backends.cc"
-    source.write_text(BACKENDS, encoding="utf-8")
-    mx.library.load(compiled(source, source.parent / "libbackends.so"), verbose=False)
+    mx.library.load(compiled_text(tmp_path_factory.mktemp("backends"), "backends", HEADER + BACKENDS + INITIALIZE), verbose=False)
 
 
 @pytest.mark.parametrize("backend, length, operators", [
@@ -342,47 +334,35 @@ def test_loading_again_changes_nothing():
     assert before.__name__ == "example_gemm"
 
 
+FUNCTIONS = """
+MXReturnValue body(Graph*, const Attributes&) { return MX_SUCCESS; }
+MXReturnValue f(const Attributes&, Tensors*, Tensors*, const OpResource&) { return MX_SUCCESS; }
+MXReturnValue p(const Attributes&, int*, int*) { return MX_SUCCESS; }
+MXReturnValue s(const Attributes&, ShapeList*, ShapeList*) { return MX_SUCCESS; }
+"""
+
+
 @pytest.mark.parametrize("name, code, message", [
     ("version", 'extern "C" int MXExtensionVersion() { return 999; }', "interface 999, expected 1"),
     ("release", 'extern "C" int _opRegSize() { return 0; }', "an extension of the 1.x release"),
     ("nothing", "int nothing;", "lib_api.h"),
-    ("refuses", '#include <mxnet/lib_api.h>\nmxnet::ext::MXReturnValue initialize(int) '
-                '{ MX_ERROR_MSG << "not today"; return mxnet::ext::MX_FAIL; }', "not today"),
-    ("throws", '#include <mxnet/lib_api.h>\n#include <stdexcept>\nmxnet::ext::MXReturnValue initialize(int) '
-               '{ throw std::runtime_error("a bad day"); }', "a bad day"),
-    ("taken", '#include <mxnet/lib_api.h>\nusing namespace mxnet::ext;\n'
-              'MXReturnValue f(const Attributes&, std::vector<MXTensor>*, std::vector<MXTensor>*, const OpResource&) { return MX_SUCCESS; }\n'
-              'MXReturnValue p(const Attributes&, int*, int*) { return MX_SUCCESS; }\n'
-              'MXReturnValue s(const Attributes&, ShapeList*, ShapeList*) { return MX_SUCCESS; }\n'
-              'REGISTER_OP(softmax).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n'
-              'MXReturnValue initialize(int) { return MX_SUCCESS; }', "'softmax'.*a name that is free"),
-    ("gpu", '#include <mxnet/lib_api.h>\nusing namespace mxnet::ext;\n'
-            'MXReturnValue f(const Attributes&, std::vector<MXTensor>*, std::vector<MXTensor>*, const OpResource&) { return MX_SUCCESS; }\n'
-            'REGISTER_OP(example_far).setForward(f, "gpu");\n'
-            'MXReturnValue initialize(int) { return MX_SUCCESS; }', 'given "gpu", expected "cpu"'),
+    ("refuses", HEADER + 'MXReturnValue initialize(int) { MX_ERROR_MSG << "not today"; return MX_FAIL; }', "not today"),
+    ("throws", HEADER + 'MXReturnValue initialize(int) { throw std::runtime_error("a bad day"); }', "a bad day"),
+    ("taken", HEADER + FUNCTIONS + INITIALIZE + 'REGISTER_OP(softmax).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n',
+     "'softmax'.*a name that is free"),
+    ("gpu", HEADER + FUNCTIONS + INITIALIZE + 'REGISTER_OP(example_far).setForward(f, "gpu");\n', 'given "gpu", expected "cpu"'),
 ])
 def test_libraries_that_do_not_fit(tmp_path, name, code, message):
-    source = tmp_path / f"{name}.cc"
-    source.write_text(code, encoding="utf-8")
     with pytest.raises((mx.MXNetError, ValueError), match=message):
-        mx.library.load(compiled(source, tmp_path / f"lib{name}.so"))
+        mx.library.load(compiled_text(tmp_path, name, code))
 
 
 def test_a_library_that_is_refused_leaves_no_pass_behind(tmp_path):
     """Its code is gone: a pass that stayed would be called at an address of nothing."""
-    source = tmp_path / "twice.cc"
-    source.write_text(
-        "#include <mxnet/lib_api.h>\nusing namespace mxnet::ext;\n"
-        "MXReturnValue body(Graph*, const Attributes&) { return MX_SUCCESS; }\n"
-        "MXReturnValue f(const Attributes&, std::vector<MXTensor>*, std::vector<MXTensor>*, const OpResource&) { return MX_SUCCESS; }\n"
-        "MXReturnValue p(const Attributes&, int*, int*) { return MX_SUCCESS; }\n"
-        "MXReturnValue s(const Attributes&, ShapeList*, ShapeList*) { return MX_SUCCESS; }\n"
-        "REGISTER_PASS(example_left_behind).setBody(body);\n"
-        'REGISTER_OP(example_twice).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n'
-        'REGISTER_OP(example_twice).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n'
-        "MXReturnValue initialize(int) { return MX_SUCCESS; }\n", encoding="utf-8")
+    register = 'REGISTER_OP(example_twice).setForward(f, "cpu").setParseAttrs(p).setInferShape(s);\n'
+    code = HEADER + FUNCTIONS + INITIALIZE + "REGISTER_PASS(example_left_behind).setBody(body);\n" + 2 * register
     with pytest.raises(mx.MXNetError, match="'example_twice'.*a name that is free"):
-        mx.library.load(compiled(source, tmp_path / "libtwice.so"))
+        mx.library.load(compiled_text(tmp_path, "twice", code))
     with pytest.raises(mx.MXNetError, match="example_left_behind"):
         mx.sym.exp(mx.sym.var("x")).optimize_for("example_left_behind")
 
@@ -394,10 +374,6 @@ def test_paths_of_no_library_are_errors_of_the_library(path, message):
 
 
 LOSS = """
-#include <mxnet/lib_api.h>
-using namespace mxnet::ext;
-using Tensors = std::vector<MXTensor>;
-
 MXReturnValue square(Tensors* inputs, Tensors* outputs) {
   const float* x = inputs->at(0).data<float>();
   for (int64_t i = 0; i < inputs->at(0).size(); ++i) outputs->at(0).data<float>()[i] = x[i] * x[i];
@@ -425,15 +401,12 @@ MXReturnValue state(const Attributes&, const MXContext&, const ShapeList&, const
 }
 REGISTER_OP(test_loss).setForward(forward, "cpu").setBackward(backward, "cpu").setParseAttrs(one).setInferShape(same).setInferType(types);
 REGISTER_OP(test_loss_with_state).setParseAttrs(one).setInferShape(same).setInferType(types).setCreateOpState(state, "cpu");
-MXReturnValue initialize(int) { return MX_SUCCESS; }
 """
 
 
 @pytest.fixture(scope="module")
 def losses(tmp_path_factory):
-    source = tmp_path_factory.mktemp("losses") / "losses.cc"
-    source.write_text(LOSS, encoding="utf-8")
-    mx.library.load(compiled(source, source.parent / "liblosses.so"), verbose=False)
+    mx.library.load(compiled_text(tmp_path_factory.mktemp("losses"), "losses", HEADER + LOSS + INITIALIZE), verbose=False)
 
 
 class BehindBlockGrad(gluon.HybridBlock):
