@@ -107,8 +107,9 @@ bool DependencyEngine::try_take(const OpSpec& spec) {
 
 inline bool DependencyEngine::fits_here(const ThreadState& thread, const OpSpec& spec,
                                         Role role) const {
-  if (!may_run_here(spec, role) || spec.reads.size() + spec.writes.size() > kInlineVars)
-    return false;
+  if (!may_run_here(spec, role)) return false;
+  // Lists that are still to be checked are short.
+  if (role != Role::kPrepared && spec.reads.size() + spec.writes.size() > kInlineVars) return false;
   const Frame* outer = inside_frame(thread);
   return outer == nullptr || outer->may_nest();
 }

@@ -116,20 +116,26 @@ Ref<PlanInstance> CachedOpPlans::take_instance(const CachedOpPlanRef& plan) {
 Ref<PlanInstance> CachedOpPlans::instance_in_shared_arena(const CachedOpPlanRef& plan) {
   Ref<PlanInstance> kept = plan->pool.take();
   Ref<Arena> arena = arenas_->take(kept ? kept->arena().get() : nullptr);
-  if (kept && arena && kept->lies_in(*arena)) [[likely]]
+  if (kept && kept->arena() == arena) [[likely]]
     return kept;
   kept = {};
   const bool is_new = !plan->has_run.exchange(true, std::memory_order_relaxed);
   if (arena) {
+    const std::span<const std::size_t> needs = plan->plan().memory().arenas;
+    const bool holds = arena->holds(needs);
     // A shape that is met for the first time may be the first of many small ones.
     bool too_large = is_new && arena->bytes() > idle_bytes_beside(*plan);
-    if (is_new || !arena->holds(plan->plan().memory().arenas)) {
+    if (is_new || !holds) {
       const MutexLock lock(mutex_);
       too_large |= is_new && arena->bytes() > bytes_needed_lately() + kUncounted;
-      if (too_large || !arena->holds(plan->plan().memory().arenas))
+      if (too_large || !holds)
         for (const CachedOpPlanRef& each : plans_) each->pool.drop_own(*arena);
     }
-    if (too_large) arena = {};
+    if (too_large) {
+      arena = {};
+    } else if (!holds) {
+      arena = arena->larger(needs);
+    }
   }
   if (!arena) arena = make_ref<Arena>(plan->key.device);
   return make_ref<PlanInstance>(plan->pool.plan(), std::move(arena));

@@ -20,6 +20,7 @@ BoundPlan::BoundPlan(std::shared_ptr<const Plan> plan, std::vector<NDArray> exte
                      Ref<Arena> arena)
     : plan_(std::move(plan)), state_(std::make_shared<State>()) {
   MX_ASSERT(static_cast<int>(externals.size()) == plan_->num_externals());
+  if (arena) arena->join(plan_->memory().arenas);
   state_->instance = make_ref<PlanInstance>(plan_, std::move(arena));
   state_->externals = std::move(externals);
   prepare();
@@ -64,8 +65,21 @@ std::vector<Var*> BoundPlan::overwritten() const {
   return overwritten_variables(std::move(written), read);
 }
 
-void BoundPlan::forward() {
+void BoundPlan::begin() {
   if (state_->instance->attach()) prepare();
+}
+
+// Operations of a run whose memory has gone are prepared for no memory that there is.
+void BoundPlan::go_on() const {
+  if (state_->instance->is_attached()) [[likely]]
+    return;
+  throw Error(ErrorCode::kValue, "executor",
+              "given activations that have made room for those of another executor that shares "
+              "their memory, expected a forward of this one before");
+}
+
+void BoundPlan::forward() {
+  begin();
   Engine& engine = Engine::get();
   const std::size_t count = plan_->forward_segments().size();
   for (std::size_t s = 0; s < count; ++s) engine.push(segments_[s]);
@@ -73,11 +87,12 @@ void BoundPlan::forward() {
 
 void BoundPlan::forward_segment(std::size_t index) {
   MX_ASSERT(index < plan_->forward_segments().size());
-  if (index == 0 && state_->instance->attach()) prepare();
+  index == 0 ? begin() : go_on();
   Engine::get().push(segments_[index]);
 }
 
 void BoundPlan::backward() {
+  go_on();
   Engine& engine = Engine::get();
   for (std::size_t s = plan_->forward_segments().size(); s < segments_.size(); ++s)
     engine.push(segments_[s]);

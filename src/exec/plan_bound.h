@@ -26,6 +26,8 @@ class BoundPlan {
  private:
   struct State;
   void prepare();
+  void begin();
+  void go_on() const;
   std::vector<Var*> overwritten() const;
 
   const std::shared_ptr<const Plan> plan_;

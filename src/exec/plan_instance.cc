@@ -55,33 +55,11 @@ class StepResources final : public KernelResources {
 
 }  // namespace
 
-std::span<const Arena::Piece> Arena::reserve(std::span<const std::size_t> bytes) {
-  for (std::size_t a = 0; a < bytes.size(); ++a) {
-    if (holds(a, bytes[a])) continue;
-    if (a == pieces_.size()) pieces_.emplace_back();
-    pieces_[a] = {make_ref<Chunk>(device_, bytes[a], "activations"),
-                  std::make_shared<PlanScratch>(Device::cpu())};
-  }
-  return std::span(pieces_).first(bytes.size());
-}
-
-bool Arena::holds(std::span<const std::size_t> bytes) const {
-  for (std::size_t a = 0; a < bytes.size(); ++a)
-    if (!holds(a, bytes[a])) return false;
-  return true;
-}
-
-std::size_t Arena::bytes() const {
-  std::size_t sum = 0;
-  for (const Piece& piece : pieces_) sum += piece.chunk->bytes();
-  return sum;
-}
-
 PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, Ref<Arena> arena)
     : plan_(std::move(plan)),
       arena_(arena ? std::move(arena) : make_ref<Arena>(plan_->options().device)) {
-  const std::span<const Arena::Piece> pieces = arena_->reserve(plan_->memory().arenas);
-  pieces_.assign(pieces.begin(), pieces.end());
+  arena_->reserve(plan_->memory().arenas);
+  generation_ = arena_->generation();
   const bool gpu = plan_->options().device.is_gpu();
   if (plan_->options().replay) replay_ = GraphReplay::make(*plan_);
   for (const Plan::TensorPlace& place : plan_->tensors()) {
@@ -97,33 +75,22 @@ PlanInstance::PlanInstance(std::shared_ptr<const Plan> plan, Ref<Arena> arena)
 
 Ref<PlanInstance> PlanInstance::clone() const {
   auto copy = make_ref<PlanInstance>(plan_);
-  for (std::size_t a = 0; a < pieces_.size(); ++a) {
+  for (std::size_t a = 0; a < plan_->memory().arenas.size(); ++a) {
     const Shape bytes{static_cast<int64_t>(plan_->memory().arenas[a])};
-    if (bytes.size() > 0)
-      NDArray(pieces_[a].chunk, 0, bytes, DType::kUInt8)
-          .copy_to(NDArray(copy->pieces_[a].chunk, 0, bytes, DType::kUInt8));
+    const auto values = [&](const Arena& arena) {
+      return NDArray(arena.pieces()[a].chunk, 0, bytes, DType::kUInt8);
+    };
+    if (bytes.size() > 0) values(*arena_).copy_to(values(*copy->arena_));
   }
   return copy;
 }
 
-bool PlanInstance::lies_in(const Arena& arena) const {
-  return arena_.get() == &arena && arena.pieces().size() >= pieces_.size() &&
-         std::ranges::equal(arena.pieces().first(pieces_.size()), pieces_);
-}
-
 bool PlanInstance::attach() {
-  const std::span<const Arena::Piece> now = arena_->reserve(plan_->memory().arenas);
-  if (std::ranges::equal(now, pieces_)) [[likely]]
+  arena_->reserve(plan_->memory().arenas);
+  if (is_attached()) [[likely]]
     return false;
-  // Operations in flight still look at the tensors. Their failure is not ours.
-  for (const Arena::Piece& piece : pieces_) {
-    try {
-      Engine::get().wait_for_var(piece.chunk->var());
-    } catch (...) {
-    }
-  }
-  pieces_.assign(now.begin(), now.end());
-  placed_ = false;
+  generation_ = arena_->generation();
+  placed_ = false;  // what was in flight on the old memory is done
   return true;
 }
 
@@ -145,7 +112,7 @@ void PlanInstance::place_tensors() {
     if (place.constant != nullptr) place_constant(t, *place.constant);
     if (place.kept >= 0 && !arrays_.empty()) arrays_[t] = kept_.array(place.kept).detach();
     if (place.arena < 0) continue;
-    const Ref<Chunk>& chunk = pieces_[static_cast<std::size_t>(place.arena)].chunk;
+    const Ref<Chunk>& chunk = arena_->pieces()[static_cast<std::size_t>(place.arena)].chunk;
     if (arrays_.empty()) {
       tensors_[t].data = static_cast<char*>(chunk->data()) + place.offset;
     } else {
@@ -261,7 +228,7 @@ void PlanInstance::move(const Plan::TurnedSteps& turned, std::ptrdiff_t turns) {
 void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step,
                             Externals externals, const RunContext& context) {
   const Plan& plan = *plan_;
-  PlanScratch& scratch = *pieces_[step.workspace].scratch;
+  PlanScratch& scratch = *arena_->pieces()[step.workspace].scratch;
   try {
     Tensor* const first = tensors_.data() + step.first_tensor;
     const std::span<const Tensor> in(first, step.num_in);
@@ -318,8 +285,9 @@ uint32_t PlanInstance::list_variables(const Plan::Segment& segment, Externals ex
   reads->clear();
   writes->clear();
   const auto add_arenas = [&](uint32_t which, std::vector<Var*>* list) {
-    for (std::size_t a = 0; a < pieces_.size(); ++a)
-      if ((which >> a & 1) != 0) list->push_back(pieces_[a].chunk->var());
+    const std::span<const Arena::Piece> pieces = arena_->pieces();
+    for (std::size_t a = 0; a < pieces.size(); ++a)
+      if ((which >> a & 1) != 0) list->push_back(pieces[a].chunk->var());
   };
   add_arenas(segment.arenas_begun, writes);
   const auto begun = static_cast<uint32_t>(writes->size());

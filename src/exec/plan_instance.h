@@ -8,41 +8,12 @@
 #include <vector>
 
 #include "base/lock.h"
+#include "exec/arena.h"
 #include "exec/graph_replay.h"
 #include "exec/kept_results.h"
 #include "exec/plan.h"
-#include "exec/plan_scratch.h"
 
 namespace mxnet {
-
-// The memory of one plan after the other: those that never run at the same time (the buckets of one
-// model, the shapes of a cached op's inputs) share it, and it is as large as the largest of them
-// needs. Used by one thread at a time.
-class Arena : public RefCounted {
- public:
-  // Operations that use the scratch memory write the chunk's variable, too.
-  struct Piece {
-    Ref<Chunk> chunk;
-    std::shared_ptr<PlanScratch> scratch;
-    bool operator==(const Piece&) const = default;
-  };
-  explicit Arena(Device device) : device_(device) {}
-  // As many pieces or more, of so many bytes or more; the old memory stays with those who still
-  // hold it.
-  std::span<const Piece> reserve(std::span<const std::size_t> bytes);
-  // Whether reserve() would take no memory.
-  bool holds(std::span<const std::size_t> bytes) const;
-  std::span<const Piece> pieces() const { return pieces_; }
-  std::size_t bytes() const;  // of all, without scratch memory
-
- private:
-  bool holds(std::size_t piece, std::size_t bytes) const {
-    return piece < pieces_.size() && pieces_[piece].chunk->bytes() >= bytes;
-  }
-
-  const Device device_;
-  std::vector<Piece> pieces_;
-};
 
 // The caller's arrays, one per external of the plan; those that a segment does not use may be none.
 using Externals = std::span<const NDArray>;
@@ -56,10 +27,11 @@ class PlanInstance : public RefCounted {
 
   const Plan& plan() const { return *plan_; }
   const Ref<Arena>& arena() const { return arena_; }
-  // Whether it lies in the present memory of this arena.
-  bool lies_in(const Arena& arena) const;
-  // Moves to the shared arenas' present memory; true if it has changed. Blocks then.
+  // Before a run in an arena that others use, too: moves to the memory that is there now, or has
+  // it made. True if it was elsewhere before; blocks then.
   bool attach();
+  // Whether it lies where attach() left it.
+  bool is_attached() const { return generation_ == arena_->generation(); }
 
   // Another with the same values in its arenas, once what is pushed before on this one is done.
   Ref<PlanInstance> clone() const;
@@ -88,7 +60,7 @@ class PlanInstance : public RefCounted {
 
   const std::shared_ptr<const Plan> plan_;
   const Ref<Arena> arena_;
-  std::vector<Arena::Piece> pieces_;  // per arena of the plan
+  uint64_t generation_;  // of the arena's memory
   Mutex placing_;
   std::atomic<bool> placed_{false};      // tensors in arenas have their addresses
   std::vector<Tensor> tensors_;          // as in the plan; host kernels take these

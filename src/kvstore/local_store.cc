@@ -234,19 +234,6 @@ void LocalStore::pull(Keys keys, KeyedArrays outs, int priority, bool ignore_spa
   pulled_.clear();
 }
 
-// Whether a key's value is what an earlier key writes. Both have the same keys.
-bool LocalStore::reads_what_is_written(const KeyGroups& from, KeyedArrays values,
-                                       const KeyGroups& to, KeyedArrays outs) {
-  used_.clear();
-  for (std::size_t g = 0; g < from.size(); ++g) {
-    for (const std::size_t place : from[g].places)
-      if (!values[place].is_none() && used_[values[place].var()].written) return true;
-    for (const std::size_t place : to[g].places)
-      if (!outs[place].is_none()) used_[outs[place].var()].written = true;
-  }
-  return false;
-}
-
 // In one pass, key by key, where nobody can tell that from a push of all keys before their pull.
 void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedArrays outs,
                            int priority) {
@@ -258,7 +245,7 @@ void LocalStore::push_pull(Keys keys, KeyedArrays values, Keys out_keys, KeyedAr
                                              [](const KeyGroup& a, const KeyGroup& b) {
                                                return a.index == b.index;
                                              });
-  if (!same || (from->size() > 1 && reads_what_is_written(*from, values, *to, outs))) {
+  if (!same || (from->size() > 1 && read_order_.reads_what_is_written(from, values, to, outs))) {
     push(keys, values, priority);
     return pull(out_keys, outs, priority, false);
   }

@@ -6,8 +6,8 @@
 
 #include "base/config_sections.h"
 #include "kvstore/kvstore.h"
+#include "kvstore/read_order.h"
 #include "kvstore/reducer.h"
-#include "kvstore/used_variables.h"
 
 namespace mxnet::kvstore {
 
@@ -88,8 +88,6 @@ class LocalStore : public KVStore {
   // The arrays of one group, checked against what is stored; into pushed_ and pulled_.
   void take_values(const KeyGroup& group, KeyedArrays values, const char* call);
   void take_outs(const KeyGroup& group, KeyedArrays outs, bool ignore_sparse);
-  bool reads_what_is_written(const KeyGroups& from, KeyedArrays values, const KeyGroups& to,
-                             KeyedArrays outs);
   NDArray& merged(Entry& entry);
   void push_group(const KeyGroup& group, KeyedArrays values, bool one_of_many, int priority);
   template <class Body>
@@ -107,7 +105,7 @@ class LocalStore : public KVStore {
   std::vector<NDArray> converted_;        // of the call under way
   std::vector<Unfinished> unfinished_;    // empty between calls
   std::vector<NDArray> pushed_, pulled_;  // of the key at hand; members, to allocate nothing
-  UsedVariables used_;                    // of a push_pull
+  ReadOrder read_order_;                  // of a push_pull
 };
 
 }  // namespace mxnet::kvstore

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kvstore/stores.h"
 
 namespace mxnet::kvstore {
@@ -120,6 +122,33 @@ TEST_P(LocalStores, PushPullReadsTheValuesOfAllKeysBeforeItWrites) {
     EXPECT_EQ(floats(outs[2])[0], 30) << "of what was there before";
     EXPECT_EQ(pulled(*store_, b, shape)[0], 30);
   }
+}
+
+// Calls of one list of keys, which the store knows again: each is of the arrays that it is given.
+TEST_P(LocalStores, PushPullsOfTheSameKeysReadBeforeTheyWriteWhateverTheArrays) {
+  constexpr int kKeys = 40;
+  const Shape shape{2};
+  Some keys;
+  Arrays stored, values, outs;
+  for (int k = 0; k < kKeys; ++k) {
+    keys.emplace_back(k);
+    stored.push_back(filled(shape, 0));
+    values.push_back(filled(shape, static_cast<float>(k)));
+    outs.push_back(filled(shape, 0));
+  }
+  store_->init(keys, stored);
+  const auto shift = [&] {  // what each key writes the next one has as its value
+    Arrays next(values.begin() + 1, values.end());
+    next.push_back(outs.back());
+    store_->push_pull(keys, values, keys, next, 0);
+  };
+  for (int call = 0; call < 3; ++call) store_->push_pull(keys, values, keys, outs, 0);
+  for (int call = 0; call < 2; ++call) shift();
+  for (int k = 0; k < kKeys; ++k)
+    EXPECT_EQ(floats(values[static_cast<std::size_t>(k)])[0], std::max(0, k - 2)) << k;
+  store_->push_pull(keys, values, keys, outs, 0);
+  for (int k = 0; k < kKeys; ++k)
+    EXPECT_EQ(floats(outs[static_cast<std::size_t>(k)])[0], std::max(0, k - 2)) << k;
 }
 
 TEST_P(LocalStores, PushPullOfDifferentKeysIsAPushAndAPull) {

@@ -13,6 +13,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from .._core import NDArrayBase
+from ._dtypes import dtype_number
 
 Shape = Tuple[int, ...]
 
@@ -21,6 +22,7 @@ _FEW = 48
 # Up to so many elements NumPy picks their places sooner than they are computed.
 _SMALL = 4096
 _PLACES = np.arange(_SMALL, dtype=np.int64)
+_BOOL = dtype_number(np.bool_)
 # What makes an index more than a basic one.
 _ADVANCED = (list, range, np.ndarray, NDArrayBase, bool, np.bool_, tuple)
 
@@ -202,7 +204,10 @@ def along(key: Any, shape: Shape) -> Optional[Along]:
 
 def is_mask(array: Any, key: Any) -> bool:
     """Whether an index is a mask over the first dimensions; of one that does not fit NumPy says what is wrong."""
-    if not isinstance(key, (np.ndarray, NDArrayBase)) or key.dtype != np.bool_:
+    if isinstance(key, NDArrayBase):
+        if key._dtype_id != _BOOL:
+            return False
+    elif not isinstance(key, np.ndarray) or key.dtype != np.bool_:
         return False
-    shape, of_array = tuple(key.shape), tuple(array.shape)
+    shape, of_array = key.shape, array.shape
     return bool(shape) and 0 not in of_array and shape == of_array[: len(shape)]

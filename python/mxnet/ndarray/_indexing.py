@@ -32,8 +32,10 @@ def _of_kind(array: Any, key: Any) -> Any:
 
 def mask_of(array: Any, key: Any) -> Any:
     """The mask, on the array's device, if an index is one and may select nothing, None otherwise."""
-    if not array._allows_empty() or not is_mask(array, key):
-        return None
+    return _as_mask(array, key) if array._allows_empty() and is_mask(array, key) else None
+
+
+def _as_mask(array: Any, key: Any) -> Any:
     if isinstance(key, np.ndarray):
         return array._index_array(key, np.bool_)
     return _of_kind(array, key if key._device == array._device else key.copyto(array.context))
@@ -49,9 +51,9 @@ def _get_advanced(array: Any, key: Any) -> Any:
     shape = array.shape
     if is_mask(array, key):
         lines = array if key.ndim == 1 else array._view((key.size, *shape[key.ndim :]), False)
-        mask = mask_of(array, key)
-        if mask is not None:
-            return _generate.operator("_contrib_boolean_mask")(lines, flat(mask))
+        if array._allows_empty():
+            mask = _as_mask(array, key)
+            return _generate.operator("_contrib_boolean_mask")(lines, mask if key.ndim == 1 else flat(mask))
         taken = np.flatnonzero(as_numpy_key(key))
         _check_size(array, taken.shape)
         return _generate.operator("take")(lines, array._index_array(taken), axis=0)
@@ -85,8 +87,14 @@ def get(array: Any, key: Any) -> Any:
     if made is not NotImplemented:
         return made
     if array._is_np and not array._allows_empty():  # may have no elements whatever shapes mean, as in 1.9.1
-        picked = called_with_shapes(True, get, array, key)
+        picked = called_with_shapes(True, _get_others, array, key)
         return array._of_shape(picked, picked.shape) if shape else picked
+    return _get_others(array, key)
+
+
+def _get_others(array: Any, key: Any) -> Any:
+    """The same of what is no index that the binding knows."""
+    shape = array.shape
     if is_advanced(key):
         return _get_advanced(array, key)
     index = basic(key, shape)

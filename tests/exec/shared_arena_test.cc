@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors whose activations share memory, as the buckets of one model do: what they keep of it,
+// and whose run it belongs to.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "exec/plan_fixture.h"
+
+namespace mxnet {
+namespace {
+
+constexpr unsigned kSeed = 29;
+
+// Executors of one network for data of so many rows, whose parameters and activations are shared.
+class SharedArena : public testing::Test {
+ protected:
+  static constexpr int kRows = 1 << 12, kWidth = 64;
+  static constexpr std::size_t kRow = kWidth * sizeof(float), kLayer = kRows * kRow;
+
+  std::unique_ptr<Executor> bind(int rows, Request request = Request::kNull) {
+    std::vector<NDArray> arrays = arrays_;
+    arrays[0] = arrays[0].slice(0, rows);
+    return std::make_unique<Executor>(mlp_.graph, Device::cpu(), bind_arrays(arrays, request),
+                                      pool_);
+  }
+  Values results_of(Executor& executor) {
+    executor.forward(false);
+    return values_of(executor.outputs()[0]);
+  }
+  static std::size_t in_use() {
+    Engine::get().wait_for_all();
+    return Storage::get().stats(Device::cpu()).in_use;
+  }
+
+  Mlp mlp_{4, kRows, kWidth, kSeed};
+  std::vector<NDArray> arrays_ = mlp_.arrays();
+  const Ref<Arena> pool_ = make_ref<Arena>(Device::cpu());
+};
+
+TEST_F(SharedArena, GrowingExecutorsLeaveNothingSmallerBehind) {
+  std::vector<std::unique_ptr<Executor>> executors;
+  const std::size_t before = in_use();
+  std::size_t outputs = 0;
+  for (int i = 1; i <= 8; ++i) {
+    executors.push_back(bind(i * kRows / 8));
+    executors.back()->forward(false);
+    outputs += executors.back()->outputs()[0].bytes();
+  }
+  EXPECT_GE(pool_->bytes(), kLayer);
+  EXPECT_LT(in_use() - before, outputs + pool_->bytes() + kLayer / 8);
+}
+
+TEST_F(SharedArena, AnExecutorThatHasMovedComputesTheSame) {
+  const auto small = bind(kRows / 8), large = bind(kRows);
+  const Values expected = results_of(*small);
+  large->forward(false);
+  EXPECT_EQ(results_of(*small), expected);
+}
+
+TEST_F(SharedArena, IsAsLargeAsThoseBoundLatelyNeed) {
+  std::vector<std::unique_ptr<Executor>> executors;
+  const auto meet_small_ones = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      executors.push_back(bind(kRows / 8 - static_cast<int>(executors.size())));
+      executors.back()->forward(false);
+    }
+  };
+  const auto large = bind(kRows);
+  const Values expected = results_of(*large);
+  const std::size_t most = pool_->bytes();
+  meet_small_ones(6);
+  large->forward(false);
+  meet_small_ones(6);
+  EXPECT_EQ(pool_->bytes(), most) << "it came between";
+  meet_small_ones(6);
+  EXPECT_LT(pool_->bytes(), most / 4);
+  EXPECT_EQ(results_of(*large), expected);
+  EXPECT_EQ(pool_->bytes(), most);
+}
+
+TEST_F(SharedArena, BackwardOfActivationsThatHaveMadeRoomIsAnError) {
+  const auto small = bind(kRows / 8, Request::kWrite), large = bind(kRows);
+  small->forward(true);
+  small->backward({});
+  const Values expected = values_of(small->arrays().grads[1]);
+  small->forward(true);
+  large->forward(false);
+  const std::string error = error_of([&] { small->backward({}); });
+  EXPECT_NE(error.find("shares their memory"), std::string::npos) << error;
+  small->forward(true);
+  small->backward({});
+  EXPECT_EQ(values_of(small->arrays().grads[1]), expected);
+}
+
+}  // namespace
+}  // namespace mxnet
