@@ -284,3 +284,24 @@ assert mx.nd.ones(1).context == mx.cpu(3) and mx.current_context() == mx.cpu(3)
 mx.Context.mine = 5
 assert mx.cpu().mine == 5
 """)
+
+
+def test_quantization_is_taken_step_by_step():
+    """Values to watch from the symbol alone, histograms by a monitor, ranges of them, and what calib_graph makes of an object that has some."""
+    steps = mx.contrib.quantization
+    net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    draws = np.random.RandomState(3)
+    params = {name: mx.nd.array(draws.uniform(-1, 1, shape)) for name, shape in (("fc_weight", (3, 4)), ("fc_bias", (3,)))}
+    data = mx.nd.array(draws.uniform(-1, 1, (64, 4)))
+
+    qsym, values = steps._quantize_symbol(sym=net, ctx=mx.cpu(), offline_params=list(params), quantized_dtype="auto", quantize_mode="full")
+    watched = steps._LayerHistogramCollector(include_layer=values)
+    executor = net.bind(mx.cpu(), {**params, "data": data})
+    executor.set_monitor_callback(watched.collect, monitor_all=True)
+    executor.forward()
+    watched.min_max_dict = steps._get_optimal_thresholds(watched.hist_dict, "auto")
+    assert set(watched.min_max_dict) == set(values) == {"data", "fc_output"}
+
+    ready, weights, _ = steps.calib_graph(qsym, params, {}, watched, "naive", quantized_dtype="auto")
+    result = ready.bind(mx.cpu(), {**weights, "data": data}).forward()[0]
+    np.testing.assert_allclose(result.asnumpy(), executor.outputs[0].asnumpy(), atol=0.1)

@@ -90,12 +90,17 @@ def combine_histogram(old_hist: Any, arr: Any, new_min: float, new_max: float, n
     return more, edges, low, high, threshold
 
 
-def entropy_ranges(hists: Dict[str, Tuple[Any, Any, float, float, float]], quantized_dtype: str, logger: Any = None) -> Dict[str, Range]:
+def _get_optimal_thresholds(
+    hist_dict: Dict[str, Tuple[Any, Any, float, float, float]], quantized_dtype: str, num_quantized_bins: int = 255,
+    logger: Any = None,
+) -> Dict[str, Range]:  # fmt: skip
     """The ranges that lose least of what the histograms tell."""
     ranges = {}
-    for name, (hist, edges, low, high, threshold) in hists.items():
+    for name, (hist, edges, low, _, threshold) in hist_dict.items():
         positive = low >= 0 and quantized_dtype in ("auto", "uint8")
-        bins = 511 if positive else 255  # one side of a symmetrical range has all 256 steps of uint8
+        bins = num_quantized_bins  # one side of a symmetrical range has all 256 steps of uint8
+        if positive:
+            bins = 2 * bins + 1
         if len(hist) >= bins and threshold > 0:
             best, divergence = nd.contrib.calibrate_entropy(
                 nd.array(hist, dtype="float32"), nd.array(edges, dtype="float32"), num_quantized_bins=bins

@@ -21,8 +21,8 @@ from ..context import Context, cpu
 from ..io import DataDesc, DataIter
 from ..ndarray import NDArray
 from ._calibration import (
-    Range, _BatchIter, _LayerHistogramCollector, _LayerOutputMinMaxCollector, combine_histogram, entropy_ranges, in_input_names, input_names,
-    run_examples,
+    Range, _BatchIter, _get_optimal_thresholds, _LayerHistogramCollector, _LayerOutputMinMaxCollector, combine_histogram, in_input_names,
+    input_names, run_examples,
 )  # fmt: skip
 
 __all__ = [
@@ -52,13 +52,15 @@ def _one_of(argument: str, given: Any, words: Sequence[str]) -> Any:
 
 
 def _quantize_symbol(
-    sym: Any, ctx: Context, excluded_symbols: List[str], excluded_operators: List[str], offline_params: Iterable[str],
-    quantized_dtype: str, quantize_mode: str, quantize_granularity: str,
+    sym: Any, ctx: Context, excluded_symbols: Optional[Iterable[str]] = None, excluded_operators: Optional[Iterable[str]] = None,
+    offline_params: Optional[Iterable[str]] = None, quantized_dtype: str = "int8", quantize_mode: str = "smart",
+    quantize_granularity: str = "tensor-wise",
 ) -> Tuple[Any, List[str]]:  # fmt: skip
     """The quantized symbol, and the names of the values whose ranges it can be calibrated with."""
     made, count, names = SymbolHandle(), ctypes.c_uint(), ctypes.POINTER(ctypes.c_char_p)()
     columns = []
-    for column in (excluded_symbols, excluded_operators, list(offline_params)):
+    for given in (excluded_symbols, excluded_operators, offline_params):
+        column = list(given or ())
         columns += [ctypes.c_uint(len(column)), c_str_array(column)]
     device = ctypes.c_int(ctx.device_typeid)
     check_call(_LIB.MXQuantizeSymbol(
@@ -150,7 +152,7 @@ def calib_graph(
     _one_of("quantized_dtype", quantized_dtype, ("int8", "uint8", "auto"))
     if calib_mode != "none":
         if calib_mode == "entropy":
-            ranges = entropy_ranges(collector.hist_dict, quantized_dtype, logger)
+            ranges = _get_optimal_thresholds(collector.hist_dict, quantized_dtype, logger=logger)
         else:
             ranges = dict(collector.min_max_dict)
         if logger:

@@ -200,8 +200,7 @@ void index_array_cpu(const IndexArrayParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   std::vector<AxisCounter> axes;
   for (int p = 0; p < static_cast<int>(out.shape().back()); ++p) {
-    const int axis =
-        params.axes ? normalize_axis((*params.axes)[p], shape.ndim(), "index_array") : p;
+    const int axis = params.axis(p, shape.ndim());
     axes.push_back({shape[axis], shape.size(axis + 1, shape.ndim()), 0, 0});
   }
   parallel_for(shape.size(), 4.0 * static_cast<double>(axes.size()),
@@ -222,12 +221,12 @@ MX_OP(_contrib_index_array, IndexArrayParams)
 .doc("The index of every place of an array, or its parts along some axes.")
     .input("data", "The array; only its shape matters.")
     .type_only(0)
-    .param("axes", &IndexArrayParams::axes, std::nullopt, "The axes; None means all.")
+    .param("axes", &IndexArrayParams::axes, std::nullopt, "The axes; None means all. Numbers out of range wrap around.")
     .infer([](const IndexArrayParams& params, Infer& infer) {
       infer.out(0).set_dtype(DType::kInt64);
       if (!infer.in(0).rank_known()) return;
       Shape shape = infer.in(0).shape();
-      if (params.axes)
+      if (params.axes && shape.ndim() == 0)
         for (const int64_t axis : params.axes->dims()) infer.axis(axis, infer.in(0));
       shape.push_back(params.axes ? params.axes->ndim() : infer.in(0).ndim());
       infer.out(0).set_shape(shape);

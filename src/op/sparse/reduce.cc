@@ -174,20 +174,35 @@ bool square_sum_layout(const ReduceParams& params, const StorageTypes& types) {
   return types.give(column ? kRowSparse : kDense);
 }
 
-// Where nothing is stored the gradient is zero: it has the rows of the array that was reduced.
+// Where nothing is stored the gradient is zero: it has the rows of the array that was reduced, and of
+// the gradient of a column of sums, if that is sparse: lazy updates leave the others alone.
 bool square_sum_gradient_layout(const SpreadParams&, const StorageTypes& types) {
   return types.in[2] == kRowSparse && types.in[0] != kCSR && types.give(kRowSparse);
+}
+
+// REQUIRES: a sparse column of gradients.
+void square_sum_gradient_of_common_rows(SparseContext& context, const RowsView& x) {
+  const RowsView head = context.rows(0);
+  const std::vector<int64_t> common = rows_of_both(head, x);
+  const std::span<const int64_t> rows(common);
+  const RowsView to = context.make_rows(0, static_cast<int64_t>(rows.size()));
+  std::copy(rows.begin(), rows.end(), to.index);
+  if (to.width == 0) return;
+  const RowSource of_x = RowSource::stored(x, rows);
+  run_rows(context, rows, std::array{RowSource::stored(head, rows), of_x, of_x},
+           std::array{RowSource::packed(to.values)});
 }
 
 // Inputs: gradient of the sums, the sums, which nobody reads, and the array. The dense kernel on
 // the stored rows.
 void square_sum_gradient(const SpreadParams& params, SparseContext& context) {
   const RowsView x = context.rows(2);
+  const bool sparse = context.in(0).storage_type() == kRowSparse;
+  const bool over_rows = (params.axes(x.values.ndim(), "_backward_square_sum") & 1) != 0;
+  if (sparse && !over_rows) return square_sum_gradient_of_common_rows(context, x);
   const Tensor to = context.make_like(0, 2);
   if (to.size() == 0) return;
-  const std::span<const int64_t> rows(x.index, static_cast<std::size_t>(x.stored));
-  const bool sparse = context.in(0).storage_type() == kRowSparse;
-  if ((params.axes(x.values.ndim(), "_backward_square_sum") & 1) != 0) {  // one for all rows
+  if (over_rows) {  // one for all
     NDArray whole = context.in(0);
     if (sparse) {  // perhaps without some elements
       whole = NDArray(whole.shape(), whole.dtype(), Device::cpu());
@@ -197,9 +212,9 @@ void square_sum_gradient(const SpreadParams& params, SparseContext& context) {
     const Tensor in[] = {head, head, x.values};
     return context.run_dense(in, {&to, 1});
   }
-  const RowSource in[] = {
-      sparse ? RowSource::stored(context.rows(0), rows) : RowSource::dense(context.dense(0)),
-      RowSource::packed(x.values), RowSource::packed(x.values)};
+  const std::span<const int64_t> rows(x.index, static_cast<std::size_t>(x.stored));
+  const RowSource of_x = RowSource::packed(x.values);
+  const std::array in{RowSource::dense(context.dense(0)), of_x, of_x};
   run_rows(context, rows, in, std::array{RowSource::packed(to)});
 }
 

@@ -76,9 +76,7 @@ struct ChosenIndices {
 void index_array(const IndexArrayParams& params, KernelContext& context) {
   const Shape& shape = context.in(0).shape();
   ChosenIndices chosen{Grid(shape, 0), static_cast<int>(context.out(0).shape().back()), {}};
-  for (int p = 0; p < chosen.parts; ++p)
-    chosen.axes[p] =
-        params.axes ? normalize_axis((*params.axes)[p], shape.ndim(), "index_array") : p;
+  for (int p = 0; p < chosen.parts; ++p) chosen.axes[p] = params.axis(p, shape.ndim());
   write_series(context, "_contrib_index_array", chosen);
 }
 

@@ -11,7 +11,6 @@ import mxnet as mx
 import numpy as np
 import pytest
 from mxnet.contrib import quantization as q
-from mxnet.contrib._calibration import entropy_ranges
 
 SEED = 20261120
 
@@ -339,10 +338,10 @@ def test_thresholds_of_the_least_loss_leave_outliers_out():
     draws = np.random.RandomState(SEED)
     values = np.append(draws.normal(0, 1, 200000), [60.0, -55.0])
     counts, edges = np.histogram(values, bins=8001, range=(-60, 60))
-    (low, high) = entropy_ranges({"v": (counts, edges, -55.0, 60.0, 60.0)}, "int8")["v"]
+    (low, high) = q._get_optimal_thresholds({"v": (counts, edges, -55.0, 60.0, 60.0)}, "int8")["v"]
     assert low == -high and 3 < high < 12
     counts, edges = np.histogram(np.abs(values), bins=8001, range=(-60, 60))
-    assert entropy_ranges({"v": (counts, edges, 0.0, 60.0, 60.0)}, "auto")["v"][0] == 0
+    assert q._get_optimal_thresholds({"v": (counts, edges, 0.0, 60.0, 60.0)}, "auto")["v"][0] == 0
 
 
 def test_mistakes_name_what_was_given():

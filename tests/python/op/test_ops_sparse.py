@@ -142,6 +142,16 @@ def test_gradients_of_sums_of_squares_have_the_rows_of_the_array(mx, seed, axis)
             check(mx, got, want, "row_sparse")
 
 
+def test_gradients_of_a_sparse_column_of_sums_of_squares_have_the_rows_of_both(mx):
+    """Weights of factorization machines store all rows, a batch reads a few: updates leave the others alone."""
+    x = np.arange(1, 13, dtype="float32").reshape(6, 2)
+    x[3] = 0
+    head = np.array([[0], [1], [0], [2], [0], [3]], "float32")
+    got = mx.gradient("_square_sum", [row_sparse(x)], row_sparse(head), 0, "row_sparse", axis=1, keepdims=True)
+    assert got.aux[0].tolist() == [1, 5]
+    check(mx, got, 2 * x * head, "row_sparse")
+
+
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_gradients_of_sums_of_squares_whose_head_stores_nothing_are_zero(mx, keepdims):
     x = np.ones((5, 3), "float32")
