@@ -22,8 +22,8 @@ struct NormLoops {
   // exp_columns: no exponent above 0; results below the normal numbers are 0.
   C (*exp_sum)(const C* x, C* y, int64_t n, C shift, C scale);
   void (*scale)(C* y, int64_t n, C factor);
-  // y = (x - shift) * scale + offset; with parameters for each element, and shift and scale for each
-  // of `rows` rows that follow each other, in the second.
+  // y = (x - shift) * scale + offset; with parameters for each element, and shift and scale for
+  // each of `rows` rows that follow each other, in the second.
   void (*affine)(const C* x, C* y, int64_t n, C shift, C scale, C offset);
   void (*affine_each)(const C* x, C* y, int64_t n, int64_t rows, const C* shift, const C* scale,
                       const C* gamma, const C* beta);

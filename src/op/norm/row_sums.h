@@ -54,8 +54,7 @@ void add_blocks(const Loops& loops, const C* x, int64_t n, int64_t rows, Moments
   std::array<C, 2 * kRowsTogether> sums;
   loops.sums(x, n, rows, means.data());
   for (int64_t r = 0; r < rows; ++r)
-    means[static_cast<std::size_t>(r)] =
-        static_cast<C>(means[static_cast<std::size_t>(r)] / count);
+    means[static_cast<std::size_t>(r)] = static_cast<C>(means[static_cast<std::size_t>(r)] / count);
   loops.deviations(x, n, rows, means.data(), sums.data());
   for (int64_t r = 0; r < rows; ++r) {
     const C* const of_row = sums.data() + 2 * r;

@@ -243,10 +243,9 @@ class Units {
           filled = 0;
         }
         // Whole short runs of one stride are brought together by one call.
-        const int64_t runs =
-            n < run ? 1
-                    : std::min({inner.size - row % inner.size, (to - at) / run,
-                                (kLeaf - filled) / run});
+        const int64_t runs = n < run ? 1
+                                     : std::min({inner.size - row % inner.size, (to - at) / run,
+                                                 (kLeaf - filled) / run});
         gather_runs(x, n, runs, inner.stride, buffer.data() + filled);
         n *= runs;
         filled += n;
