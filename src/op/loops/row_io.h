@@ -46,6 +46,8 @@ class RowBlock {
  public:
   // For one thread, which takes the rows up to `last` in order.
   RowBlock(const Tensor& tensor, const RowLayout& layout, int64_t last);
+  // From `row` on, which is the one at hand: they follow each other.
+  int64_t at_hand(int64_t row) const { return end_ - row; }
 
  protected:
   bool has(int64_t row) const { return row >= begin_ && row < end_; }
@@ -65,6 +67,7 @@ template <class C>
 class RowReader : RowBlock<C> {
  public:
   using RowBlock<C>::RowBlock;
+  using RowBlock<C>::at_hand;
   const C* operator()(int64_t row) {
     if (!this->has(row)) read_from(row);
     return values_ + this->offset(row);
@@ -79,6 +82,7 @@ template <class C>
 class RowWriter : RowBlock<C> {
  public:
   using RowBlock<C>::RowBlock;
+  using RowBlock<C>::at_hand;
   // Where to put `row`; finish() brings it to its place, with the others of its block.
   C* begin(int64_t row) {
     if (!this->has(row)) place_from(row);

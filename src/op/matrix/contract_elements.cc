@@ -38,6 +38,13 @@ bool has_all(const Labels& labels, const Strides& array) {
   return std::all_of(labels.begin(), labels.end(), [&](std::size_t l) { return has(array, l); });
 }
 
+// Labels of two arrays whose elements follow each other in the same order; none of others.
+Labels labels_alike(Dims dims, const Strides& a, const Strides& b) {
+  for (std::size_t l = 0; l < dims.size(); ++l)
+    if (dims[l] != 1 && a[l] != b[l]) return {};
+  return labels_of_dense(dims, a);
+}
+
 // What elements of a type are multiplied as: bool is stored as 0 or 1.
 DType type_of_products(DType type) { return type == DType::kBool ? DType::kUInt8 : type; }
 
@@ -172,8 +179,12 @@ bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& 
     return true;
   }
   if (summed) return multiply_bytes(dims, in, out);
-  const Labels order = order_of(dims, out.strides);
+  Labels order = order_of(dims, out.strides);
   const bool all[] = {has_all(order, in[0].strides), has_all(order, in[1].strides)};
+  // Operands that lie alike are multiplied as they lie, and what lies otherwise are the products.
+  const Labels alike = labels_alike(dims, in[0].strides, in[1].strides);
+  const bool moves = all[0] && all[1] && !alike.empty() && alike != order;
+  if (moves) order = alike;
   // Floating numbers of which none lies along all of the result, nor both along its rows, are outer
   // products.
   const bool exact = is_integer(result.dtype) || result.dtype == DType::kBool;
@@ -186,8 +197,13 @@ bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& 
   const Tensor b = in_order(dims, order, in[1], &shapes[1], context);
   shapes[2] = Shape::scalar();
   for (std::size_t l : order) shapes[2].push_back(dims[l]);
-  run_binary(BinaryRow::multiply, a, b, {result.data, &shapes[2], type_of_products(result.dtype)},
+  const std::size_t bytes = dtype_size(result.dtype);
+  void* const products =
+      moves ? context.workspace(static_cast<std::size_t>(result.size()) * bytes) : result.data;
+  run_binary(BinaryRow::multiply, a, b, {products, &shapes[2], type_of_products(result.dtype)},
              context);
+  if (moves)
+    copy_labels(dims, packed_strides(dims, {&order}), out.strides, products, result.data, bytes);
   // A product that is added to zero, as in matrix products, has another sign where it is -0.
   if (!exact && !(all[0] && all[1]))
     run_binary_scalar(BinaryRow::add, result, 0.0, false, result, context);

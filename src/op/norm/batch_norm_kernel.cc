@@ -33,7 +33,7 @@ void channel_statistics(const BatchNormCall& call, const Tensor& in, double* mea
       sum = 0;
       for_parts(call.channels, c, runs, [&](int64_t at, int64_t n) {
         C sums[2];
-        loops.deviations(runs.read(in, at, n, 0), n, about, sums);
+        loops.deviations(runs.read(in, at, n, 0), n, 1, &about, sums);
         sum += sums[0];
         square += sums[1];
       });

@@ -14,15 +14,19 @@ struct NormLoops {
   C (*sum)(const C* x, int64_t n);
   C (*dot)(const C* x, const C* y, int64_t n);
   C (*negative_dot)(const C* dy, const C* x, int64_t n);  // sum of dy * min(x, 0)
-  // sums[0] = sum of x - mean, sums[1] = sum of (x - mean)^2.
-  void (*deviations)(const C* x, int64_t n, C mean, C* sums);
+  // Of rows of n that follow each other: sums[r] = sum of row r; sums[2 * r] = sum of x - means[r],
+  // sums[2 * r + 1] = sum of (x - means[r])^2.
+  void (*sums)(const C* x, int64_t n, int64_t rows, C* sums);
+  void (*deviations)(const C* x, int64_t n, int64_t rows, const C* means, C* sums);
   // y = exp((x - shift) * scale); returns the sum. With y null only that. REQUIRES here and of
   // exp_columns: no exponent above 0; results below the normal numbers are 0.
   C (*exp_sum)(const C* x, C* y, int64_t n, C shift, C scale);
   void (*scale)(C* y, int64_t n, C factor);
-  // y = (x - shift) * scale + offset; with parameters for each element in the second.
+  // y = (x - shift) * scale + offset; with parameters for each element, and shift and scale for
+  // each of `rows` rows that follow each other, in the second.
   void (*affine)(const C* x, C* y, int64_t n, C shift, C scale, C offset);
-  void (*affine_each)(const C* x, C* y, int64_t n, C shift, C scale, const C* gamma, const C* beta);
+  void (*affine_each)(const C* x, C* y, int64_t n, int64_t rows, const C* shift, const C* scale,
+                      const C* gamma, const C* beta);
   // As affine, but not below zero; mask says where y is above.
   void (*affine_relu)(const C* x, C* y, uint8_t* mask, int64_t n, C shift, C scale, C offset);
 

@@ -4,6 +4,7 @@
 #include "op/norm/row_norm.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -22,6 +23,8 @@ constexpr int64_t kPortions = 32;
 // Rows of a portion that are added up by themselves: each rounding of a long sum is as large as
 // that.
 constexpr int64_t kRowsOfSum = 16;
+// Elements of rows that are normalised together: they stay in the first-level cache.
+constexpr int64_t kElementsTogether = 2048;
 
 // Gamma and beta as numbers of C.
 template <class C>
@@ -52,28 +55,58 @@ RowMoments moments_again(const RowNorm& norm, const Tensor& mean, const Tensor& 
   return {moments.mean, 1.0 / std::sqrt(moments.variance() + norm.eps)};
 }
 
+// Rows [row, row + count), which follow each other at `x` and go to `y`.
+template <class C>
+void normalize(const NormLoops<C>& loops, const RowNorm& norm, const C* x, C* y, int64_t row,
+               int64_t count, const Parameters<C>& gamma, const Parameters<C>& beta,
+               const Tensor& mean, const Tensor& std) {
+  const int64_t length = norm.rows.length;
+  std::array<Moments, kRowsTogether> moments;
+  if (count > 1) {
+    add_blocks(loops, x, length, count, moments.data());
+  } else {
+    moments[0] = moments_of(loops, x, length);
+  }
+  std::array<C, kRowsTogether> shifts, scales;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
+    const double root = std::sqrt(moments[r].variance() + norm.eps);
+    const int64_t at = row + static_cast<int64_t>(r);
+    shifts[r] = static_cast<C>(moments[r].mean);
+    scales[r] = static_cast<C>((norm.groups == 0 ? 1.0 : gamma[at % norm.groups]) / root);
+    write_element(mean, at, moments[r].mean);
+    write_element(std, at, root);
+  }
+  if (norm.groups == 0)
+    return loops.affine_each(x, y, length, count, shifts.data(), scales.data(), gamma.data(),
+                             beta.data());
+  for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r, x += length, y += length)
+    loops.affine(x, y, length, shifts[r], scales[r],
+                 beta[(row + static_cast<int64_t>(r)) % norm.groups]);
+}
+
 template <class C>
 void forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma, const Tensor& beta,
              const Tensor& out, const Tensor& mean, const Tensor& std) {
   const NormLoops<C>& loops = norm_loops<C>();
   const Parameters<C> g(gamma), b(beta);
   const int64_t length = norm.rows.length;
-  map_rows<C>(
-      norm.rows, kForwardCost, out,
-      [&](int64_t row, C* y, const C* x) {
-        const Moments moments = moments_of(loops, x, length);
-        const double root = std::sqrt(moments.variance() + norm.eps);
-        const C shift = static_cast<C>(moments.mean);
-        if (norm.groups == 0) {
-          loops.affine_each(x, y, length, shift, static_cast<C>(1.0 / root), g.data(), b.data());
-        } else {
-          const int64_t group = row % norm.groups;
-          loops.affine(x, y, length, shift, static_cast<C>(g[group] / root), b[group]);
+  const int64_t most = std::clamp(kElementsTogether / std::max(length, int64_t{1}), int64_t{1},
+                                  length > 0 ? kRowsTogether : 1);
+  parallel_for(
+      norm.rows.rows(), kForwardCost * static_cast<double>(length),
+      [&](int64_t first, int64_t last) {
+        RowWriter<C> write(out, norm.rows, last);
+        RowReader<C> read(in, norm.rows, last);
+        for (int64_t row = first; row < last;) {
+          const C* const x = read(row);
+          C* const y = write.begin(row);
+          const int64_t count = std::min({most, read.at_hand(row), write.at_hand(row)});
+          normalize(loops, norm, x, y, row, count, g, b, mean, std);
+          row += count;
+          write.finish(row - 1);
         }
-        write_element(mean, row, moments.mean);
-        write_element(std, row, root);
       },
-      in);
+      1);
 }
 
 // The gradient of one row's data; `gamma` null: it is `factor` for all.

@@ -3,6 +3,7 @@
 // off. How terms are grouped follows from the length alone.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace mxnet {
@@ -42,16 +43,29 @@ struct Moments {
   double variance() const { return count > 0 ? std::max(square / count, 0.0) : 0.0; }
 };
 
-// Adds the values of one block: two passes over what is then in cache. The first finds a mean as
-// good as C allows; what it lacks comes out of the second.
+// Adds the values of one block to the moments of each of `rows` rows, whose blocks of n follow each
+// other: two passes over what is then in cache. The first finds a mean as good as C allows; what it
+// lacks comes out of the second. At most kRowsTogether rows, so that none waits for another's sums.
+inline constexpr int64_t kRowsTogether = 16;
+template <class C, class Loops>
+void add_blocks(const Loops& loops, const C* x, int64_t n, int64_t rows, Moments* moments) {
+  const double count = static_cast<double>(n);
+  std::array<C, kRowsTogether> means;
+  std::array<C, 2 * kRowsTogether> sums;
+  loops.sums(x, n, rows, means.data());
+  for (int64_t r = 0; r < rows; ++r)
+    means[static_cast<std::size_t>(r)] = static_cast<C>(means[static_cast<std::size_t>(r)] / count);
+  loops.deviations(x, n, rows, means.data(), sums.data());
+  for (int64_t r = 0; r < rows; ++r) {
+    const C* const of_row = sums.data() + 2 * r;
+    const double rest = of_row[0] / count;
+    moments[r].merge(count, means[static_cast<std::size_t>(r)] + rest,
+                     of_row[1] - rest * of_row[0]);
+  }
+}
 template <class C, class Loops>
 void add_block(const Loops& loops, const C* x, int64_t n, Moments* moments) {
-  const double count = static_cast<double>(n);
-  const C mean = static_cast<C>(loops.sum(x, n) / count);
-  C sums[2];
-  loops.deviations(x, n, mean, sums);
-  const double rest = sums[0] / count;
-  moments->merge(count, mean + rest, sums[1] - rest * sums[0]);
+  add_blocks(loops, x, n, 1, moments);
 }
 template <class C, class Loops>
 Moments moments_of(const Loops& loops, const C* x, int64_t n) {

@@ -86,8 +86,7 @@ class RowOrder {
   // Writes all values in order; positions are not asked for.
   void values(T* out) const {
     const int64_t n = rows_.n, inner = rows_.inner;
-    // A vector of 16 numbers is sorted as soon by itself.
-    const bool side_by_side = together_ > 1 && n <= kSideBySide - (sizeof(T) == 4 ? 1 : 0);
+    const bool side_by_side = together_ > 1 && is_sorted_side_by_side<T>(n);
     each_group<K>(n, [&](const T* rows, int64_t width, int64_t from, K* spare) {
       T* const sorted = inner == 1 ? out + from : const_cast<T*>(rows);  // brought together
       if (!side_by_side || !sort_side_by_side(rows, n, width, flip_, sorted)) {

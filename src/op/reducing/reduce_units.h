@@ -245,13 +245,28 @@ class Units {
           cascade.push(loops().row(buffer.data(), filled, parameter));
           filled = 0;
         }
-        Calls::converted(x, buffer.data() + filled, n);
+        // Whole short runs of one stride are brought together by one call.
+        const int64_t runs = n < run ? 1
+                                     : std::min({inner.size - row % inner.size, (to - at) / run,
+                                                 (kLeaf - filled) / run});
+        gather_runs(x, n, runs, inner.stride, buffer.data() + filled);
+        n *= runs;
         filled += n;
       }
       at += n;
     }
     if (filled > 0) cascade.push(loops().row(buffer.data(), filled, parameter));
     return cascade.result();
+  }
+
+  static void gather_runs(const T* x, int64_t n, int64_t runs, int64_t stride, L* to) {
+    constexpr int64_t kLeastRow = 16;  // bytes, of copy_rows
+    if constexpr (kDirect) {
+      if (runs > 1 && bytes_of(n) >= kLeastRow)
+        return copy_rows(reinterpret_cast<const char*>(x), bytes_of(stride),
+                         reinterpret_cast<char*>(to), bytes_of(n), bytes_of(n), runs);
+    }
+    for (; runs > 0; --runs, x += stride, to += n) Calls::converted(x, to, n);
   }
 
   // ---- innermost dimension kept ----------------------------------------------------------------

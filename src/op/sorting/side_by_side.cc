@@ -5,6 +5,7 @@
 #include "op/sorting/side_by_side.h"
 
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include "base/simd.h"
@@ -23,23 +24,50 @@ namespace {
 
 constexpr auto kRows = static_cast<std::size_t>(kSideBySide);
 // Element i of row r at i * kSideBySide + r.
-template <class T>
-using Turned = std::array<T, kRows * kRows>;
+template <class T, int64_t most = kSideBySide>
+using Turned = std::array<T, static_cast<std::size_t>(kSideBySide* most)>;
 
-void turn(const void* rows, int64_t n, int64_t count, int64_t bytes, void* turned) {
+// `count` rows of n bytes, less than a vector, from steps of one size to those of another, a vector
+// of each: what is too much is written over by the next row, or is no row's.
+void move_vectors(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t n,
+                  int64_t count) {
+  for (int64_t r = 0; r < count; ++r, from += from_step, to += to_step) {
+    const bool whole = n * (count - r) >= kSideBySide;  // up to the end of what lies together
+    whole ? std::memcpy(to, from, kRows) : std::memcpy(to, from, static_cast<std::size_t>(n));
+  }
+}
+
+void turn_tiles(const void* rows, int64_t n, int64_t count, int64_t bytes, void* turned) {
   tile_kernel(bytes)(static_cast<const char*>(rows), static_cast<char*>(turned),
                      {n, bytes, kSideBySide * bytes}, {count, n * bytes, bytes}, bytes, false);
 }
-void turn_back(const void* turned, int64_t n, int64_t count, int64_t bytes, void* rows) {
+void turn_tiles_back(const void* turned, int64_t n, int64_t count, int64_t bytes, void* rows) {
   tile_kernel(bytes)(static_cast<const char*>(turned), static_cast<char*>(rows),
                      {count, bytes, n * bytes}, {n, kSideBySide * bytes, bytes}, bytes, false);
 }
 
+// Tiles of bytes are whole vectors: narrower rows are turned as if they were as wide.
+bool is_narrow(int64_t n, int64_t bytes) { return bytes == 1 && n < kSideBySide; }
+using WideRows = std::array<char, kRows * kRows>;
+
+void turn(const void* rows, int64_t n, int64_t count, int64_t bytes, void* turned) {
+  if (!is_narrow(n, bytes)) return turn_tiles(rows, n, count, bytes, turned);
+  WideRows wide{};
+  move_vectors(static_cast<const char*>(rows), n, wide.data(), kSideBySide, n, count);
+  turn_tiles(wide.data(), kSideBySide, kSideBySide, bytes, turned);
+}
+void turn_back(const void* turned, int64_t n, int64_t count, int64_t bytes, void* rows) {
+  if (!is_narrow(n, bytes)) return turn_tiles_back(turned, n, count, bytes, rows);
+  WideRows wide;
+  turn_tiles_back(turned, kSideBySide, kSideBySide, bytes, wide.data());
+  move_vectors(wide.data(), kSideBySide, static_cast<char*>(rows), n, n, count);
+}
+
 // Keys of rows that are not there are 0.
-template <class T>
+template <class T, int64_t most>
 void turned_keys(const T* rows, int64_t n, int64_t count, SortKey<T> flip,
-                 Turned<SortKey<T>>* keys) {
-  Turned<T> turned;
+                 Turned<SortKey<T>, most>* keys) {
+  Turned<T, most> turned;
   if (count < kSideBySide) turned.fill(T{});
   turn(rows, n, count, sizeof(T), turned.data());
   keys_of(turned.data(), keys->data(), n * kSideBySide, flip);
@@ -56,14 +84,6 @@ void rank_keys(const Turned<K>& keys, int64_t n, int64_t count, K below_zero, K 
   MX_SIMD_WIDE_AT(simd_level(), unpack)(words.data(), n, count, at, pitch);
 }
 
-template <class K>
-void sort_keys(Turned<K>* keys, int64_t n) {
-  Turned<int64_t> wide;
-  MX_SIMD_WIDE_AT(simd_level(), widen<K>)(keys->data(), n, 0, 0, wide.data());
-  MX_SIMD_WIDE_AT(simd_level(), sort)(wide.data(), n);
-  MX_SIMD_WIDE_AT(simd_level(), narrow<K>)(wide.data(), n, keys->data());
-}
-
 }  // namespace
 
 template <class T>
@@ -71,7 +91,7 @@ bool positions_side_by_side(const T* rows, int64_t n, int64_t count, SortKey<T> 
                             int64_t pitch) {
   if (!sorts_by_vectors()) return false;
   Turned<SortKey<T>> keys;
-  turned_keys(rows, n, count, flip, &keys);
+  turned_keys<T, kSideBySide>(rows, n, count, flip, &keys);
   SortKey<T> zero = to_key<T, false>(T{}, flip), below_zero = zero;
   if constexpr (kSortsAsReal<T>) below_zero = to_key<T, false>(-T{}, flip);
   rank_keys<SortKey<T>>(keys, n, count, below_zero, zero, at, pitch);
@@ -81,10 +101,11 @@ bool positions_side_by_side(const T* rows, int64_t n, int64_t count, SortKey<T> 
 template <class T>
 bool sort_side_by_side(const T* rows, int64_t n, int64_t count, SortKey<T> flip, T* out) {
   if (!sorts_by_vectors()) return false;
-  Turned<SortKey<T>> keys;
-  Turned<T> turned;
-  turned_keys(rows, n, count, flip, &keys);
-  sort_keys<SortKey<T>>(&keys, n);
+  Turned<SortKey<T>, kMostSorted<T>> keys;
+  Turned<T, kMostSorted<T>> turned;
+  if (sizeof(T) == 1) turned.fill(T{});  // of which more is turned back than there is
+  turned_keys<T, kMostSorted<T>>(rows, n, count, flip, &keys);
+  MX_SIMD_WIDE_AT(simd_level(), sort<SortKey<T>>)(keys.data(), n);
   values_of(keys.data(), turned.data(), n * kSideBySide, flip);
   turn_back(turned.data(), n, count, sizeof(T), out);
   return true;

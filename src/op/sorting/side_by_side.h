@@ -4,12 +4,13 @@
 #pragma once
 #include <cstdint>
 
+#include "base/simd.h"
 #include "op/sorting/sort_key.h"
 
 namespace mxnet {
 
-// The rows that come together, and the most elements that they have: a position is four bits, those
-// of a row a number of 64.
+// The rows that come together, and the most elements that they have where positions are asked for:
+// a position is four bits, those of a row a number of 64.
 inline constexpr int64_t kSideBySide = 16;
 
 // at[j * pitch], and what follows there: the positions of row j of `count` in the order of the keys
@@ -20,8 +21,18 @@ template <class T>
 bool positions_side_by_side(const T* rows, int64_t n, int64_t count, SortKey<T> flip, uint32_t* at,
                             int64_t pitch);
 
+// Whether rows of n elements, whose values alone are asked for, are sorted sooner together than one
+// by one. Those that fill vectors of 512 bits are not.
+template <class T>
+inline constexpr int64_t kMostSorted = sizeof(T) == 8 ? 24 : 32;
+template <class T>
+bool is_sorted_side_by_side(int64_t n) {
+  const int64_t bytes = n * int64_t{sizeof(T)};
+  return n <= kMostSorted<T> && (simd_level() < 2 || bytes < 128 || bytes % 64 != 0);
+}
+
 // out[j * n, (j + 1) * n) = the elements of row j in order, as of sort_values(). `out` may be
-// `rows`. The rest as above.
+// `rows`. The rest as above, but n <= kMostSorted<T>.
 template <class T>
 bool sort_side_by_side(const T* rows, int64_t n, int64_t count, SortKey<T> flip, T* out);
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -49,8 +50,9 @@ TYPED_TEST(NormLoopsTest, SumsOfAnyLength) {
       max = std::max(max, x[i]);
     }
     const auto length = static_cast<int64_t>(n);
+    const C about = C(0.5);
     C deviations[2];
-    loops.deviations(x.data(), length, C(0.5), deviations);
+    loops.deviations(x.data(), length, 1, &about, deviations);
     SCOPED_TRACE(testing::Message() << "seed " << kSeed << ", length " << n);
     EXPECT_NEAR(loops.sum(x.data(), length), sum, this->kLimit);
     EXPECT_NEAR(loops.dot(x.data(), y.data(), length), dot, this->kLimit);
@@ -58,6 +60,25 @@ TYPED_TEST(NormLoopsTest, SumsOfAnyLength) {
     EXPECT_NEAR(deviations[0], deviation, this->kLimit);
     EXPECT_NEAR(deviations[1], square, this->kLimit * 4);
     EXPECT_EQ(loops.max(x.data(), length), max);
+  }
+}
+
+// To the digits of one alone.
+TYPED_TEST(NormLoopsTest, MomentsOfRowsTogether) {
+  using C = TypeParam;
+  const NormLoops<C>& loops = norm_loops<C>();
+  for (std::size_t n = 1; n < 150; ++n) {
+    const std::vector<C> x = this->numbers(n * kRowsTogether);
+    for (const int64_t rows : {int64_t{2}, int64_t{5}, kRowsTogether}) {
+      std::array<Moments, kRowsTogether> together;
+      add_blocks(loops, x.data(), static_cast<int64_t>(n), rows, together.data());
+      for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+        const Moments one = moments_of(loops, x.data() + r * n, static_cast<int64_t>(n));
+        SCOPED_TRACE(testing::Message() << "row " << r << " of " << rows << ", length " << n);
+        EXPECT_EQ(together[r].mean, one.mean);
+        EXPECT_EQ(together[r].square, one.square);
+      }
+    }
   }
 }
 

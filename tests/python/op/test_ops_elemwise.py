@@ -315,3 +315,45 @@ def test_short_rows_are_spread_as_numpy_spreads_them(mx, rng, a, b, dtype):
     x, y = (rng.integers(0, 2 if dtype == "bool" else 50, shape).astype(dtype) for shape in (a, b))
     np.testing.assert_array_equal(mx.run("_npi_add", x, y)[0], x + y)
     np.testing.assert_array_equal(mx.run("_npi_less", y, x)[0], y < x)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_quotients_by_a_number_are_cut_next_to_every_multiple_of_it(mx, rng, dtype):
+    info = np.iinfo("int32")
+    for divisor in (2, -2, 3, 7, -7, 10, 127, 641, 46341, 65537, -99991, info.max, info.min + 1, *rng.integers(2, info.max, 20)):
+        steps = np.concatenate([np.arange(-40, 40), rng.integers(info.min // abs(int(divisor)), info.max // abs(int(divisor)) + 1, 500)])
+        a = np.clip((steps[:, np.newaxis] * int(divisor) + np.arange(-1, 2)).ravel(), info.min, info.max).astype(dtype)
+        a[:4] = info.min, info.max, info.min + 1, info.max - 1
+        want = np.sign(a.astype("int64")) * np.sign(divisor) * (abs(a.astype("int64")) // abs(int(divisor)))
+        np.testing.assert_array_equal(mx.run("_div_scalar", a, scalar=int(divisor))[0], want)
+    np.testing.assert_array_equal(mx.run("_div_scalar", a, scalar=1)[0], a)
+    np.testing.assert_array_equal(mx.run("_div_scalar", a, scalar=-1)[0], -a)
+    np.testing.assert_array_equal(mx.run("_div_scalar", a, scalar=0)[0], np.zeros_like(a))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("exponent", [3, -2, -0.5])
+def test_a_short_power_does_not_depend_on_its_neighbours(mx, rng, exponent, dtype):
+    """Of which several are computed together where all are usual: not zero, nor near the ends of the range."""
+    a = rng.lognormal(0, 2, 400) * rng.choice([-1, 1], 400)
+    tiny, huge = 2.0 ** np.array([-35, -31]), 2.0 ** np.array([32, 34])
+    odd = np.concatenate([[0.0, -0.0, np.nan, np.inf, -np.inf], tiny, -tiny, huge, -huge, [1e-300, 1e300, 5e-324]])
+    for at, number in enumerate(np.tile(odd, 2)):
+        a[at * 12] = number
+    with np.errstate(all="ignore"):
+        a = a.astype("float32").view("uint32") >> 16 if dtype == "bfloat16" else a.astype(dtype)
+    if dtype == "bfloat16":
+        a = (a << 16).astype("uint32").view("float32")
+
+    def powers(numbers):
+        if dtype != "bfloat16":
+            return mx.run("_power_scalar", numbers, scalar=exponent)[0]
+        given = mx.array(numbers)
+        brain = mx.invoke("Cast", [given], dtype="bfloat16")
+        power = mx.invoke("_power_scalar", brain, scalar=exponent)
+        wide = mx.invoke("Cast", power, dtype="float32")
+        result = mx.numpy(wide[0]).copy()
+        mx.free(given, *brain, *power, *wide)
+        return result
+
+    np.testing.assert_array_equal(powers(a), np.concatenate([powers(a[i:i + 1]) for i in range(a.size)]))

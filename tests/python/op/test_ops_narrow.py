@@ -175,3 +175,22 @@ def test_roots_of_many_sums(mx, dtype):
         np.testing.assert_allclose(mx.run("_npi_std", a, axis=(axis,))[0], np.sqrt(variance), rtol={"float16": 1e-3}.get(dtype, 1e-6))
         np.testing.assert_array_equal(mx.run("norm", a, axis=(axis,))[0], np.sqrt((a.astype("float64") ** 2).sum(axis)).astype(dtype))
     np.testing.assert_array_equal(mx.run("_npi_std", a[:, :1], axis=(1,))[0], np.zeros(3000))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
+@pytest.mark.parametrize("width", [1, 3, 4, 17, 70, 127, 128])
+def test_sums_of_short_runs_that_lie_apart(mx, width, dtype):
+    a = np.random.default_rng(11).integers(0, 9, (23, 6, width)).astype(dtype)  # whose sums are exact
+    np.testing.assert_array_equal(mx.run("_np_sum", a, axis=(0, 2), dtype="float64")[0], a.astype("float64").sum((0, 2)))
+    if dtype != "float16":
+        np.testing.assert_array_equal(mx.run("_npi_einsum", a, num_args=1, subscripts="ijk->j")[0], a.sum((0, 2), dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("subscripts", ["ab,ab->ba", "ab,ab->ab", "ab,ba->ab", "ab,ba->ba"])
+def test_products_that_lie_otherwise_than_their_factors(mx, subscripts, dtype):
+    rng = np.random.default_rng(12)
+    left, right = subscripts[:5].split(",")
+    a, b = (rng.integers(0, 2 if dtype == "bool" else 9, (33, 70) if term == left else (70, 33)).astype(dtype) for term in (left, right))
+    got = mx.run("_npi_einsum", a, b, num_args=2, subscripts=subscripts)[0]
+    np.testing.assert_array_equal(got, np.einsum(subscripts, a, b))

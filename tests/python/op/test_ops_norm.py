@@ -202,6 +202,20 @@ def test_layer_norm_standardises_along_its_axis(mx, rng, shape, axis, dtype):
     agree(got[2], std, dtype)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("length", [1, 2, 15, 16, 33, 64, 127, 128, 700])
+def test_rows_that_are_normalised_together_are_those_of_each_alone(mx, rng, length, dtype):
+    x, gamma, beta = (normal(rng, s, dtype) for s in ((35, length), (length,), (length,)))
+    x[3, 0], x[7, length - 1] = np.nan, np.inf
+    together = mx.run("LayerNorm", x, gamma, beta, output_mean_var=True)
+    alone = [mx.run("LayerNorm", row[np.newaxis], gamma, beta, output_mean_var=True) for row in x]
+    for got, want in zip(together, zip(*alone)):
+        np.testing.assert_array_equal(got, np.concatenate(want))
+    group = mx.run("InstanceNorm", x[:30].reshape(5, 6, length), gamma[:1].repeat(6), beta[:1].repeat(6))[0].reshape(30, length)
+    for r in range(30):
+        np.testing.assert_array_equal(group[r], mx.run("InstanceNorm", x[r].reshape(1, 1, length), gamma[:1], beta[:1])[0][0, 0])
+
+
 @pytest.mark.parametrize("dtype,limit", [("float32", 2e-4), ("float64", 1e-9)])
 def test_a_large_mean_does_not_drown_the_variance(mx, rng, dtype, limit):
     x = (normal(rng, (4, 3, 300)) + 1000).astype(dtype)

@@ -88,7 +88,7 @@ def test_short_rows_are_ordered_each_by_itself(mx, rng, rows, n, dtype):
 
 
 @pytest.mark.parametrize("dtype", [*TYPES, "bool"])
-@pytest.mark.parametrize("n", range(2, 18))
+@pytest.mark.parametrize("n", range(2, 34))
 def test_rows_side_by_side_are_ordered_as_each_alone(mx, rng, n, dtype):
     """With NaN of either sign, infinities and both zeros; sixteen rows come together, and what is left."""
     if dtype == "bool":
