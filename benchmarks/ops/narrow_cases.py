@@ -21,6 +21,14 @@ def reductions(torch):
     for width in (1, 3):
         yield Case(f"norm of rows of {width}", "_npi_norm", [normals("float32", POINTS, width)], lambda x, o: np.linalg.norm(x, axis=1),
                    lambda x, o: torch.linalg.vector_norm(x, dim=1), {"axis": "(1,)", "flag": 1}, compare=False)
+    for width in (32, 128):
+        data = [normals("float32", POINTS // 10, width), normals("float32", width), normals("float32", width)]
+        yield Case(f"layer_norm rows of {width}", "LayerNorm", data, None,
+                   lambda x, g, b, o: torch.nn.functional.layer_norm(x, g.shape, g, b), compare=False)
+    a = normals("float32", 50, 60, 70)
+    yield Case("sum of runs of 70", "_np_sum", [a], lambda x, o: np.sum(x, (0, 2)), lambda x, o: torch.sum(x, (0, 2)), {"axis": "(0,2)"})
+    for dtype, width in (("int64", 17), ("int32", 17), ("uint8", 14)):
+        yield Case(f"sort rows of {width} {dtype}", "sort", [numbers(dtype, POINTS // 4, width)], lambda x, o: np.sort(x, 1), lambda x, o: torch.sort(x, 1))
     for op in ("sort", "argsort"):
         yield Case(f"{op} rows of 1", op, [normals("float32", POINTS, 1)], lambda x, o, f=getattr(np, op): f(x, 1),
                    lambda x, o, op=op: getattr(torch, op)(x, 1), {"dtype": "int64"} if op == "argsort" else {})

@@ -31,6 +31,12 @@ def arithmetic(torch):
     a = normals("float64", *SHAPE)
     yield Case("square as a power, float64", "_npi_power_scalar", [a], lambda x, o: np.power(x, 2, out=o),
                lambda x, o: torch.pow(x, 2, out=o), {"scalar": 2}, memory_bound=True)
+    for exponent in (3, -2, -0.5):
+        yield Case(f"power {exponent} float32", "_npi_power_scalar", [abs(a).astype("float32")],
+                   lambda x, o, e=exponent: np.power(x, np.float32(e), out=o), lambda x, o, e=exponent: torch.pow(x, e, out=o),
+                   {"scalar": exponent}, compare=False)
+    yield Case("int32 divided by a number", "_div_scalar", [integers("int32", 10**9, *SHAPE)], lambda x, o: np.floor_divide(x, 7, out=o),
+               lambda x, o: torch.div(x, 7, rounding_mode="trunc", out=o), {"scalar": 7}, memory_bound=True)
     yield Case("polyval", "_npi_polyval", [normals("float32", 4), normals("float32", *SHAPE)], lambda p, x, o: np.polyval(p, x),
                lambda p, x, o: ((p[0] * x + p[1]) * x + p[2]) * x + p[3])
     yield Case("dot of int32", "_np_dot", [integers("int32", 9, 10**6), integers("int32", 9, 10**6)], lambda x, y, o: np.dot(x, y),

@@ -48,7 +48,8 @@ struct Moments {
 // lacks comes out of the second. At most kRowsTogether rows, so that none waits for another's sums.
 inline constexpr int64_t kRowsTogether = 16;
 template <class C, class Loops>
-void add_blocks(const Loops& loops, const C* x, int64_t n, int64_t rows, Moments* moments) {
+[[gnu::noinline]] void add_blocks(const Loops& loops, const C* x, int64_t n, int64_t rows,
+                                  Moments* moments) {
   const double count = static_cast<double>(n);
   std::array<C, kRowsTogether> means;
   std::array<C, 2 * kRowsTogether> sums;
