@@ -221,7 +221,8 @@ MX_OP(_contrib_index_array, IndexArrayParams)
 .doc("The index of every place of an array, or its parts along some axes.")
     .input("data", "The array; only its shape matters.")
     .type_only(0)
-    .param("axes", &IndexArrayParams::axes, std::nullopt, "The axes; None means all. Numbers out of range wrap around.")
+    .param("axes", &IndexArrayParams::axes, std::nullopt,
+           "The axes; None means all. Numbers out of range wrap around.")
     .infer([](const IndexArrayParams& params, Infer& infer) {
       infer.out(0).set_dtype(DType::kInt64);
       if (!infer.in(0).rank_known()) return;

@@ -174,8 +174,8 @@ bool square_sum_layout(const ReduceParams& params, const StorageTypes& types) {
   return types.give(column ? kRowSparse : kDense);
 }
 
-// Where nothing is stored the gradient is zero: it has the rows of the array that was reduced, and of
-// the gradient of a column of sums, if that is sparse: lazy updates leave the others alone.
+// Where nothing is stored the gradient is zero: it has the rows of the array that was reduced, and
+// of the gradient of a column of sums, if that is sparse: lazy updates leave the others alone.
 bool square_sum_gradient_layout(const SpreadParams&, const StorageTypes& types) {
   return types.in[2] == kRowSparse && types.in[0] != kCSR && types.give(kRowSparse);
 }
