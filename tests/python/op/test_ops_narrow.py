@@ -165,3 +165,33 @@ def test_roots_of_many_sums(mx, dtype):
         np.testing.assert_allclose(mx.run("_npi_std", a, axis=(axis,))[0], np.sqrt(variance), rtol={"float16": 1e-3}.get(dtype, 1e-6))
         np.testing.assert_array_equal(mx.run("norm", a, axis=(axis,))[0], np.sqrt((a.astype("float64") ** 2).sum(axis)).astype(dtype))
     np.testing.assert_array_equal(mx.run("_npi_std", a[:, :1], axis=(1,))[0], np.zeros(3000))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_is_reduced_alone_stays_but_for_the_sign_of_a_sum_of_zero(mx, dtype):
+    a = np.array([[-0.0], [np.nan], [-np.inf], [3.5], [-1e-7]], dtype)
+    for name, want in (("max", a), ("min", a), ("prod", a), ("sum", a + np.zeros(1, dtype))):
+        got, = mx.run(f"_np_{name}", a, axis=1)
+        np.testing.assert_array_equal(got, want[:, 0], err_msg=name)
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want[:, 0]), err_msg=name)
+    got, = mx.run("_npi_power_scalar", a, scalar=1, is_int=False)
+    np.testing.assert_array_equal(got, a)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
+def test_questions_about_one_number_are_those_about_zero(mx, dtype):
+    a = drawn(3, (300, 1, 1), dtype)
+    for name in ("any", "all"):
+        np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1, 2))[0], a[:, 0, 0] != 0)
+
+
+@pytest.mark.parametrize("width", [5, 8, 31, 33, 66])
+def test_rows_of_halves_meet_a_column_in_place_too(mx, width):
+    a, b = drawn(1, (20, width), "float16"), drawn(2, (20, 1), "float16")
+    for given in ((a, b), (b, a)):
+        for name, fn in (("add", np.add), ("subtract", np.subtract), ("maximum", np.maximum)):
+            np.testing.assert_array_equal(mx.run(f"_npi_{name}", *given)[0], fn(*given))
+    x, y = mx.array(a), mx.array(b)
+    mx.invoke("_npi_subtract", [x, y], out=[x])
+    np.testing.assert_array_equal(mx.numpy(x), a - b)
+    mx.free(x, y)
