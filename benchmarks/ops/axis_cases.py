@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Softmax along axes that are not the last one and in short rows; axes of one element; halves and a column."""
+"""Softmax along axes that are not the last one and in short rows; axes of one element; borders of one dimension; halves and a column."""
 import numpy as np
 from case import Case, integers, normals
 
@@ -24,5 +24,7 @@ def single(torch):
 def cases(torch):
     yield from softmaxes(torch)
     yield from single(torch)
+    yield Case("pad rows of 5 in 3 dimensions", "_npi_pad", [normals("float32", 6000, 4, 5)], lambda x, o: np.pad(x, ((0, 0), (0, 0), (1, 2))),
+               lambda x, o: torch.nn.functional.pad(x, (1, 2)), {"pad_width": "((0,0),(0,0),(1,2))"}, memory_bound=True)
     yield Case("multiply rows of 66 and a column float16", "_npi_multiply", [normals("float16", 1270, 66), normals("float16", 1270, 1)],
                lambda x, y, o: np.multiply(x, y, out=o), lambda x, y, o: torch.multiply(x, y, out=o))

@@ -185,6 +185,16 @@ def test_questions_about_one_number_are_those_about_zero(mx, dtype):
         np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1, 2))[0], a[:, 0, 0] != 0)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("shape, widths", [((40, 3, 1, 5), ((0, 0), (0, 0), (0, 0), (1, 2))), ((4, 7, 3, 9), ((3, 3), (2, 1), (0, 0), (0, 1))),
+                                           ((3, 5, 1, 2, 4), ((1, 0), (0, 0), (0, 0), (0, 2), (0, 0))), ((2, 3, 4), ((0, 0), (0, 0), (0, 0))),
+                                           ((2, 5000, 1, 3), ((1, 2), (0, 0), (0, 0), (2, 1))), ((3, 0, 2, 2), ((1, 1), (0, 0), (0, 0), (1, 1)))])
+def test_borders_of_some_dimensions(mx, shape, widths, dtype):
+    a = drawn(7, shape, dtype)
+    pairs = str(widths).replace(" ", "")
+    np.testing.assert_array_equal(mx.run("_npi_pad", a, pad_width=pairs, constant_value=3)[0], np.pad(a, widths, constant_values=3))
+
+
 @pytest.mark.parametrize("width", [5, 8, 31, 33, 66])
 def test_rows_of_halves_meet_a_column_in_place_too(mx, width):
     a, b = drawn(1, (20, width), "float16"), drawn(2, (20, 1), "float16")
