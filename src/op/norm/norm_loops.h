@@ -47,6 +47,14 @@ struct NormLoops {
   // dy where mask is set, else zero.
   void (*masked)(const C* dy, const uint8_t* mask, C* out, int64_t n);
 
+  // --- rows of n elements one behind another: as max, exp_sum and scale or affine do a row, and as
+  // dot and softmax_grad or sum and log_softmax_grad. REQUIRES: n is kLeastRow at least, scale not
+  // below zero in the first ---
+  static constexpr int64_t kLeastRow = 16;
+  void (*softmax_rows)(const C* x, C* y, int64_t rows, int64_t n, C scale, bool log);
+  void (*softmax_grad_rows)(const C* dy, const C* y, C* dx, int64_t rows, int64_t n, C scale,
+                            bool log);
+
   // --- columns: n of them, in `rows` rows that begin `step` elements apart ---
   void (*add_columns)(const C* x, int64_t n, int64_t rows, int64_t step, C* sum);
   // sum += x - mean, square += (x - mean)^2.

@@ -12,6 +12,7 @@
 #include "op/reducing/reduce_blocks.h"
 #include "op/reducing/scaled_roots.h"
 #include "op/rows/unary_loops.h"
+#include "op/run/copy_whole.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -94,12 +95,32 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
   });
 }
 
+// Whether there is one element for each result, which is the result. (The sum of -0 is 0.)
+bool is_itself(const ReduceCall& call, const Tensor& in, const Tensor& out) {
+  if (in.size() != out.size() || in.dtype != out.dtype) return false;
+  if (call.finish != Finish::kValue || call.initial) return false;
+  switch (call.reduction) {
+    case Reduction::sum:
+      return !is_floating(in.dtype);
+    case Reduction::any:
+    case Reduction::all:
+      return in.dtype == DType::kBool;
+    case Reduction::max:
+    case Reduction::min:
+    case Reduction::prod:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
                KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->reduce(context.stream()->native(), call, in, axes, out, context);
+  if (is_itself(call, in, out)) return copy_whole(in, out);
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
     run<int64_t, int64_t>(call, in, axes, out);
   } else if (in.dtype == DType::kFloat64 || !is_floating(in.dtype) ||

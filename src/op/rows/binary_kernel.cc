@@ -12,6 +12,7 @@
 #include "op/rows/column_loops.h"
 #include "op/rows/half_loops.h"
 #include "op/rows/short_rows.h"
+#include "op/run/copy_whole.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -297,6 +298,8 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
     return gpu->binary_scalar(context.stream()->native(), static_cast<int>(row), a, scalar,
                               scalar_left, out);
   }
+  if (row == BinaryRow::power && !scalar_left && scalar == 1.0 && out.dtype == a.dtype)
+    return copy_whole(a, out);
   // A square is the product that the power would be rounded to. (Of bfloat16 the loop of powers
   // reads one array, that of products two.)
   if (row == BinaryRow::power && !scalar_left && scalar == 2.0 && a.dtype != DType::kBFloat16)

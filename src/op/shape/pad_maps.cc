@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "base/repeat_bytes.h"
 #include "op/loops/as_type.h"
@@ -314,6 +316,35 @@ void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx) {
       1);
 }
 
+// The same borders with less dimensions: one without any is part of the one before it, so that more
+// rows are together. The last one stays, whose length rows have.
+struct Merged {
+  static constexpr int64_t kMostBorder = 4096;  // positions, each of which has a place in the map
+
+  Merged(const PadMaps& maps, const Shape& given, const Shape& padded) {
+    std::array<int64_t, Shape::kMaxDims> in, out;
+    std::size_t count = 0;
+    for (int i = 0; i < given.ndim(); ++i) {
+      const int64_t before = maps.before(i), after = padded[i] - given[i] - before;
+      PadWidth* const outer = widths.empty() ? nullptr : &widths.back();
+      if (outer != nullptr && i + 1 < given.ndim() && given[i] == padded[i] &&
+          (outer->before + outer->after) * given[i] <= kMostBorder) {
+        in[count - 1] *= given[i];
+        out[count - 1] *= given[i];
+        *outer = {outer->before * given[i], outer->after * given[i]};
+        continue;
+      }
+      widths.push_back({before, after});
+      in[count] = given[i];
+      out[count++] = padded[i];
+    }
+    from = Shape(std::span(in.data(), count));
+    to = Shape(std::span(out.data(), count));
+  }
+  std::vector<PadWidth> widths;
+  Shape from, to;
+};
+
 }  // namespace
 
 PadMaps::PadMaps(const Shape& in, const std::vector<PadWidth>& widths, PadMode mode) : mode_(mode) {
@@ -364,8 +395,15 @@ void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, doub
     for (std::size_t i = 0; i < pattern.size(); i += sizeof(T))
       std::memcpy(pattern.data() + i, &value, sizeof(T));
   });
-  each_rows(
-      out, [&](int64_t first, int64_t last) { pad_constant(maps, in, out, pattern, first, last); });
+  const auto pad = [&](const PadMaps& about, const Tensor& from, const Tensor& to) {
+    each_rows(to, [&](int64_t first, int64_t last) {
+      pad_constant(about, from, to, pattern, first, last);
+    });
+  };
+  if (out.ndim() < 3) return pad(maps, in, out);
+  const Merged merged(maps, in.shape(), out.shape());
+  pad(PadMaps(merged.from, merged.widths, PadMode::kConstant), {in.data, &merged.from, in.dtype},
+      {out.data, &merged.to, out.dtype});
 }
 
 void sum_padded(const PadMaps& maps, const Tensor& dy, const Tensor& dx, KernelContext& context) {

@@ -185,6 +185,28 @@ def test_softmax_of_short_rows(mx, rng, dtype, shape):
     np.testing.assert_allclose(mx.gradients("log_softmax", [x], [head])[0], top - p * top.sum(1, keepdims=True), **close)
 
 
+# Columns in pieces of a few, of many, of parts of a row; such as are too many to be held; rows of some vectors.
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("shape, axis", [((40, 3, 5), 1), ((3, 70, 65), 1), ((2, 9, 300), 1), ((700, 2), 0), ((3, 1500, 7), 1), ((1300, 100), 0),
+                                         ((1100, 300), 0), ((5, 5000), 0), ((50, 16), 1), ((37, 33), 1), ((3, 500), 1), ((40, 513), 1)])
+def test_softmax_along_any_axis(mx, rng, dtype, shape, axis):
+    x, head = rng.standard_normal(shape).astype(dtype), rng.standard_normal(shape).astype(dtype)
+    x.reshape(-1)[::97] = -np.inf
+    wide, top = x.astype("float64"), head.astype("float64")
+    e = np.exp(wide - wide.max(axis, keepdims=True))
+    p = e / e.sum(axis, keepdims=True)
+    close = dict(rtol=4e-3, atol=2e-3) if dtype == "float16" else dict(rtol=2e-5, atol=2e-6)
+    np.testing.assert_allclose(mx.run("softmax", x, axis=axis)[0], p, **close)
+    np.testing.assert_allclose(mx.run("softmin", -x, axis=axis)[0], p, **close)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(mx.run("log_softmax", x, axis=axis)[0], np.log(p), **close)
+    got = mx.gradients("softmax", [x], [head], axis=axis)[0]
+    np.testing.assert_allclose(got, p * (top - (p * top).sum(axis, keepdims=True)), **close)
+    got = mx.gradients("log_softmax", [x], [head], axis=axis)[0]
+    total = top.sum(axis, keepdims=True)
+    np.testing.assert_allclose(got, top - p * total, rtol=close["rtol"], atol=close["atol"] * (1 + np.abs(total).max()))
+
+
 @pytest.mark.parametrize("text", ["ij,ij->ij", "ij,ji->ji", "ij,j->ij", "ij,ij->ji"])
 def test_einsum_of_elements(mx, rng, text):
     n = 9

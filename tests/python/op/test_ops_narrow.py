@@ -194,3 +194,43 @@ def test_products_that_lie_otherwise_than_their_factors(mx, subscripts, dtype):
     a, b = (rng.integers(0, 2 if dtype == "bool" else 9, (33, 70) if term == left else (70, 33)).astype(dtype) for term in (left, right))
     got = mx.run("_npi_einsum", a, b, num_args=2, subscripts=subscripts)[0]
     np.testing.assert_array_equal(got, np.einsum(subscripts, a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_is_reduced_alone_stays_but_for_the_sign_of_a_sum_of_zero(mx, dtype):
+    a = np.array([[-0.0], [np.nan], [-np.inf], [3.5], [-1e-7]], dtype)
+    for name, want in (("max", a), ("min", a), ("prod", a), ("sum", a + np.zeros(1, dtype))):
+        got, = mx.run(f"_np_{name}", a, axis=1)
+        np.testing.assert_array_equal(got, want[:, 0], err_msg=name)
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want[:, 0]), err_msg=name)
+    got, = mx.run("_npi_power_scalar", a, scalar=1, is_int=False)
+    np.testing.assert_array_equal(got, a)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
+def test_questions_about_one_number_are_those_about_zero(mx, dtype):
+    a = drawn(3, (300, 1, 1), dtype)
+    for name in ("any", "all"):
+        np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1, 2))[0], a[:, 0, 0] != 0)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("shape, widths", [((40, 3, 1, 5), ((0, 0), (0, 0), (0, 0), (1, 2))), ((4, 7, 3, 9), ((3, 3), (2, 1), (0, 0), (0, 1))),
+                                           ((3, 5, 1, 2, 4), ((1, 0), (0, 0), (0, 0), (0, 2), (0, 0))), ((2, 3, 4), ((0, 0), (0, 0), (0, 0))),
+                                           ((2, 5000, 1, 3), ((1, 2), (0, 0), (0, 0), (2, 1))), ((3, 0, 2, 2), ((1, 1), (0, 0), (0, 0), (1, 1)))])
+def test_borders_of_some_dimensions(mx, shape, widths, dtype):
+    a = drawn(7, shape, dtype)
+    pairs = str(widths).replace(" ", "")
+    np.testing.assert_array_equal(mx.run("_npi_pad", a, pad_width=pairs, constant_value=3)[0], np.pad(a, widths, constant_values=3))
+
+
+@pytest.mark.parametrize("width", [5, 8, 31, 33, 66])
+def test_rows_of_halves_meet_a_column_in_place_too(mx, width):
+    a, b = drawn(1, (20, width), "float16"), drawn(2, (20, 1), "float16")
+    for given in ((a, b), (b, a)):
+        for name, fn in (("add", np.add), ("subtract", np.subtract), ("maximum", np.maximum)):
+            np.testing.assert_array_equal(mx.run(f"_npi_{name}", *given)[0], fn(*given))
+    x, y = mx.array(a), mx.array(b)
+    mx.invoke("_npi_subtract", [x, y], out=[x])
+    np.testing.assert_array_equal(mx.numpy(x), a - b)
+    mx.free(x, y)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Softmax along axes that are not the last one and in short rows; axes of one element; borders of one dimension; halves and a column."""
+import numpy as np
+from case import Case, integers, normals
+
+
+def softmaxes(torch):
+    for op, dtype, shape, axis in (("softmax", "float32", (25216, 3, 4), 1), ("softmax", "float32", (40000, 7), 0), ("softmax", "float16", (64, 21, 400), 1),
+                                   ("log_softmax", "float32", (97, 64, 21), 1), ("log_softmax", "float16", (1600, 31, 4), 1),
+                                   ("log_softmax", "float32", (5000, 16), 1), ("log_softmax", "float32", (4000, 21), 1)):
+        text = " x ".join(map(str, shape))
+        yield Case(f"{op} axis {axis} of {text} {dtype}", op, [normals(dtype, *shape)], None,
+                   lambda x, o, op=op, axis=axis: getattr(torch, op)(x, axis), {"axis": axis})
+
+
+def single(torch):
+    """One element for each result."""
+    for name, dtype in (("max", "float16"), ("max", "int64"), ("prod", "float64"), ("all", "bool")):
+        a = normals(dtype, 400000, 1) if dtype.startswith("float") else integers(dtype, 2, 400000, 1)
+        yield Case(f"{name} of rows of 1 {dtype}", f"_np_{name}", [a], lambda x, o, f=getattr(np, name): f(x, axis=1),
+                   lambda x, o, f={"max": "amax"}.get(name, name): getattr(torch, f)(x, 1), {"axis": 1}, memory_bound=True)
+
+
+def cases(torch):
+    yield from softmaxes(torch)
+    yield from single(torch)
+    yield Case("pad rows of 5 in 3 dimensions", "_npi_pad", [normals("float32", 6000, 4, 5)], lambda x, o: np.pad(x, ((0, 0), (0, 0), (1, 2))),
+               lambda x, o: torch.nn.functional.pad(x, (1, 2)), {"pad_width": "((0,0),(0,0),(1,2))"}, memory_bound=True)
+    yield Case("multiply rows of 66 and a column float16", "_npi_multiply", [normals("float16", 1270, 66), normals("float16", 1270, 1)],
+               lambda x, y, o: np.multiply(x, y, out=o), lambda x, y, o: torch.multiply(x, y, out=o))
