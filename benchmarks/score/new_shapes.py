@@ -5,7 +5,7 @@ One network a process: it prints `new=`, `seen=` and `same=`, microseconds of pr
 all shapes, of the best later pass, and of calls with one shape; and `one=`, `all=`, MB that the process has more than
 before after one shape and after all. This file runs on the front end of 1.9.1 as well.
 
-    python new_shapes.py infer|train attention|convolutions|dense|lstm|buckets|NETWORK_OF_THE_ZOO
+    python new_shapes.py infer|train attention|convolutions|dense|lstm|buckets|growing|NETWORK_OF_THE_ZOO
 """
 
 import argparse
@@ -94,32 +94,46 @@ def _calls(net, shapes, train):
     return step if train else infer
 
 
-def _buckets(train):
-    """A symbol of its own for each length, as `BucketingModule` has them."""
+def _recurrent(length):
     cells = mx.rnn.SequentialRNNCell()
     cells.add(mx.rnn.LSTMCell(32, prefix="l0_"))
+    embedded = mx.sym.Embedding(mx.sym.Variable("data"), input_dim=50, output_dim=16, name="embedded")
+    states, _ = cells.unroll(length, inputs=embedded, merge_outputs=True)
+    scores = mx.sym.FullyConnected(mx.sym.reshape(states, shape=(-1, 32)), num_hidden=50, name="scores")
+    labels = mx.sym.reshape(mx.sym.Variable("softmax_label"), shape=(-1,))
+    return mx.sym.SoftmaxOutput(scores, labels, name="softmax")
 
-    def symbol_of(length):
-        embedded = mx.sym.Embedding(mx.sym.Variable("data"), input_dim=50, output_dim=16, name="embedded")
-        cells.reset()
-        states, _ = cells.unroll(length, inputs=embedded, merge_outputs=True)
-        scores = mx.sym.FullyConnected(mx.sym.reshape(states, shape=(-1, 32)), num_hidden=50, name="scores")
-        labels = mx.sym.reshape(mx.sym.Variable("softmax_label"), shape=(-1,))
-        return mx.sym.SoftmaxOutput(scores, labels, name="softmax"), ("data",), ("softmax_label",)
 
-    lengths = [44 - 2 * t for t in range(COUNT)]
-    batches = {
-        length: mx.io.DataBatch(
-            [mx.nd.ones((8, length))],
-            [mx.nd.ones((8, length))],
+def _dense(_):
+    x = mx.sym.Variable("data")
+    for i in range(6):
+        x = mx.sym.Activation(mx.sym.FullyConnected(x, num_hidden=256, flatten=False, name=f"dense{i}"), act_type="tanh")
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.mean(x, axis=1), num_hidden=10, name="scores"), name="softmax")
+
+
+# Of `BucketingModule`, a symbol of its own for each length: shapes of data and label by the length, and the lengths.
+BUCKETS = {
+    "buckets": (_recurrent, lambda length: ((8, length), (8, length)), [44 - 2 * t for t in range(COUNT)]),
+    "growing": (_dense, lambda length: ((32, length, 256), (32,)), [20 + 20 * t for t in range(COUNT)]),
+}
+
+
+def _buckets(network, train):
+    symbol_of, shapes_of, lengths = BUCKETS[network]
+    batches = {}
+    for length in lengths:
+        data, label = shapes_of(length)
+        batches[length] = mx.io.DataBatch(
+            [mx.nd.ones(data)],
+            [mx.nd.ones(label)],
             bucket_key=length,
-            provide_data=[mx.io.DataDesc("data", (8, length))],
-            provide_label=[mx.io.DataDesc("softmax_label", (8, length))],
+            provide_data=[mx.io.DataDesc("data", data)],
+            provide_label=[mx.io.DataDesc("softmax_label", label)],
         )
-        for length in lengths
-    }
-    module = mx.mod.BucketingModule(symbol_of, default_bucket_key=lengths[0])
-    module.bind(batches[lengths[0]].provide_data, batches[lengths[0]].provide_label, for_training=train)
+    mx.nd.waitall()  # the batches are not what is counted
+    largest = max(lengths)
+    module = mx.mod.BucketingModule(lambda length: (symbol_of(length), ("data",), ("softmax_label",)), default_bucket_key=largest)
+    module.bind(batches[largest].provide_data, batches[largest].provide_label, for_training=train)
     module.init_params(mx.init.Xavier())
     if train:
         module.init_optimizer(kvstore=None, optimizer="sgd")
@@ -141,8 +155,8 @@ def main() -> None:
     given = parser.parse_args()
     train = given.mode == "train"
     mx.random.seed(1)
-    if given.network == "buckets":
-        call, shapes = _buckets(train)
+    if given.network in BUCKETS:
+        call, shapes = _buckets(given.network, train)
     else:
         zoo = mx.gluon.model_zoo.vision
         sizes = [(1, 3, 256 - 8 * s, 256 - 8 * s) for s in range(COUNT)]

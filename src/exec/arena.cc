@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "engine/engine.h"
+#include "exec/plan_instance.h"
 
 namespace mxnet {
 namespace {
@@ -24,7 +26,7 @@ void Arena::reserve(std::span<const std::size_t> bytes) {
   needed_[now_] = std::max(needed_[now_], sum_of(bytes));
   if (holds(bytes)) [[likely]]
     return;
-  await_runs();
+  vacate();
   for (std::size_t a = 0; a < bytes.size(); ++a)
     if (!holds(a, bytes[a])) replace(a, bytes[a]);
 }
@@ -33,9 +35,16 @@ void Arena::join(std::span<const std::size_t> bytes) {
   now_ = (now_ + 1) % needed_.size();
   needed_[now_] = sum_of(bytes);
   if (this->bytes() <= *std::ranges::max_element(needed_) + kUncounted) return;
-  await_runs();
+  vacate();
   pieces_.clear();
   reserve(bytes);
+}
+
+// Before pieces are replaced.
+void Arena::vacate() {
+  await(pieces_);
+  if (PlanInstance* const run = std::exchange(open_run_, nullptr); run != nullptr)
+    run->take_over(std::exchange(pieces_, {}));
 }
 
 Ref<Arena> Arena::larger(std::span<const std::size_t> bytes) const {
@@ -61,8 +70,8 @@ std::size_t Arena::bytes() const {
 }
 
 // What they have failed with is told where they write.
-void Arena::await_runs() const {
-  for (const Piece& piece : pieces_) {
+void Arena::await(std::span<const Piece> pieces) {
+  for (const Piece& piece : pieces) {
     try {
       Engine::get().wait_for_var(piece.chunk->var());
     } catch (...) {

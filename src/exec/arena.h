@@ -13,6 +13,8 @@
 
 namespace mxnet {
 
+class PlanInstance;
+
 // The memory of one plan after the other (the buckets of one model, the shapes of a cached op's
 // inputs). Used by one thread at a time, and by the operations that it has pushed.
 class Arena : public RefCounted {
@@ -32,12 +34,17 @@ class Arena : public RefCounted {
   void reserve(std::span<const std::size_t> bytes);
   // A plan that needs so much will run here. What none of those needs that have run lately goes.
   void join(std::span<const std::size_t> bytes);
+  // A run whose backward part is still to come; null: none. Where the memory is replaced, what is
+  // there goes to it.
+  void set_open_run(PlanInstance* run) { open_run_ = run; }
+  const PlanInstance* open_run() const { return open_run_; }
   // Another one, with room for that and for what has room here.
   Ref<Arena> larger(std::span<const std::size_t> bytes) const;
 
   // Whether reserve() would take no memory.
   bool holds(std::span<const std::size_t> bytes) const;
   std::span<const Piece> pieces() const { return pieces_; }
+  static void await(std::span<const Piece> pieces);  // until nobody uses them
   // Changes with each piece of memory.
   uint64_t generation() const { return generation_; }
   std::size_t bytes() const;  // of all, without scratch memory
@@ -46,12 +53,13 @@ class Arena : public RefCounted {
   bool holds(std::size_t piece, std::size_t bytes) const {
     return piece < pieces_.size() && pieces_[piece].chunk->bytes() >= bytes;
   }
-  void await_runs() const;
+  void vacate();
   void replace(std::size_t piece, std::size_t bytes);
 
   const Device device_;
   std::vector<Piece> pieces_;
   uint64_t generation_ = 0;
+  PlanInstance* open_run_ = nullptr;
   // The most that a run needed between one plan's joining and the next one's; around.
   std::array<std::size_t, kPlansRemembered + 1> needed_{};
   std::size_t now_ = 0;  // in needed_

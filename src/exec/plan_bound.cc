@@ -65,8 +65,18 @@ std::vector<Var*> BoundPlan::overwritten() const {
   return overwritten_variables(std::move(written), read);
 }
 
+BoundPlan::~BoundPlan() { close(); }
+
 void BoundPlan::begin() {
-  if (state_->instance->attach()) prepare();
+  PlanInstance& instance = *state_->instance;
+  if (instance.attach()) prepare();
+  instance.arena()->set_open_run(plan_->backward_segments().empty() ? nullptr : &instance);
+}
+
+// The run needs its memory no more once what is pushed is done.
+void BoundPlan::close() {
+  Arena& arena = *state_->instance->arena();
+  if (arena.open_run() == state_->instance.get()) arena.set_open_run(nullptr);
 }
 
 // Operations of a run whose memory has gone are prepared for no memory that there is.
@@ -96,6 +106,7 @@ void BoundPlan::backward() {
   Engine& engine = Engine::get();
   for (std::size_t s = plan_->forward_segments().size(); s < segments_.size(); ++s)
     engine.push(segments_[s]);
+  close();
 }
 
 }  // namespace mxnet

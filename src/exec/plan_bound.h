@@ -15,6 +15,9 @@ class BoundPlan {
   // One array per external of the plan, with its type; those that no step uses may be none.
   BoundPlan(std::shared_ptr<const Plan> plan, std::vector<NDArray> externals,
             Ref<Arena> arena = {});
+  ~BoundPlan();
+  BoundPlan(const BoundPlan&) = delete;
+  BoundPlan& operator=(const BoundPlan&) = delete;
 
   const Plan& plan() const { return *plan_; }
   // Push all segments of a part. What an earlier run fails with is no matter of this one.
@@ -27,6 +30,7 @@ class BoundPlan {
   struct State;
   void prepare();
   void begin();
+  void close();
   void go_on() const;
   std::vector<Var*> overwritten() const;
 

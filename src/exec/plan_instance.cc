@@ -87,6 +87,10 @@ Ref<PlanInstance> PlanInstance::clone() const {
 
 bool PlanInstance::attach() {
   arena_->reserve(plan_->memory().arenas);
+  if (!own_.empty()) [[unlikely]] {
+    Arena::await(own_);
+    own_.clear();
+  }
   if (is_attached()) [[likely]]
     return false;
   generation_ = arena_->generation();
@@ -112,7 +116,7 @@ void PlanInstance::place_tensors() {
     if (place.constant != nullptr) place_constant(t, *place.constant);
     if (place.kept >= 0 && !arrays_.empty()) arrays_[t] = kept_.array(place.kept).detach();
     if (place.arena < 0) continue;
-    const Ref<Chunk>& chunk = arena_->pieces()[static_cast<std::size_t>(place.arena)].chunk;
+    const Ref<Chunk>& chunk = pieces()[static_cast<std::size_t>(place.arena)].chunk;
     if (arrays_.empty()) {
       tensors_[t].data = static_cast<char*>(chunk->data()) + place.offset;
     } else {
@@ -228,7 +232,7 @@ void PlanInstance::move(const Plan::TurnedSteps& turned, std::ptrdiff_t turns) {
 void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step,
                             Externals externals, const RunContext& context) {
   const Plan& plan = *plan_;
-  PlanScratch& scratch = *arena_->pieces()[step.workspace].scratch;
+  PlanScratch& scratch = *pieces()[step.workspace].scratch;
   try {
     Tensor* const first = tensors_.data() + step.first_tensor;
     const std::span<const Tensor> in(first, step.num_in);
@@ -285,9 +289,8 @@ uint32_t PlanInstance::list_variables(const Plan::Segment& segment, Externals ex
   reads->clear();
   writes->clear();
   const auto add_arenas = [&](uint32_t which, std::vector<Var*>* list) {
-    const std::span<const Arena::Piece> pieces = arena_->pieces();
-    for (std::size_t a = 0; a < pieces.size(); ++a)
-      if ((which >> a & 1) != 0) list->push_back(pieces[a].chunk->var());
+    for (std::size_t a = 0; a < pieces().size(); ++a)
+      if ((which >> a & 1) != 0) list->push_back(pieces()[a].chunk->var());
   };
   add_arenas(segment.arenas_begun, writes);
   const auto begun = static_cast<uint32_t>(writes->size());

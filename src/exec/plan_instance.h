@@ -31,7 +31,9 @@ class PlanInstance : public RefCounted {
   // it made. True if it was elsewhere before; blocks then.
   bool attach();
   // Whether it lies where attach() left it.
-  bool is_attached() const { return generation_ == arena_->generation(); }
+  bool is_attached() const { return !own_.empty() || generation_ == arena_->generation(); }
+  // Memory of the arena in which it lies, and which the arena replaces: until the next attach().
+  void take_over(std::vector<Arena::Piece> pieces) { own_ = std::move(pieces); }
 
   // Another with the same values in its arenas, once what is pushed before on this one is done.
   Ref<PlanInstance> clone() const;
@@ -60,7 +62,12 @@ class PlanInstance : public RefCounted {
 
   const std::shared_ptr<const Plan> plan_;
   const Ref<Arena> arena_;
-  uint64_t generation_;  // of the arena's memory
+  std::span<const Arena::Piece> pieces() const {
+    return own_.empty() ? arena_->pieces() : std::span<const Arena::Piece>(own_);
+  }
+
+  uint64_t generation_;            // of the arena's memory
+  std::vector<Arena::Piece> own_;  // instead of the arena's; empty for most
   Mutex placing_;
   std::atomic<bool> placed_{false};      // tensors in arenas have their addresses
   std::vector<Tensor> tensors_;          // as in the plan; host kernels take these
