@@ -27,7 +27,7 @@ PARTS = re.compile(
 RESERVED = re.compile(r"__|^_")
 # Of compilers, their intrinsics, CUDA and the C library.
 THEIRS = re.compile(
-    r"__(?:builtin_|cxa_|get_cpuid|m(?:128|256|512)(?:i|bh|h|d)?$|mmask\d+$|shfl_|rdtsc$|syncthreads$|uint_as_float$|restrict$|dso_handle$)"
+    r"__(?:builtin_|cxa_|get_cpuid|m(?:128|256|512)(?:i|bh|h|d)?$|mmask\d+$|shfl_|rdtsc$|syncthreads$|uint_as_float$|restrict$|dso_handle$|forced_unwind$)"
     r"|__(?:attribute|asm|device|host|global|shared|forceinline|noinline|grid_constant|launch_bounds)__$"
     r"|__(?:VA_ARGS|COUNTER|FILE|LINE|GNUC|clang|cplusplus|linux|x86_64|aarch64|i386|CUDACC|CUDACC_RTC|CUDA_ARCH|SANITIZE_\w+?)(?:__)?$"
     r"|__int128$|_Pragma$|_SC_[A-Z_]+$|_CMP_[A-Z_]+$|_MM_[A-Z]\w*$|_mm\d*_\w+$|_tile_\w+$"

@@ -21,6 +21,21 @@ from ._lazy import missing
 
 _MXClassPropertyDescriptor, _MXClassPropertyMetaClass = _ClassProperty, ClassPropertyMeta  # by which GluonTS 0.4 patches the latter
 
+
+def _is_main_interpreter() -> bool:
+    """Whether this is no interpreter within one: there, whoever asks for the lock by thread waits for ever."""
+    for name in ("_interpreters", "_xxsubinterpreters"):  # from Python 3.13 on, and before
+        try:
+            interpreters = importlib.import_module(name)
+        except ImportError:
+            continue
+        return bool(interpreters.get_current() == interpreters.get_main())
+    return True
+
+
+if not _is_main_interpreter():
+    raise ImportError("mxnet: given a sub-interpreter, expected the main one: callbacks of the library find no other")
+
 _library_path = libinfo.library_from_environment()
 if _library_path is not None:
     # The binding asks for "libmxnet.so" and gets the one that is loaded already.

@@ -60,7 +60,7 @@ py::object backward(const py::sequence& heads, const py::object& head_grads,
 // the gradients of outputs, the arrays to fill for inputs, the requests and the mode.
 int call_backward(int num_ograds, int num_igrads, void** handles, const int* requests,
                   const int is_train, void* state) {
-  const py::gil_scoped_acquire held;
+  const Gil held;
   const auto ograds_end = static_cast<std::size_t>(num_ograds);
   const std::vector<NDArrayHandle> all(handles, handles + num_ograds + num_igrads);
   try {
@@ -70,7 +70,7 @@ int call_backward(int num_ograds, int num_igrads, void** handles, const int* req
       igrads.append(wrapped(all[ograds_end + static_cast<std::size_t>(i)]));
       reqs.append(requests[i]);
     }
-    py::handle(static_cast<PyObject*>(state))(ograds, igrads, reqs, is_train != 0);
+    call_function(static_cast<PyObject*>(state), ograds, igrads, reqs, is_train != 0);
     return 1;
   } catch (py::error_already_set& error) {
     // The caller of backward() gets an error of the library; what Python said is shown here. Ctrl-C
@@ -89,7 +89,7 @@ int call_backward(int num_ograds, int num_igrads, void** handles, const int* req
 
 int drop_function(void* state) {
   if (Py_IsInitialized() == 0) return 1;  // the interpreter is gone, and the function with it
-  const py::gil_scoped_acquire held;
+  const Gil held;
   Py_DECREF(static_cast<PyObject*>(state));
   return 1;
 }

@@ -121,7 +121,7 @@ struct Borrowed {
 void give_back(DLManagedTensor* tensor) {
   auto* borrowed = static_cast<Borrowed*>(tensor->context);
   if (Py_IsInitialized() == 0) return;  // the interpreter is gone, and the memory with it
-  const py::gil_scoped_acquire held;
+  const Gil held;
   PyBuffer_Release(&borrowed->view);
   delete borrowed;
 }

@@ -144,9 +144,9 @@ PyObject* get_is_np_sym(PyObject* self, void*) { return PyBool_FromLong(as_op(se
 
 // Called on the thread that calls the op, without the GIL.
 void call_hook(const char* name, const char* op, NDArrayHandle array, void* state) {
-  const py::gil_scoped_acquire held;
+  const Gil held;
   try {
-    py::handle(static_cast<PyObject*>(state))(name, op, wrapped(array));
+    call_function(static_cast<PyObject*>(state), name, op, wrapped(array));
   } catch (py::error_already_set& error) {
     discard(error, "the hook of a CachedOp");
   }
@@ -154,7 +154,7 @@ void call_hook(const char* name, const char* op, NDArrayHandle array, void* stat
 
 int drop_hook(void* state) {
   if (Py_IsInitialized() == 0) return 1;  // the interpreter is gone, and the function with it
-  const py::gil_scoped_acquire held;
+  const Gil held;
   Py_DECREF(static_cast<PyObject*>(state));
   return 1;
 }

@@ -3,6 +3,8 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
+#include "gil.h"
+
 namespace mxnet::python {
 
 // Py_NewRef, which Python 3.9 lacks.
@@ -23,11 +25,7 @@ void discard(pybind11::error_already_set& error, const char* where);
 // text is the thread's, so nothing that another thread does meanwhile can replace it.
 template <class Call>
 void check_blocking(Call&& call) {
-  // The call does not throw: no need of more than CPython's own two functions.
-  PyThreadState* const thread = PyEval_SaveThread();
-  const int result = call();
-  PyEval_RestoreThread(thread);
-  check(result);
+  check(without_gil(call));
 }
 
 }  // namespace mxnet::python

@@ -75,8 +75,8 @@ class DataIter {
     });
   }
   ~DataIter() {
-    const py::gil_scoped_release released;  // waits for the thread that reads ahead
-    MXDataIterFree(handle_);
+    // Waits for the thread that reads ahead.
+    without_gil([this] { return MXDataIterFree(handle_); });
   }
   DataIter(const DataIter&) = delete;
   DataIter& operator=(const DataIter&) = delete;

@@ -14,7 +14,7 @@ unsigned long g_main_thread = 0;
 // Ends a wait of the main thread when a signal's handler raises; check() then raises the same.
 int handle_signals() {
   if (PyThread_get_thread_ident() != g_main_thread || Py_IsInitialized() == 0) return 0;
-  const py::gil_scoped_acquire held;
+  const Gil held;
   return PyErr_CheckSignals() != 0 ? 1 : 0;
 }
 

@@ -100,12 +100,12 @@ class ExecutorBase {
  private:
   // Called on the thread that runs forward, without the GIL.
   static void call_monitor(const char* name, NDArrayHandle array, void* self) {
-    const py::gil_scoped_acquire held;
+    const Gil held;
     try {
       const py::object value = wrapped(array);
       // One of its own: the callback may set another one, and so may other threads meanwhile.
       const py::object monitor = static_cast<ExecutorBase*>(self)->monitor_;
-      if (!monitor.is_none()) monitor(name, value);
+      if (!monitor.is_none()) call_function(monitor, name, value);
     } catch (py::error_already_set& error) {
       discard(error, "the monitor of an Executor");
     }

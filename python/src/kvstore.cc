@@ -71,10 +71,8 @@ class Store {
     check_blocking([&] { return MXKVStoreCreate(type.c_str(), &handle_); });
   }
   ~Store() {
-    if (handle_ != nullptr) {
-      const py::gil_scoped_release released;  // its end may wait for other processes
-      MXKVStoreFree(handle_);
-    }
+    if (handle_ != nullptr)  // its end may wait for other processes
+      without_gil([this] { return MXKVStoreFree(handle_); });
   }
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -245,18 +243,14 @@ class Store {
   template <class Call>
   void run(Call&& call) {
     raised_ = nullptr;
-    int result = 0;
-    {
-      const py::gil_scoped_release released;
-      result = call();
-    }
+    const int result = without_gil(call);
     if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
     check(result);
   }
 
   template <class Body>
   void call_python(Body&& body) noexcept {
-    const py::gil_scoped_acquire acquired;
+    const Gil acquired;
     try {
       if (!raised_) body();
     } catch (...) {
@@ -272,14 +266,14 @@ class Store {
     auto* self = static_cast<Updater*>(updater);
     self->store->call_python([&] {
       const py::object value = wrapped(pushed), target = wrapped(stored);
-      self->call(key, value, target);
+      call_function(self->call, key, value, target);
     });
     self->store->tell_failure();
   }
   // To the library, for the worker whose push it was.
   void tell_failure() noexcept {
     if (!raised_) return;
-    const py::gil_scoped_acquire acquired;
+    const Gil acquired;
     try {
       std::rethrow_exception(raised_);
     } catch (const std::exception& error) {
@@ -297,10 +291,11 @@ class Store {
   static int respond(int head, const char* body, size_t size, const char** reply,
                      size_t* reply_size, void* self) {
     auto* store = static_cast<Store*>(self);
-    const py::gil_scoped_acquire acquired;
+    const Gil acquired;
     int failed = 0;
     try {
-      store->reply_ = store->controller_(head, py::bytes(body, size)).cast<std::string>();
+      store->reply_ =
+          call_function(store->controller_, head, py::bytes(body, size)).cast<std::string>();
     } catch (const std::exception& error) {
       store->reply_ = error.what();
       failed = 1;

@@ -40,10 +40,10 @@ int unobserved(Body&& body) {
     start_library();
     body();
     return 0;
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the end of the thread by pthread_exit or pthread_cancel: kept, it would be the
+            // process's
   } catch (...) {
-    // No C++ exception but the end of the thread by pthread_cancel: swallowing it would end the
-    // process.
-    if (abi::__cxa_current_exception_type() == nullptr) throw;
     set_last_error_from_current_exception();
     return -1;
   }

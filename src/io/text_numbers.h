@@ -2,7 +2,9 @@
 // Numbers out of lines of text.
 #pragma once
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -27,8 +29,12 @@ bool take_number(std::string_view* text, T* value) {
     if (result.ptr != end && (*result.ptr == '.' || *result.ptr == 'e' || *result.ptr == 'E')) {
       double real = 0;
       result = std::from_chars(text->data(), end, real);
-      if (!(real >= -9.2e18 && real <= 9.2e18)) return false;
-      *value = static_cast<T>(static_cast<int64_t>(real));
+      real = std::trunc(real);
+      // As from_chars has it: what the type does not hold is no number of it.
+      using Limits = std::numeric_limits<T>;
+      constexpr double kEnd = 2.0 * static_cast<double>(Limits::max() / 2 + 1);
+      if (!(real >= static_cast<double>(Limits::min()) && real < kEnd)) return false;
+      *value = static_cast<T>(real);
     }
   }
   text->remove_prefix(static_cast<std::size_t>(result.ptr - text->data()));

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -94,6 +95,19 @@ TEST(Guard, CancellingAThreadInsideACallDoesNotEndTheProcess) {
   void* result = nullptr;
   ::pthread_join(thread, &result);
   EXPECT_EQ(result, PTHREAD_CANCELED);
+}
+
+TEST(Guard, ADetachedThreadMayEndInsideACall) {
+  static std::promise<void> gone;
+  std::thread([] {
+    struct End {
+      ~End() { gone.set_value(); }
+    };
+    thread_local const End at_end_of_thread;
+    static_cast<void>(at_end_of_thread);
+    guarded([] { ::pthread_exit(nullptr); });
+  }).detach();
+  gone.get_future().wait();
 }
 
 TEST(Guard, StackTraceFollowsWhenAskedFor) {

@@ -72,5 +72,26 @@ TEST(TextNumbers, AreTakenOffTheFront) {
   EXPECT_EQ(whole, 9);
 }
 
+TEST(TextNumbers, WhatATypeDoesNotHoldIsNoNumberOfItHoweverItIsWritten) {
+  int32_t number = 0;
+  for (std::string_view text :
+       {"2147483648", "2147483648.0", "3e9", "-2147483649.5", "1e300", "-1e300"})
+    EXPECT_FALSE(take_number(&text, &number)) << text;
+  for (std::string_view text : {"2147483647", "2147483647.9", "2147483.647e3"}) {
+    EXPECT_TRUE(take_number(&text, &number)) << text;
+    EXPECT_EQ(number, INT32_MAX);
+  }
+  for (std::string_view text : {"-2147483648", "-2147483648.9"}) {
+    EXPECT_TRUE(take_number(&text, &number)) << text;
+    EXPECT_EQ(number, INT32_MIN);
+  }
+  uint64_t offset = 0;
+  for (std::string_view text : {"18446744073709551616", "1.9e19", "-1", "-1.0"})
+    EXPECT_FALSE(take_number(&text, &offset)) << text;
+  std::string_view text = "1.5e19";
+  EXPECT_TRUE(take_number(&text, &offset));
+  EXPECT_EQ(offset, 15'000'000'000'000'000'000U);
+}
+
 }  // namespace
 }  // namespace mxnet::io

@@ -36,6 +36,16 @@ std::vector<T> numbers(int64_t count, std::mt19937_64& random) {
   return all;
 }
 
+// One of two matrices.
+template <class T>
+Products<T> product_of(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                       const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc,
+                       T alpha = 1, T beta = 0) {
+  static constexpr int64_t kStart[] = {0};
+  return {transpose_a, transpose_b, m,   n,     k,    a,      lda,    b,
+          ldb,         c,           ldc, alpha, beta, kStart, kStart, kStart};
+}
+
 template <class T>
 void expect_product(int64_t m, int64_t n, int64_t k, T alpha, T beta) {
   std::mt19937_64 random(kSeed);
@@ -48,23 +58,8 @@ void expect_product(int64_t m, int64_t n, int64_t k, T alpha, T beta) {
       const auto b = numbers<T>((transpose_b ? n : k) * ldb, random);
       const auto before = numbers<T>(m * ldc, random);
       auto c = before;
-      const int64_t zero = 0;
-      multiply(Products<T>{transpose_a,
-                           transpose_b,
-                           m,
-                           n,
-                           k,
-                           a.data(),
-                           lda,
-                           b.data(),
-                           ldb,
-                           c.data(),
-                           ldc,
-                           alpha,
-                           beta,
-                           {&zero, 1},
-                           {&zero, 1},
-                           {&zero, 1}});
+      multiply(product_of(transpose_a, transpose_b, m, n, k, a.data(), lda, b.data(), ldb, c.data(),
+                          ldc, alpha, beta));
       for (int64_t row = 0; row < m; ++row) {
         for (int64_t column = 0; column < ldc; ++column) {
           const auto at = static_cast<std::size_t>(row * ldc + column);
@@ -162,26 +157,12 @@ void expect_vectors_to_meet_rows(int64_t depth, bool column) {
     for (T& x : *all) x = number(random);
   std::vector<T> c(static_cast<std::size_t>(kRows)), want(c.size());
   multiply_rows<T>(kRows, depth, a.data(), b.data(), want.data());
-  const int64_t zero = 0;
   const int before = omp_get_max_threads();
   omp_set_num_threads(1);
   const T *left = column ? a.data() : b.data(), *right = column ? b.data() : a.data();
-  const Products<T> product{false,
-                            !column,
-                            column ? kRows : 1,
-                            column ? 1 : kRows,
-                            depth,
-                            left,
-                            depth,
-                            right,
-                            column ? 1 : depth,
-                            c.data(),
-                            column ? 1 : kRows,
-                            T{1},
-                            T{0},
-                            {&zero, 1},
-                            {&zero, 1},
-                            {&zero, 1}};
+  const auto product =
+      product_of(false, !column, column ? kRows : 1, column ? 1 : kRows, depth, left, depth, right,
+                 column ? 1 : depth, c.data(), column ? 1 : kRows);
   for (int again = 0; again < 2; ++again) {
     c.assign(c.size(), T{7});
     multiply(product);
@@ -216,25 +197,10 @@ TEST(FloatingProducts, WithVectorsOfFewRowsAreTheSameOnAnyThreads) {
     std::vector<float> alone(static_cast<std::size_t>(rows)), c(alone.size());
     multiply_rows<float>(rows, kDepth, a.data(), x.data(), alone.data());
     if (!gains_by_vector()) continue;  // BLAS sums rows by their place
-    const int64_t zero = 0;
     for (const int threads : {1, 2, 3}) {
       omp_set_num_threads(threads);
-      multiply(Products<float>{false,
-                               false,
-                               rows,
-                               1,
-                               kDepth,
-                               a.data(),
-                               kDepth,
-                               x.data(),
-                               1,
-                               c.data(),
-                               1,
-                               1.0F,
-                               0.0F,
-                               {&zero, 1},
-                               {&zero, 1},
-                               {&zero, 1}});
+      multiply(
+          product_of(false, false, rows, 1, kDepth, a.data(), kDepth, x.data(), 1, c.data(), 1));
       EXPECT_EQ(c, alone) << rows << " rows, " << threads << " threads";
     }
   }
@@ -253,26 +219,12 @@ void expect_the_same_on_any_threads(int64_t m, int64_t n, int64_t k) {
   const int before = omp_get_max_threads();
   for (const bool transpose_a : {false, true}) {
     for (const bool transpose_b : {false, true}) {
-      const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n, zero = 0;
+      const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
       std::vector<T> alone, c(static_cast<std::size_t>(m * n));
       for (const int threads : {1, 2, 3}) {
         omp_set_num_threads(threads);
-        multiply(Products<T>{transpose_a,
-                             transpose_b,
-                             m,
-                             n,
-                             k,
-                             a.data(),
-                             lda,
-                             b.data(),
-                             ldb,
-                             c.data(),
-                             n,
-                             T{1},
-                             T{0},
-                             {&zero, 1},
-                             {&zero, 1},
-                             {&zero, 1}});
+        multiply(product_of(transpose_a, transpose_b, m, n, k, a.data(), lda, b.data(), ldb,
+                            c.data(), n));
         if (alone.empty()) alone = c;
         EXPECT_EQ(c, alone) << m << " x " << n << " x " << k << ", " << threads << " threads";
       }
