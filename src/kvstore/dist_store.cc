@@ -161,13 +161,12 @@ std::future<void> DistStore::end_of_calls() const {
   dedup_variables(&reads, &writes);
   std::function<void(std::exception_ptr)> done;
   std::future<void> end = ending_of(done);
-  Engine::get().push([done](const RunContext&) { done(nullptr); },
-                     {.device = Device::cpu(),
-                      .reads = reads,
-                      .writes = writes,
-                      .property = FnProperty::kNoSkip,
-                      .name = "KVStoreEndOfCalls",
-                      .cheap = true});
+  Engine::get().push([done](const RunContext&) { done(nullptr); }, {.device = Device::cpu(),
+                                                                    .reads = reads,
+                                                                    .writes = writes,
+                                                                    .property = FnProperty::kNoSkip,
+                                                                    .name = "KVStoreEndOfCalls",
+                                                                    .cheap = true});
   return end;
 }
 
