@@ -159,16 +159,15 @@ std::future<void> DistStore::end_of_calls() const {
   std::vector<Var*> reads, writes;
   for (const auto& [key, mirror] : mirrors_) reads.push_back(mirror.var());
   dedup_variables(&reads, &writes);
-  const auto end = std::make_shared<std::promise<void>>();
-  std::future<void> ended = end->get_future();
-  Engine::get().push([end](const RunContext&) { end->set_value(); },
-                     {.device = Device::cpu(),
-                      .reads = reads,
-                      .writes = writes,
-                      .property = FnProperty::kNoSkip,
-                      .name = "KVStoreEndOfCalls",
-                      .cheap = true});
-  return ended;
+  std::function<void(std::exception_ptr)> done;
+  std::future<void> end = ending_of(done);
+  Engine::get().push([done](const RunContext&) { done(nullptr); }, {.device = Device::cpu(),
+                                                                    .reads = reads,
+                                                                    .writes = writes,
+                                                                    .property = FnProperty::kNoSkip,
+                                                                    .name = "KVStoreEndOfCalls",
+                                                                    .cheap = true});
+  return end;
 }
 
 // From here on the servers hold the keys.

@@ -21,12 +21,6 @@ void KVStore::run_server(const ServerController&) {
       fmt::format("run_server: given a store of type '{}', expected a distributed one", type()));
 }
 
-std::future<void> KVStore::serve() {
-  std::promise<void> end;
-  end.set_value();
-  return end.get_future();
-}
-
 // Without servers, nobody hears it.
 std::vector<std::string> KVStore::send_command(int, std::string_view) { return {}; }
 

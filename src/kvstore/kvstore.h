@@ -92,7 +92,7 @@ class KVStore {
   virtual Placement placement(const Key&) { return {}; }
   // From now on servers hold the keys. Throws Error(kValue) where there are none. Ends, without an
   // error, when all that was pushed and pulled before has: a command has its place behind it.
-  virtual std::future<void> serve();
+  virtual std::future<void> serve() { return {}; }  // of no store with servers: nothing to end
   // REQUIRES: serve(), whose end was awaited, unless `head` is negative. Has the controller of
   // every server called, and waits; what they answered. A command of all workers ends when all have
   // heard the answers, also where one of them is interrupted while it waits.

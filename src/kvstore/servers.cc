@@ -98,7 +98,7 @@ Request Servers::request(Ask ask, const Key& key, const NDArray& mirror, const P
 // Of an operation on a key: how many of what it writes, the mirror alone, need not pass on what has
 // failed before: a pull was between them, so that who waits for that hears it.
 uint32_t Servers::begin(const Key& key, bool pull) {
-  return std::exchange(told_[key], pull) ? 1 : 0;
+  return std::exchange(of_keys_[key].told, pull) ? 1 : 0;
 }
 
 int64_t Servers::slice_bytes() const {
@@ -134,7 +134,7 @@ void Servers::send_dense(Ask ask, const Key& key, const NDArray& value, const ND
 void Servers::send_packed(const Key& key, const NDArray& value, const NDArray& mirror,
                           int priority) {
   check_packable(value);
-  Packed& packed = packed_[key];
+  OfKey& packed = of_keys_[key];
   if (packed.rest.is_none()) packed.rest = zeros_like(value);
   const Shape words{compression_.words(value.size())};
   if (packed.words.is_none() || packed.words.shape() != words)

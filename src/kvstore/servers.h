@@ -29,7 +29,7 @@ class Servers {
   // What was left of earlier pushes of a key is sent later, by whatever is set then.
   void set_compression(const Compression& compression) { compression_ = compression; }
   // What was left of pushes that did not go to servers.
-  void take_rest(const Key& key, const NDArray& rest) { packed_[key].rest = rest; }
+  void take_rest(const Key& key, const NDArray& rest) { of_keys_[key].rest = rest; }
   // Gives the servers what `mirror` holds.
   void init(const Key& key, const NDArray& mirror);
   // `value`: in host memory, dense, or row_sparse where `mirror` is.
@@ -70,11 +70,11 @@ class Servers {
   const int32_t store_;
   const bool sync_, sliced_;
   Compression compression_;
-  struct Packed {
-    NDArray rest, words;
+  struct OfKey {
+    NDArray rest, words;  // of what is compressed
+    bool told = false;    // the last operation was a pull
   };
-  std::unordered_map<Key, Packed> packed_;
-  std::unordered_map<Key, bool> told_;  // the last operation on a key was a pull
+  std::unordered_map<Key, OfKey> of_keys_;
 };
 
 }  // namespace mxnet::kvstore
