@@ -105,10 +105,41 @@ function(mx_in_parts name cost)
   endforeach()
 endfunction()
 
-# mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. MXNET_TEST_DATA is the
-# folder tests/data. LINK all: every folder. LONG: some of its tests take seconds, and begin before others do, so that
-# nobody waits for the last of them. IN_PARTS: under the thread sanitizer too, but for FORKING, a filter of tests: there a
-# child's thread is taken for one of its parent's that has had the same address, and tests that fork are by themselves.
+# mx_test_paths(engine_test exit_helper $<TARGET_FILE:engine_exit_helper> ...): names and paths of which test_path of
+# tests/paths.h knows in this program. More of them may be added.
+function(mx_test_paths target)
+  get_target_property(paths ${target} MX_TEST_PATHS)
+  if(NOT paths)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_paths.cc)
+    set(rows $<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},MX_TEST_PATHS>>)
+    file(GENERATE OUTPUT ${file} CONTENT "// Made by mx_test_paths of cmake/Targets.cmake.
+#include \"paths.h\"
+
+#include <stdexcept>
+
+std::string mxnet::test_path(std::string_view name) {
+  constexpr std::string_view kPaths[][2] = {
+$<JOIN:${rows},\n>
+  };
+  for (const auto& [known, path] : kPaths)
+    if (known == name) return std::string(path);
+  throw std::out_of_range(std::string(name));
+}
+")
+    target_sources(${target} PRIVATE ${file})
+    set_source_files_properties(${file} PROPERTIES GENERATED ON SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  endif()
+  while(ARGN)
+    list(POP_FRONT ARGN name path)
+    set_property(TARGET ${target} APPEND PROPERTY MX_TEST_PATHS "    {\"${name}\", \"${path}\"},")
+  endwhile()
+endfunction()
+
+# mx_test(engine SOURCES a_test.cc ... LINK base device engine): one gtest program a folder. LINK all: every folder.
+# LONG: some of its tests take seconds, and begin before others do, so that nobody waits for the last of them. IN_PARTS:
+# under the thread sanitizer too, but for FORKING, a filter of tests: there a child's thread is taken for one of its
+# parent's that has had the same address, and tests that fork are by themselves.
 function(mx_test name)
   cmake_parse_arguments(T "LONG;IN_PARTS" "FORKING" "SOURCES;LINK" ${ARGN})
   if(T_LINK STREQUAL "all")
@@ -121,7 +152,7 @@ function(mx_test name)
   target_precompile_headers(${name}_test REUSE_FROM mx_test_pch)
   target_compile_options(${name}_test PRIVATE ${MXNET_TEST_OPTIONS})
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(${name}_test PRIVATE MXNET_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  mx_test_paths(${name}_test data ${PROJECT_SOURCE_DIR}/tests/data)
   target_link_libraries(${name}_test PRIVATE mx_settings ${T_LINK} GTest::gtest GTest::gtest_main)
   mx_units(${name}_test)
   set(cost 0)

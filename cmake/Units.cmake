@@ -13,7 +13,8 @@ if(MXNET_UNITS)
 endif()
 
 # mx_merged(result NAME.cc files...): these files, but for those that are compiled together, and for each unit of them one that
-# is written here, in a folder "units", and includes them.
+# is written here, in a folder "units", and includes them: by paths from src or the repository's root, so that the compiler's
+# cache knows it in every checkout.
 # CMake's own units know neither CUDA nor files with options of their own.
 function(mx_merged result name)
   set(${result} "${ARGN}" PARENT_SCOPE)
@@ -33,10 +34,21 @@ function(mx_merged result name)
   foreach(line IN LISTS lines)
     string(REPLACE "|" ";" unit "${line}")
     list(REMOVE_ITEM files ${unit})
-    list(TRANSFORM unit REPLACE "(.+)" "#include \"\\1\"\n")
-    string(CONCAT text "// What is compiled together: see cmake/Units.cmake.\n" ${unit})
+    set(text "// What is compiled together: see cmake/Units.cmake.\n")
+    set(beside_src FALSE)
+    foreach(file IN LISTS unit)
+      cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE file)
+      if(NOT file MATCHES "^src/")
+        set(beside_src TRUE)
+      endif()
+      string(REGEX REPLACE "^src/" "" file "${file}")
+      string(APPEND text "#include \"${file}\"\n")
+    endforeach()
     set(path ${CMAKE_CURRENT_BINARY_DIR}/units/${stem}_${number}${extension})
     file(CONFIGURE OUTPUT ${path} CONTENT "${text}" @ONLY)
+    if(beside_src)
+      set_source_files_properties(${path} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+    endif()
     list(APPEND files ${path})
     math(EXPR number "${number} + 1")
   endforeach()

@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/config_row.h"
+#include "paths.h"
 
 namespace mxnet {
 namespace {
@@ -20,7 +21,7 @@ struct Fact {
 };
 
 nlohmann::json data() {
-  std::ifstream file(MXNET_TEST_DATA "/env-names.json");
+  std::ifstream file(test_data("env-names.json"));
   return nlohmann::json::parse(file);
 }
 

@@ -12,6 +12,7 @@
 #include "base/config_resolve.h"
 #include "base/config_row.h"
 #include "base/error.h"
+#include "paths.h"
 
 namespace mxnet {
 namespace {
@@ -106,7 +107,7 @@ TEST(ConfigRows, ADefaultNamesAnExistingRow) {
 const std::map<std::string, std::string>& texts_of_tests() {
   static const auto all = [] {
     std::map<std::string, std::string> texts;
-    const auto root = std::filesystem::path(MXNET_TEST_DATA).parent_path();
+    const auto root = std::filesystem::path(test_path("data")).parent_path();
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
       const std::string extension = entry.path().extension();
       if (extension != ".cc" && extension != ".py" && extension != ".h") continue;

@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "mxnet/c_api.h"
+#include "paths.h"
 
 namespace {
 
 class Extension : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(MXLoadLib(EXAMPLE_OPERATORS, 0), 0) << MXGetLastError();
-    ASSERT_EQ(MXLoadLib(EXAMPLE_GRAPHS, 0), 0) << MXGetLastError();
+    ASSERT_EQ(MXLoadLib(mxnet::test_path("example_operators").c_str(), 0), 0) << MXGetLastError();
+    ASSERT_EQ(MXLoadLib(mxnet::test_path("example_graphs").c_str(), 0), 0) << MXGetLastError();
   }
 };
 
@@ -93,7 +94,7 @@ TEST_F(Extension, LoadingAgainFromThreadsChangesNothing) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([] {
-      EXPECT_EQ(MXLoadLib(EXAMPLE_OPERATORS, 0), 0) << MXGetLastError();
+      EXPECT_EQ(MXLoadLib(mxnet::test_path("example_operators").c_str(), 0), 0) << MXGetLastError();
       void* op = nullptr;
       EXPECT_EQ(NNGetOpHandle("example_gemm", &op), 0);
     });

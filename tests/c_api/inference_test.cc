@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mxnet/c_predict_api.h"
+#include "paths.h"
 
 namespace {
 
@@ -76,7 +77,7 @@ std::vector<float> expected(const std::vector<float>& x) {
 }
 
 TEST_F(Inference, AModelOfTheReferenceGivesItsNumbers) {
-  const Model model = Model::load(std::string(MXNET_TEST_DATA) + "/models/tiny");
+  const Model model = Model::load(mxnet::test_data("models/tiny"));
   std::vector<float> x(3 * 8 * 8);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 192;
   const std::vector<float> y =
@@ -100,7 +101,7 @@ Array item(NDListHandle list, uint32_t index, const std::string& name) {
 // LeNet and a small ResNet, as Gluon of 1.9.1 exported them, with what they gave for a batch.
 TEST_F(Inference, NetworksOfTheReferenceGiveItsNumbers) {
   for (const std::string name : {"lenet", "resnet"}) {
-    const std::string prefix = std::string(MXNET_TEST_DATA) + "/models/" + name;
+    const std::string prefix = mxnet::test_data("models/" + name);
     std::ifstream file(prefix + "-example.params", std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     NDListHandle list = nullptr;

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "paths.h"
+
 namespace {
 
 struct Regions {
@@ -17,8 +19,8 @@ struct Regions {
 };
 
 Regions run_helper(const std::string& environment) {
-  const std::string command =
-      "env -u OMP_NUM_THREADS -u KMP_AFFINITY " + environment + " " + OPENMP_HELPER;
+  const std::string command = "env -u OMP_NUM_THREADS -u KMP_AFFINITY " + environment + " " +
+                              mxnet::test_path("openmp_helper");
   FILE* pipe = popen(command.c_str(), "r");
   EXPECT_NE(pipe, nullptr);
   std::string text;

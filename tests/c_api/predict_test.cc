@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mxnet/c_predict_api.h"
+#include "paths.h"
 #include "symbols.h"
 
 namespace mxnet::c_test {
@@ -223,7 +224,7 @@ TEST_F(Predict, ParametersAreAListOfArrays) {
 }
 
 TEST(PredictModel, OfTheReferenceGivesItsNumbers) {
-  const std::string prefix = std::string(MXNET_TEST_DATA) + "/models/tiny";
+  const std::string prefix = test_data("models/tiny");
   const std::string json = bytes_of(prefix + "-symbol.json"),
                     params = bytes_of(prefix + "-0000.params");
   const char* input[] = {"data"};

@@ -11,6 +11,7 @@
 #include "fixture.h"
 #include "fork_under_load.h"
 #include "hang.h"
+#include "paths.h"
 
 extern char** environ;
 
@@ -97,10 +98,10 @@ int run_helper(const char* how) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::string program = ENGINE_EXIT_HELPER, argument = how;
+  std::string program = test_path("exit_helper"), argument = how;
   char* arguments[] = {program.data(), argument.data(), nullptr};
   pid_t child = 0;
-  const int error = posix_spawn(&child, ENGINE_EXIT_HELPER, &actions, nullptr, arguments, environ);
+  const int error = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   EXPECT_EQ(error, 0);
   int status = 0;

@@ -13,13 +13,13 @@
 #include "exec/plan_fixture.h"
 #include "graph/infer.h"
 #include "graph/load.h"
+#include "paths.h"
 
 namespace mxnet {
 namespace {
 
 ir::Graph saved(const std::string& name) {
-  const Symbol symbol =
-      load_symbol_file(std::string(MXNET_TEST_DATA) + "/symbols/" + name + "-symbol.json");
+  const Symbol symbol = load_symbol_file(test_data("symbols/" + name + "-symbol.json"));
   return {{symbol.outputs().begin(), symbol.outputs().end()}};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "op/op_builder.h"
+#include "paths.h"
 
 namespace mxnet::graph_test {
 namespace {
@@ -61,7 +62,7 @@ Symbol call_by_name(std::string_view op, std::string name,
 }
 
 std::string read_symbol_file(const std::string& name) {
-  std::ifstream file(MXNET_TEST_DATA "/symbols/" + name, std::ios::binary);
+  std::ifstream file(test_data("symbols/" + name), std::ios::binary);
   EXPECT_TRUE(file) << name;
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -10,12 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "paths.h"
 
 namespace mxnet::io {
 namespace {
 
 TEST(DataIters, AreDescribedAsInTheReference) {
-  std::ifstream file(MXNET_TEST_DATA "/data_iterators.json");
+  std::ifstream file(test_data("data_iterators.json"));
   const nlohmann::json facts = nlohmann::json::parse(file);
   ASSERT_EQ(facts.size(), data_iters().size());
   for (std::size_t i = 0; i < facts.size(); ++i) {

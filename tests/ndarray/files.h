@@ -11,6 +11,7 @@
 
 #include "ndarray/load.h"
 #include "ndarray/save.h"
+#include "paths.h"
 
 namespace mxnet::testing_files {
 
@@ -24,9 +25,7 @@ inline void write_file(const std::string& path, const std::string& content) {
   file << content;
   ASSERT_TRUE(file.good()) << path;
 }
-inline std::string sample_path(const std::string& name) {
-  return std::string(MXNET_TEST_DATA) + "/params/" + name;
-}
+inline std::string sample_path(const std::string& name) { return test_data("params/" + name); }
 inline std::string sample(const std::string& name) { return content_of(sample_path(name)); }
 
 inline LoadedArrays load_text(const std::string& text, NumpyShape mode = NumpyShape::kOff) {

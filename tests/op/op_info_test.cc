@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "op/op_def.h"
+#include "paths.h"
 
 namespace mxnet {
 namespace {
@@ -25,7 +26,7 @@ struct Fact {
 const std::map<std::string, Fact>& facts() {
   static const std::map<std::string, Fact> all = [] {
     std::map<std::string, Fact> facts;
-    std::ifstream file(MXNET_TEST_DATA "/ops.json");
+    std::ifstream file(test_data("ops.json"));
     for (const auto& op : nlohmann::json::parse(file))
       facts[op.at("name")] = {op.at("aliases"), op.at("key_var_num_args"), op.at("args")};
     return facts;

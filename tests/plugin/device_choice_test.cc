@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <string>
 
+#include "paths.h"
+
 namespace mxnet {
 namespace {
 
@@ -20,20 +22,20 @@ class DeviceChoice : public testing::Test {
   DeviceChoice() {
     std::string name = (fs::temp_directory_path() / "mxnet-choice-XXXXXX").string();
     folder_ = mkdtemp(name.data());
-    fs::create_symlink(MX_TEST_LIBMXNET, folder_ / "libmxnet.so");
+    fs::create_symlink(test_path("libmxnet"), folder_ / "libmxnet.so");
   }
   ~DeviceChoice() override { fs::remove_all(folder_); }
 
   void put_plugin(const fs::path& file) { fs::create_symlink(file, folder_ / "libmxnet_cuda.so"); }
   void put_fake(const std::string& behaviour) {
-    put_plugin(fs::path(MX_TEST_FOLDER) / ("libfake_" + behaviour + ".so"));
+    put_plugin(fs::path(test_path("fakes")) / ("libfake_" + behaviour + ".so"));
   }
 
   // What gpu_probe prints.
   std::string probe(const std::string& variables = "") const {
     const std::string command =
         "env -u MXNET_SIM_GPUS -u MXNET_SIM_GPU_MEMORY_BYTES LD_LIBRARY_PATH=" + folder_.string() +
-        ":$LD_LIBRARY_PATH " + variables + " " MX_TEST_FOLDER "/gpu_probe";
+        ":$LD_LIBRARY_PATH " + variables + " " + test_path("gpu_probe");
     FILE* pipe = popen(command.c_str(), "r");
     EXPECT_NE(pipe, nullptr);
     std::string output;
@@ -87,8 +89,8 @@ TEST_F(DeviceChoice, BadVariableFailsEveryCall) {
 }
 
 TEST_F(DeviceChoice, RealPluginFindsAGpuOrSaysWhyNot) {
-  if (!fs::exists(MX_TEST_CUDA_PLUGIN)) GTEST_SKIP() << "built without a CUDA toolkit";
-  put_plugin(MX_TEST_CUDA_PLUGIN);
+  if (!fs::exists(test_path("cuda_plugin"))) GTEST_SKIP() << "built without a CUDA toolkit";
+  put_plugin(test_path("cuda_plugin"));
   const std::string output = probe();
   const bool found = output.find("api cuda devices ") != std::string::npos;
   const bool explained = output.find("[cuda] no NVIDIA driver was found") != std::string::npos ||

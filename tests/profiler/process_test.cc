@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "paths.h"
 #include "trace.h"
 
 namespace mxnet::profiler_test {
@@ -19,7 +20,7 @@ class ProfilerProcess : public testing::Test {
   // The status of the shell that ran it.
   int run(const std::string& environment, const std::string& arguments) const {
     const std::string command = "cd " + folder + " && env -u MXNET_PROFILER_AUTOSTART " +
-                                environment + " " + PROFILER_HELPER + " " + arguments;
+                                environment + " " + test_path("helper") + " " + arguments;
     return std::system(command.c_str());
   }
   std::string path() const { return folder + "/profile.json"; }

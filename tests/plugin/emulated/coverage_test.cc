@@ -9,14 +9,15 @@
 #include <string>
 
 #include "op/run/gpu.h"
+#include "paths.h"
 
 namespace mxnet {
 namespace {
 
 // Operator -> reason. Lines that begin with # give the reason of those below.
 std::map<std::string, std::string> listed() {
-  std::ifstream file(MX_TEST_GPU_LIST);
-  EXPECT_TRUE(file) << MX_TEST_GPU_LIST;
+  std::ifstream file(test_path("without_gpu_kernel"));
+  EXPECT_TRUE(file) << test_path("without_gpu_kernel");
   std::map<std::string, std::string> result;
   std::string line, reason;
   while (std::getline(file, line)) {
