@@ -17,11 +17,13 @@ function(mx_precompiled name)
 endfunction()
 
 mx_precompiled(mx_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
+mx_foldable(mx_pch)
 # The same for size, half of the code and two thirds of the time to compile it: gcc takes a precompiled header only from
 # its own like.
 if(NOT MXNET_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   mx_precompiled(mx_small_pch HEADERS ${PROJECT_SOURCE_DIR}/src/pch.h)
   target_compile_options(mx_small_pch PRIVATE -Os)
+  mx_foldable(mx_small_pch)
   set(MXNET_SMALL_PCH ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/mx_small_pch.dir/cmake_pch.hxx)
 endif()
 if(MXNET_BUILD_TESTS)
@@ -55,6 +57,7 @@ endfunction()
 function(mx_folder name)
   add_library(mx_${name} OBJECT ${ARGN})
   target_link_libraries(mx_${name} PUBLIC mx_settings)
+  mx_foldable(mx_${name})
   target_precompile_headers(mx_${name} REUSE_FROM mx_pch)
   if(TARGET mx_small_pch)
     add_dependencies(mx_${name} mx_small_pch)  # make, unlike Ninja, does not know who makes a file
