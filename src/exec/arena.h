@@ -34,8 +34,13 @@ class Arena : public RefCounted {
   void reserve(std::span<const std::size_t> bytes);
   // A plan that needs so much will run here. What none of those needs that have run lately goes.
   void join(std::span<const std::size_t> bytes);
-  // A run whose backward part is still to come; null: none. Where the memory is replaced, what is
-  // there goes to it.
+  // Before `run` uses the memory: another one that is open keeps what it has there, and the arena
+  // takes other memory.
+  void make_way_for(const PlanInstance& run) {
+    if (open_run_ != nullptr && open_run_ != &run) [[unlikely]]
+      vacate();
+  }
+  // A run of which parts are still to come; null: none.
   void set_open_run(PlanInstance* run) { open_run_ = run; }
   const PlanInstance* open_run() const { return open_run_; }
   // Another one, with room for that and for what has room here.
@@ -44,8 +49,9 @@ class Arena : public RefCounted {
   // Whether reserve() would take no memory.
   bool holds(std::span<const std::size_t> bytes) const;
   std::span<const Piece> pieces() const { return pieces_; }
-  static void await(std::span<const Piece> pieces);  // until nobody uses them
-  // Changes with each piece of memory.
+  // Until nobody uses them. Throws where the program ends the wait.
+  static void await(std::span<const Piece> pieces);
+  // Changes whenever memory is replaced.
   uint64_t generation() const { return generation_; }
   std::size_t bytes() const;  // of all, without scratch memory
 

@@ -275,7 +275,16 @@ BoundPlan& Executor::training_plan(bool training_mode) {
 
 // --- running -------------------------------------------------------------------------------------
 
+// Before another one begins: what is still to come of them will not.
+void Executor::give_up_runs() {
+  if (pool_->open_run() == nullptr) [[likely]]
+    return;
+  for (const auto* plan : {&training_, &inference_gradients_, &stepwise_})
+    if (*plan) (*plan)->give_up();
+}
+
 void Executor::forward(bool training) {
+  give_up_runs();
   recorded_.clear();
   state_ = State::kIdle;
   if (runs_eagerly()) {
@@ -303,6 +312,7 @@ int Executor::forward_step(int step) {
     options.optimise = options.fuse_pointwise = false;  // its steps are those of the symbol
     stepwise_ = compile_forward(options);
   }
+  if (step == 0) give_up_runs();
   state_ = State::kIdle;
   const int count = static_cast<int>(stepwise_->plan().segments().size());
   if (step < count) stepwise_->forward_segment(static_cast<std::size_t>(step));

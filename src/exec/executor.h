@@ -81,6 +81,7 @@ class Executor {
   std::unique_ptr<BoundPlan> compile(ir::Graph graph, PlanOptions options,
                                      std::span<const ir::Entry> heads) const;
   std::unique_ptr<BoundPlan> compile_forward(const PlanOptions& options) const;
+  void give_up_runs();
   std::vector<NDArray> externals(const Plan& plan, std::span<const ir::Entry> heads) const;
   // Of any type: programs give a float16 network float32 gradients, which are converted.
   static void check_head_grad(std::size_t o, const NDArray& given, const NDArray& output);

@@ -42,7 +42,7 @@ struct ReshapeOptions {
 };
 
 // The graph of `from` for other shapes. Arrays share memory with the old ones where they are large
-// enough. The two must not be used alternately for one training step: they share activations.
+// enough, and so do activations.
 std::unique_ptr<Executor> reshape(const Executor& from, const ReshapeOptions& options);
 
 }  // namespace mxnet

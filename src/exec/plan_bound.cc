@@ -65,16 +65,16 @@ std::vector<Var*> BoundPlan::overwritten() const {
   return overwritten_variables(std::move(written), read);
 }
 
-BoundPlan::~BoundPlan() { close(); }
+BoundPlan::~BoundPlan() { give_up(); }
 
 void BoundPlan::begin() {
   PlanInstance& instance = *state_->instance;
+  instance.arena()->make_way_for(instance);
   if (instance.attach()) prepare();
-  instance.arena()->set_open_run(plan_->backward_segments().empty() ? nullptr : &instance);
+  instance.arena()->set_open_run(&instance);
 }
 
-// The run needs its memory no more once what is pushed is done.
-void BoundPlan::close() {
+void BoundPlan::give_up() {
   Arena& arena = *state_->instance->arena();
   if (arena.open_run() == state_->instance.get()) arena.set_open_run(nullptr);
 }
@@ -93,12 +93,14 @@ void BoundPlan::forward() {
   Engine& engine = Engine::get();
   const std::size_t count = plan_->forward_segments().size();
   for (std::size_t s = 0; s < count; ++s) engine.push(segments_[s]);
+  if (count == segments_.size()) give_up();
 }
 
 void BoundPlan::forward_segment(std::size_t index) {
   MX_ASSERT(index < plan_->forward_segments().size());
   index == 0 ? begin() : go_on();
   Engine::get().push(segments_[index]);
+  if (index + 1 == segments_.size()) give_up();
 }
 
 void BoundPlan::backward() {
@@ -106,7 +108,7 @@ void BoundPlan::backward() {
   Engine& engine = Engine::get();
   for (std::size_t s = plan_->forward_segments().size(); s < segments_.size(); ++s)
     engine.push(segments_[s]);
-  close();
+  give_up();
 }
 
 }  // namespace mxnet

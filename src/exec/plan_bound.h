@@ -25,12 +25,13 @@ class BoundPlan {
   void backward();
   // Pushes one segment of the forward part; the first one begins a run.
   void forward_segment(std::size_t index);
+  // What of a run is still to come will not come: its memory is anybody's.
+  void give_up();
 
  private:
   struct State;
   void prepare();
   void begin();
-  void close();
   void go_on() const;
   std::vector<Var*> overwritten() const;
 

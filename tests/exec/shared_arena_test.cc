@@ -3,8 +3,11 @@
 // and whose run it belongs to.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 
+#include "base/error.h"
+#include "engine/interrupt.h"
 #include "exec/plan_fixture.h"
 
 namespace mxnet {
@@ -93,6 +96,65 @@ TEST_F(SharedArena, ActivationsThatBackwardIsToReadStayWhereTheyAre) {
   small->forward(true);
   small->backward({});
   EXPECT_EQ(gradient(), expected);
+}
+
+TEST_F(SharedArena, ExecutorsMayTakeTurnsWithinTheirRuns) {
+  const auto first = bind(kRows / 8, Request::kWrite), second = bind(kRows / 16, Request::kWrite),
+             third = bind(kRows / 16);
+  const auto gradient = [](Executor& executor) { return values_of(executor.arrays().grads[1]); };
+  std::vector<Values> expected;
+  for (Executor* executor : {first.get(), second.get()}) {
+    executor->forward(true);
+    executor->backward({});
+    expected.push_back(gradient(*executor));
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    first->forward(true);
+    second->forward(true);
+    third->forward(false);
+    first->backward({});
+    second->backward({});
+    EXPECT_EQ(gradient(*first), expected[0]);
+    EXPECT_EQ(gradient(*second), expected[1]);
+  }
+}
+
+TEST_F(SharedArena, ARunStepByStepMayBeInterrupted) {
+  const auto stepped = bind(kRows / 8), other = bind(kRows / 8);
+  const Values expected = results_of(*stepped);
+  for (int step = 0, left = 1; left > 0; ++step) {
+    left = stepped->forward_step(step);
+    fill_array("zeros_like", other->arrays().args[0]);
+    other->forward(false);
+  }
+  EXPECT_EQ(values_of(stepped->outputs()[0]), expected);
+}
+
+TEST_F(SharedArena, WhatIsGivenUpIsNotKept) {
+  const auto executor = bind(kRows, Request::kWrite);
+  executor->forward(false);
+  executor->forward(true);
+  const std::size_t before = in_use();
+  executor->forward(false);
+  EXPECT_EQ(in_use(), before);
+}
+
+TEST_F(SharedArena, AWaitThatTheProgramEndsLeavesTheMemoryToThoseWhoAreThere) {
+  const auto small = bind(kRows / 8), large = bind(kRows);
+  const Values expected = results_of(*small);
+  std::promise<void> go_on;
+  Var* const writes[] = {pool_->pieces()[0].chunk->var()};
+  Engine::get().push([&](const RunContext&) { go_on.get_future().wait(); },
+                     {.device = Device::cpu(), .reads = {}, .writes = writes, .name = "Block"});
+  small->forward(false);
+  engine::set_interrupt_check([] { return 1; });
+  EXPECT_THROW(large->forward(false), Error);
+  engine::set_interrupt_check(nullptr);
+  go_on.set_value();
+  EXPECT_EQ(values_of(small->outputs()[0]), expected);
+  const Values of_large = results_of(*large);
+  EXPECT_EQ(results_of(*small), expected);
+  EXPECT_EQ(results_of(*large), of_large);
 }
 
 }  // namespace
