@@ -167,6 +167,7 @@ std::future<void> DistStore::end_of_calls() const {
                                                                     .property = FnProperty::kNoSkip,
                                                                     .name = "KVStoreEndOfCalls",
                                                                     .cheap = true});
+  Engine::get().flush_bulk();  // who waits for it pushes nothing more
   return end;
 }
 

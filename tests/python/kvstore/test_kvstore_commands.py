@@ -138,3 +138,21 @@ def test_a_command_that_comes_late_is_waited_for_and_said_so():
     )
     assert lines == {rank: ["[-2.0, -2.0]"] for rank in range(2)}, done.stderr
     assert "command 2000 waits for rank 1, which has not given it yet" in done.stderr
+
+
+@needs_mpi
+def test_commands_and_pushes_may_be_merged_with_others(tmp_path):
+    lines, done = run(
+        1,
+        """
+store.init("w", mx.nd.zeros((2,)))
+with mx.engine.bulk(16):
+    store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+    store.push("w", mx.nd.ones((2,)))
+    store.save_optimizer_states(os.path.join(os.environ["FOLDER"], "states"))
+    say(pulled("w", (2,)).tolist())
+""",
+        servers=1,
+        FOLDER=str(tmp_path),
+    )
+    assert lines == {0: ["[-1.0, -1.0]"]}, done.stderr
