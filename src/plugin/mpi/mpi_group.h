@@ -23,6 +23,7 @@
 #include "plugin/mpi/calls.h"
 #include "plugin/mpi/coordinator.h"
 #include "plugin/mpi/doorbell.h"
+#include "plugin/mpi/mpi_types.h"
 #include "plugin/mpi/near_thread.h"
 #include "plugin/mpi/ring_sum.h"
 #include "plugin/mpi/shared_sum.h"
@@ -87,6 +88,7 @@ class MpiGroup final : public kvstore::ProcessGroup {
   void run_one(const kvstore::CollectiveRequest& what, char* data, int64_t count);
   void known(const std::vector<uint64_t>& ids) const;
   void complete(uint64_t id, std::exception_ptr error);
+  void gather(char* data, int64_t count, const MpiSum& sum);
   bool wait(MPI_Request& request);
   void hear_of_others();
   void watch();

@@ -63,13 +63,7 @@ void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count)
     return;
   }
   const MpiSum sum = mpi_sum(what.dtype);
-  if (kind == CollectiveKind::kGather) {
-    MX_ASSERT(count <= kMostElements);
-    MPI_Iallgather(MPI_IN_PLACE, 0, sum.type, data, static_cast<int>(count), sum.type, data_,
-                   &request);
-    wait(request);
-    return;
-  }
+  if (kind == CollectiveKind::kGather) return gather(data, count, sum);
   const bool apart = data == what.data;  // not copied together with others, on no rank
   if (kind == CollectiveKind::kSum && what.list && apart && shared_->near() &&
       count >= kRingElements && count <= kMostElements) {
@@ -95,6 +89,24 @@ void MpiGroup::run_one(const CollectiveRequest& what, char* data, int64_t count)
       MPI_Ibcast(from, part, sum.type, 0, data_, &request);
     }
     wait(request);
+  }
+}
+
+// `count` elements of each rank. Of more than a call takes, a piece of each rank's at a time, which
+// lie as far from each other as the wholes do.
+void MpiGroup::gather(char* data, int64_t count, const MpiSum& sum) {
+  for (int64_t start = 0; start < count && lost_rank_ < 0; start += kMostElements) {
+    const int part = static_cast<int>(std::min(kMostElements, count - start));
+    const auto item = static_cast<MPI_Aint>(sum.item);
+    MPI_Datatype piece, spread;
+    MPI_Type_contiguous(part, sum.type, &piece);
+    MPI_Type_create_resized(piece, 0, count * item, &spread);
+    MPI_Type_commit(&spread);
+    MPI_Request request;
+    MPI_Iallgather(MPI_IN_PLACE, 0, sum.type, data + start * item, 1, spread, data_, &request);
+    wait(request);
+    MPI_Type_free(&spread);
+    MPI_Type_free(&piece);
   }
 }
 
