@@ -74,7 +74,7 @@ class Server {
   // As the commands of these names (wire.h).
   std::string who_is_missing(int worker);
   std::string who_waits_for(int worker) const;
-  std::string waits_for(int worker, int other) const;
+  std::string waits_for(int worker, int other, const Table& asked) const;
   static void fail_commands(Table& table, const std::string& error);
   bool has_left(int worker) const { return left_[static_cast<std::size_t>(worker)]; }
   // The first worker that has finished and whose queue is empty; -1: none.

@@ -75,18 +75,18 @@ void Server::command_of_all(ServedCall& call, const Request& request,
   for (const Reply& each : answers) each(differ);
 }
 
-// What `worker` waits for that `other` is to do, and cannot before: a worker gives a command when
-// all that it has pushed before has been applied.
-std::string Server::waits_for(int worker, int other) const {
+// What `worker` waits for that `other` is to do, and cannot before it has given a command of the
+// store `asked`: it does so when all that it has pushed to that store before has been applied.
+std::string Server::waits_for(int worker, int other, const Table& asked) const {
   for (const auto& [number, table] : tables_) {
     if (gave(table.commands, worker) && !gave(table.commands, other)) {
       const auto& first = table.commands[static_cast<std::size_t>(worker)].front();
       return command_name(first.number);
     }
-    for (const auto& [key, entry] : table.entries)
-      if (gave(entry.rounds, worker) && !gave(entry.rounds, other))
-        return fmt::format("a push of key {}", to_string(key));
   }
+  for (const auto& [key, entry] : asked.entries)
+    if (gave(entry.rounds, worker) && !gave(entry.rounds, other))
+      return fmt::format("a push of key {}", to_string(key));
   return {};
 }
 
@@ -97,7 +97,7 @@ std::string Server::who_is_missing(int worker) {
     const auto& mine = table.commands[static_cast<std::size_t>(worker)].front();
     for (int other = 0; other < group_.size(); ++other) {
       if (gave(table.commands, other)) continue;
-      const std::string in_vain = waits_for(other, worker);
+      const std::string in_vain = waits_for(other, worker, table);
       const std::string what = command_name(mine.number);
       if (in_vain.empty()) {
         missing += fmt::format("{}{} waits for rank {}", missing.empty() ? "" : ", ", what, other);

@@ -46,9 +46,10 @@ class CommandsOfAll : public testing::Test {
     call(worker, request, body);
   }
   // Of key 'w', three numbers.
-  void value(int worker, Ask ask) {
+  void value(int worker, Ask ask, int32_t store = 0) {
     Request request;
     request.ask = ask;
+    request.store = store;
     request.key = std::string("w");
     request.sync = true;
     request.shape = Shape{3};
@@ -146,6 +147,16 @@ TEST_F(CommandsOfAll, FailWhereAWorkerThatIsMissingWaitsForWhoGaveThem) {
   value(0, Ask::kPush);
   Engine::get().wait_for_all();
   EXPECT_EQ(said_[1], Texts{""}) << "the push goes on";
+}
+
+TEST_F(CommandsOfAll, WaitForWhoHasPushedToAnotherStore) {
+  value(0, Ask::kInit, 7);
+  give(0, kFirstCommandOfAll, "body");
+  value(1, Ask::kPush, 7);
+  give(0, kWhoIsMissing, "");
+  EXPECT_EQ(said_[0].back(), "command 2000 waits for rank 1") << "nothing keeps it from coming";
+  give(1, kFirstCommandOfAll, "");
+  EXPECT_EQ(said_[0].back(), "body!");
 }
 
 // Commands of two stores, each of which waits for the other's worker.
