@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/rows/unary_loops.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
@@ -191,10 +193,21 @@ class ColumnShifts {
   const ReduceLoops<C, C>& minima_ = reduce_loops<C, C>(Reduction::min);
 };
 
-// What a column is multiplied by in the end, or its logarithm.
+// What a column is multiplied by in the end, or its logarithm: of floats that of double, as of rows.
 template <class C>
 void settle_sums(bool log, C* sum, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) sum[i] = log ? -std::log(sum[i]) : C(1) / sum[i];
+  if (!log || std::is_same_v<C, double>) {
+    for (int64_t i = 0; i < n; ++i) sum[i] = log ? -std::log(sum[i]) : C(1) / sum[i];
+    return;
+  }
+  constexpr int64_t kBlock = 64;
+  std::array<double, kBlock> logs;
+  for (; n > 0; n -= kBlock, sum += kBlock) {
+    const int64_t count = std::min(n, kBlock);
+    std::copy_n(sum, count, logs.data());
+    unary_loop<double>(UnaryRow::log).value(logs.data(), logs.data(), count);
+    std::transform(logs.begin(), logs.begin() + count, sum, [](double x) { return static_cast<C>(-x); });
+  }
 }
 
 template <class C>

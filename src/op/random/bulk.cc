@@ -33,6 +33,10 @@ void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale)
   MX_SIMD_CALL(normals<>)(stream, out, n, loc, scale);
 }
 
+void fill_normal_pairs(Mt19937& stream, float* out, int64_t n) {
+  MX_SIMD_CALL(normal_pairs)(stream, out, n);
+}
+
 void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
   MX_SIMD_CALL(exponentials<>)(stream, out, n, rate);
 }

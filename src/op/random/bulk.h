@@ -10,6 +10,8 @@
 namespace mxnet {
 
 void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale);
+// Standard normal numbers, both of each point; where n is odd, the last point's second one behind.
+void fill_normal_pairs(Mt19937& stream, float* out, int64_t n);
 void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);
 // Whether alpha >= 1; of others nothing is drawn.
 bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta);

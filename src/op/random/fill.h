@@ -21,23 +21,60 @@ using DrawType =
                            (std::is_same_v<Dist, samplers::Gamma> && !std::is_same_v<T, double>),
                        float, double>;
 
-// The points of the polar method first, their logarithms in a loop of its own.
-template <class F, class T>
-void fill_normal(Draws& draws, T* out, int64_t n, F loc, F scale) {
-  constexpr int64_t kBatch = 256;
-  std::array<F, kBatch> y, square;
+// Words of a batch of numbers of double, two each.
+class WordPairs : public RandomNumbers<WordPairs> {
+ public:
+  explicit WordPairs(const uint32_t* words) : words_(words) {}
+  uint32_t word() { return *words_++; }
+
+ private:
+  const uint32_t* words_;
+};
+
+// Whether a number takes one uniform number and nothing else.
+template <class Dist>
+constexpr bool kOneUniform =
+    std::is_same_v<Dist, samplers::Uniform> || std::is_same_v<Dist, samplers::Exponential>;
+
+constexpr int64_t kBatch = 256;
+
+template <class Dist, class T>
+void fill_by_uniforms(Mt19937& stream, T* out, int64_t n, double first, double second) {
+  std::array<uint32_t, 2 * kBatch> words;
   for (; n > 0; n -= kBatch, out += kBatch) {
     const int64_t count = std::min(n, kBatch);
+    stream.fill(words.data(), 2 * count);
+    WordPairs pairs(words.data());
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = static_cast<T>(Dist::template draw<double>(pairs, first, second));
+  }
+}
+
+// The points of the polar method first, their logarithms in a loop of its own.
+template <class T>
+void fill_normal(Mt19937& stream, T* out, int64_t n, double loc, double scale) {
+  std::array<uint32_t, 4 * kBatch> words;
+  std::array<int32_t, kBatch> points;
+  std::array<double, kBatch> y, square;
+  while (n > 0) {
+    // Never more pairs than numbers: no word is drawn that is not used.
+    const int64_t pairs = std::min(n, kBatch);
+    stream.fill(words.data(), 4 * pairs);
+    const int64_t count = find_points(words.data(), pairs, points.data());
     for (int64_t i = 0; i < count; ++i) {
-      const auto point = draws.point_in_circle<F>();
-      y[static_cast<std::size_t>(i)] = point.y;
-      square[static_cast<std::size_t>(i)] = point.square;
+      const auto at = static_cast<std::size_t>(i);
+      const auto point =
+          WordPairs(words.data() + points[at]).template point_in_circle<double>();
+      y[at] = point.y;
+      square[at] = point.square;
     }
     for (int64_t i = 0; i < count; ++i) {
-      const F s = square[static_cast<std::size_t>(i)];
-      const F sample = y[static_cast<std::size_t>(i)] * std::sqrt(F(-2) * std::log(s) / s);
+      const double s = square[static_cast<std::size_t>(i)];
+      const double sample = y[static_cast<std::size_t>(i)] * std::sqrt(-2 * std::log(s) / s);
       out[i] = static_cast<T>(sample * scale + loc);
     }
+    out += count;
+    n -= count;
   }
 }
 
@@ -77,25 +114,22 @@ template <class Dist, class T>
 void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
   using F = DrawType<Dist, T>;
   const F a = first, b = second;
-  if constexpr (std::is_same_v<Dist, samplers::Uniform> && std::is_same_v<T, float>) {
+  if constexpr (kOneUniform<Dist> && std::is_same_v<F, double>) {
+    fill_by_uniforms<Dist>(stream, out, n, a, b);
+  } else if constexpr (std::is_same_v<Dist, samplers::Uniform>) {
     stream.fill_uniform(out, n, a, b - a);
+  } else if constexpr (std::is_same_v<Dist, samplers::Exponential>) {
+    fill_exponential(stream, out, n, a);
+  } else if constexpr (std::is_same_v<Dist, samplers::Normal>) {
+    fill_normal(stream, out, n, a, b);
   } else {
-    if constexpr (std::is_same_v<T, float>) {
-      if constexpr (std::is_same_v<Dist, samplers::Normal>)
-        return fill_normal(stream, out, n, a, b);
-      if constexpr (std::is_same_v<Dist, samplers::Exponential>)
-        return fill_exponential(stream, out, n, a);
-      if constexpr (std::is_same_v<Dist, samplers::Gamma>)
-        if (fill_gamma(stream, out, n, a, b)) return;
-    }
+    if constexpr (std::is_same_v<Dist, samplers::Gamma> && std::is_same_v<T, float>)
+      if (fill_gamma(stream, out, n, a, b)) return;
     if constexpr (kCounts<Dist>)
       if (fill_counts<Dist>(stream, out, n, a, b)) return;
-    Draws draws(stream);
-    if constexpr (std::is_same_v<Dist, samplers::Normal>) {
-      fill_normal<F>(draws, out, n, a, b);
-    } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(Dist::template draw<F>(draws, a, b));
-    }
+    constexpr bool kDoubles = std::is_same_v<Dist, samplers::Gamma> && std::is_same_v<F, double>;
+    std::conditional_t<kDoubles, DoubleDraws, Draws> draws(stream);
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(Dist::template draw<F>(draws, a, b));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 
 #include "op/generators/random_numbers.h"
 #include "op/random/bulk.h"
@@ -59,7 +60,7 @@ class TangentDraws : public RandomNumbers<TangentDraws> {
 class Likelihoods {
  public:
   explicit Likelihoods(float mean)
-      : computed_(mean), first_(std::max(0.0f, std::floor(mean) - kBelow)) {
+      : mean(mean), computed_(mean), first_(std::max(0.0f, std::floor(mean) - kBelow)) {
     kept_.fill(kUnknown);
   }
   float operator()(float candidate) {
@@ -70,6 +71,8 @@ class Likelihoods {
     return value;
   }
 
+  const float mean;
+
  private:
   static constexpr int kKept = 512, kBelow = kKept / 2;
   static constexpr float kUnknown = -1;
@@ -78,6 +81,13 @@ class Likelihoods {
   const float first_;
   std::array<float, kKept> kept_;
 };
+
+// A thread's own, which the streams of a request and later ones share while their mean is the same.
+Likelihoods& likelihoods_of(float mean) {
+  thread_local std::unique_ptr<Likelihoods> last;
+  if (last == nullptr || last->mean != mean) last = std::make_unique<Likelihoods>(mean);
+  return *last;
+}
 
 // log(k!) as PoissonLikelihood takes it.
 class LogFactorials {
@@ -152,7 +162,7 @@ bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
     fill_small(stream, out, n, mean);
     return true;
   }
-  Likelihoods likelihoods(mean);
+  Likelihoods& likelihoods = likelihoods_of(mean);
   TangentDraws draws(stream);
   for (int64_t i = 0; i < n; ++i) {
     out[i] = draws.large_poisson(

@@ -181,6 +181,29 @@ TEST(BulkDraws, NormalNumbersHaveAllDigits) {
   }
 }
 
+// Both numbers of a point, any number of them; an odd one leaves the last point's second one behind.
+TEST(BulkDraws, NumbersOfPairsAreThoseOfThePointsDrawnOneByOne) {
+  for (const uint32_t seed : {kSeed, 646u, 1139u}) {
+    for (const std::size_t n : {0, 1, 2, 3, 511, 512, 513, 1023, 1025, 80001}) {
+      Mt19937 bulk(seed), single(seed);
+      std::vector<float> got(n + n % 2);
+      fill_normal_pairs(bulk, got.data(), static_cast<int64_t>(n));
+      {
+        Draws draws(single);
+        for (std::size_t i = 0; i < n; i += 2) {
+          const auto point = draws.point_in_circle<float>();
+          ASSERT_EQ(got[i], normal_of(point.y, point.square)) << i << " of " << n;
+          ASSERT_EQ(got[i + 1], normal_of(point.x, point.square)) << i + 1 << " of " << n;
+        }
+      }
+      uint32_t after_bulk, after_single;
+      bulk.fill(&after_bulk, 1);
+      single.fill(&after_single, 1);
+      EXPECT_EQ(after_bulk, after_single) << n << " numbers, seed " << seed;
+    }
+  }
+}
+
 // Also of shapes for which what is drawn by floats is hardly ever sure.
 TEST(BulkDraws, GammaNumbersHaveAllDigits) {
   for (const float alpha :
