@@ -154,6 +154,51 @@ void fill_small(Mt19937& stream, float* out, int64_t n, float mean) {
   stream.give_back(end - next);
 }
 
+// large_poisson() of words at hand. Which words begin a try depends on the signs of candidates, not
+// on which are taken: that is one of two, which a processor cannot foresee.
+void fill_large(Mt19937& stream, float* out, int64_t n, float mean) {
+  constexpr int kBatch = 256, kWordsANumber = 4;
+  struct Try {
+    float y, candidate, uniform;
+    int end;  // the word behind it
+  };
+  std::array<uint32_t, kBatch> words;
+  std::array<float, kBatch> tangents;
+  std::array<Try, kBatch / 2> tries;
+  Likelihoods& likelihoods = likelihoods_of(mean);
+  const float root = std::sqrt(2.0f * mean);
+  for (int held = 0; n > 0;) {  // words of a try that is not complete
+    const auto wanted = static_cast<int>(std::min<int64_t>(kWordsANumber * n, kBatch - held));
+    const int drawn = std::min(stream.available(), wanted);
+    stream.fill(words.data() + held, drawn);
+    const auto end = static_cast<std::size_t>(held + drawn);
+    const bool together = half_turn_tangents(words.data(), held + drawn, tangents.data());
+    std::size_t at = 0, found = 0;
+    while (at + 1 < end) {
+      const float y = together ? tangents[at] : half_turn_tangent(words[at]);
+      const float candidate = root * y + mean;
+      if (candidate < 0.0f) {
+        ++at;
+        continue;
+      }
+      at += 2;
+      tries[found++] = {y, std::floor(candidate), uniform_of(words[at - 1]), static_cast<int>(at)};
+    }
+    int64_t made = 0;
+    std::size_t tried = 0;
+    for (; tried < found && made < n; ++tried) {
+      const auto& [y, candidate, u, behind] = tries[tried];
+      out[made] = candidate;
+      made += static_cast<int64_t>(u <= poisson_envelope(y) * likelihoods(candidate));
+    }
+    out += made;
+    n -= made;
+    held = static_cast<int>(end - at);
+    words[0] = words[end - 1];
+    if (n == 0) stream.give_back(static_cast<int>(end) - tries[tried - 1].end);
+  }
+}
+
 }  // namespace
 
 bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
@@ -162,15 +207,7 @@ bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
     fill_small(stream, out, n, mean);
     return true;
   }
-  Likelihoods& likelihoods = likelihoods_of(mean);
-  TangentDraws draws(stream);
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = draws.large_poisson(
-        mean, [&] { return draws.tangent(); },
-        [&](float candidate, float y, float u) {
-          return u <= poisson_envelope(y) * likelihoods(candidate);
-        });
-  }
+  fill_large(stream, out, n, mean);
   return true;
 }
 
