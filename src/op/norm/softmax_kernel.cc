@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -89,9 +90,12 @@ void forward_little_rows(const SoftmaxCall& call, const Tensor& in, const Tensor
   const C scale = static_cast<C>(call.scale);
   for_little_rows(call.rows, [&](int64_t at, int64_t rows) {
     std::array<C, kLittle> from, to;
-    const C* const x = read_elements(in, at, rows * n, 1, from.data());
+    const C* x = read_elements(in, at, rows * n, 1, from.data());
+    // Of a negative scale the negated elements, of which the greatest is subtracted.
+    if (scale < C(0))
+      x = std::transform(x, x + rows * n, from.data(), std::negate<C>()) - rows * n;
     C* const y = place_elements(out, at, 1, to.data());
-    norm_loops<C>().softmax_rows(x, y, rows, n, scale, call.kind == SoftmaxKind::kLog);
+    norm_loops<C>().softmax_rows(x, y, rows, n, std::fabs(scale), call.kind == SoftmaxKind::kLog);
     write_elements(out, at, rows * n, 1, y);
   });
 }
@@ -390,7 +394,9 @@ void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
     return gpu->softmax(context.stream()->native(), call, in, out, context);
   const auto run = [&](auto zero) {
     using C = decltype(zero);
-    if (are_little<C>(call) && call.scale >= 0) return forward_little_rows<C>(call, in, out);
+    // (A logarithm of 1 would have the other sign.)
+    const bool negated = call.scale < 0 && call.kind == SoftmaxKind::kLog;
+    if (are_little<C>(call) && !negated) return forward_little_rows<C>(call, in, out);
     if (!as_columns(call)) return forward_rows<C>(call, in, out);
     as_held<C>(call.rows, in, out) ? forward_held<C>(call, in, out)
                                    : forward_columns<C>(call, in, out);

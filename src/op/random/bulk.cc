@@ -45,6 +45,10 @@ bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta)
   return MX_SIMD_CALL(gammas<>)(stream, out, n, alpha, beta);
 }
 
+void logs_of_doubles(const double* x, double* y, int64_t n) {
+  MX_SIMD_CALL(logs_of_doubles<>)(x, y, n);
+}
+
 bool half_turn_tangents(const uint32_t* words, int64_t n, float* tangents) {
   return MX_SIMD_CALL(tangents_of_half_turns<>)(words, n, tangents);
 }

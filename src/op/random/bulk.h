@@ -16,6 +16,9 @@ void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);
 // Whether alpha >= 1; of others nothing is drawn.
 bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta);
 
+// y = log(x) of normal numbers above 0 and up to 1, the C library's bits. REQUIRES: y is not x.
+void logs_of_doubles(const double* x, double* y, int64_t n);
+
 // half_turn_tangent() of each word, the same bits. Whether it is faster so on this CPU; otherwise
 // none is.
 bool half_turn_tangents(const uint32_t* words, int64_t n, float* tangents);

@@ -31,23 +31,35 @@ class WordPairs : public RandomNumbers<WordPairs> {
   const uint32_t* words_;
 };
 
-// Whether a number takes one uniform number and nothing else.
-template <class Dist>
-constexpr bool kOneUniform =
-    std::is_same_v<Dist, samplers::Uniform> || std::is_same_v<Dist, samplers::Exponential>;
-
 constexpr int64_t kBatch = 256;
 
-template <class Dist, class T>
-void fill_by_uniforms(Mt19937& stream, T* out, int64_t n, double first, double second) {
+// draw(pairs of words, part, count) for all parts of `out`.
+template <class T, class Draw>
+void fill_in_parts(Mt19937& stream, T* out, int64_t n, const Draw& draw) {
   std::array<uint32_t, 2 * kBatch> words;
   for (; n > 0; n -= kBatch, out += kBatch) {
     const int64_t count = std::min(n, kBatch);
     stream.fill(words.data(), 2 * count);
-    WordPairs pairs(words.data());
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = static_cast<T>(Dist::template draw<double>(pairs, first, second));
+    draw(WordPairs(words.data()), out, static_cast<std::size_t>(count));
   }
+}
+
+template <class T>
+void fill_uniform(Mt19937& stream, T* out, int64_t n, double low, double high) {
+  fill_in_parts(stream, out, n, [&](WordPairs pairs, T* part, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      part[i] = static_cast<T>(samplers::Uniform::draw<double>(pairs, low, high));
+  });
+}
+
+template <class T>
+void fill_exponential(Mt19937& stream, T* out, int64_t n, double rate) {
+  fill_in_parts(stream, out, n, [&](WordPairs pairs, T* part, std::size_t count) {
+    std::array<double, kBatch> left, logs;
+    for (std::size_t i = 0; i < count; ++i) left[i] = 1.0 - pairs.uniform<double>();
+    logs_of_doubles(left.data(), logs.data(), static_cast<int64_t>(count));
+    for (std::size_t i = 0; i < count; ++i) part[i] = static_cast<T>(-logs[i] / rate);
+  });
 }
 
 // The points of the polar method first, their logarithms in a loop of its own.
@@ -55,7 +67,7 @@ template <class T>
 void fill_normal(Mt19937& stream, T* out, int64_t n, double loc, double scale) {
   std::array<uint32_t, 4 * kBatch> words;
   std::array<int32_t, kBatch> points;
-  std::array<double, kBatch> y, square;
+  std::array<double, kBatch> y, square, logs;
   while (n > 0) {
     // Never more pairs than numbers: no word is drawn that is not used.
     const int64_t pairs = std::min(n, kBatch);
@@ -68,9 +80,10 @@ void fill_normal(Mt19937& stream, T* out, int64_t n, double loc, double scale) {
       y[at] = point.y;
       square[at] = point.square;
     }
+    logs_of_doubles(square.data(), logs.data(), count);
     for (int64_t i = 0; i < count; ++i) {
-      const double s = square[static_cast<std::size_t>(i)];
-      const double sample = y[static_cast<std::size_t>(i)] * std::sqrt(-2 * std::log(s) / s);
+      const auto at = static_cast<std::size_t>(i);
+      const double sample = y[at] * std::sqrt(-2 * logs[at] / square[at]);
       out[i] = static_cast<T>(sample * scale + loc);
     }
     out += count;
@@ -114,10 +127,11 @@ template <class Dist, class T>
 void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
   using F = DrawType<Dist, T>;
   const F a = first, b = second;
-  if constexpr (kOneUniform<Dist> && std::is_same_v<F, double>) {
-    fill_by_uniforms<Dist>(stream, out, n, a, b);
-  } else if constexpr (std::is_same_v<Dist, samplers::Uniform>) {
-    stream.fill_uniform(out, n, a, b - a);
+  if constexpr (std::is_same_v<Dist, samplers::Uniform>) {
+    if constexpr (std::is_same_v<T, float>)
+      stream.fill_uniform(out, n, a, b - a);
+    else
+      fill_uniform(stream, out, n, a, b);
   } else if constexpr (std::is_same_v<Dist, samplers::Exponential>) {
     fill_exponential(stream, out, n, a);
   } else if constexpr (std::is_same_v<Dist, samplers::Normal>) {

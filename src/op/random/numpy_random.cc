@@ -151,6 +151,11 @@ void draw_cpu(const std::optional<float>& first, const std::optional<float>& sec
   const bool fixed = a.shape().ndim() == 0 && b.shape().ndim() == 0;
   for (int64_t start = 0; start < out.size(); start += kBlock) {
     const int64_t n = std::min(kBlock, out.size() - start);
+    if (std::is_same_v<Dist, Uniform> && fixed) {
+      stream.fill_uniform(values.data(), n, a[0], b[0] - a[0]);
+      store(values.data(), n, out, start);
+      continue;
+    }
     fill_noise<Dist>(stream, noise.data(), n);
     const auto draw = [&](std::size_t i, float first_param, float second_param) {
       const Drawn drawn{noise[i]};
