@@ -49,6 +49,10 @@ void logs_of_doubles(const double* x, double* y, int64_t n) {
   MX_SIMD_CALL(logs_of_doubles<>)(x, y, n);
 }
 
+int64_t normals_of_doubles(const uint32_t* words, int64_t pairs, double* numbers) {
+  return MX_SIMD_CALL(normals_of_doubles)(words, pairs, numbers);
+}
+
 bool half_turn_tangents(const uint32_t* words, int64_t n, float* tangents) {
   return MX_SIMD_CALL(tangents_of_half_turns<>)(words, n, tangents);
 }

@@ -32,6 +32,7 @@ class WordPairs : public RandomNumbers<WordPairs> {
 };
 
 constexpr int64_t kBatch = 256;
+static_assert(kBatch <= kMostLogs && kBatch <= kMostPairs);
 
 // draw(pairs of words, part, count) for all parts of `out`.
 template <class T, class Draw>
@@ -62,30 +63,17 @@ void fill_exponential(Mt19937& stream, T* out, int64_t n, double rate) {
   });
 }
 
-// The points of the polar method first, their logarithms in a loop of its own.
 template <class T>
 void fill_normal(Mt19937& stream, T* out, int64_t n, double loc, double scale) {
   std::array<uint32_t, 4 * kBatch> words;
-  std::array<int32_t, kBatch> points;
-  std::array<double, kBatch> y, square, logs;
+  std::array<double, kBatch> numbers;
   while (n > 0) {
     // Never more pairs than numbers: no word is drawn that is not used.
     const int64_t pairs = std::min(n, kBatch);
     stream.fill(words.data(), 4 * pairs);
-    const int64_t count = find_points(words.data(), pairs, points.data());
-    for (int64_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const auto point =
-          WordPairs(words.data() + points[at]).template point_in_circle<double>();
-      y[at] = point.y;
-      square[at] = point.square;
-    }
-    logs_of_doubles(square.data(), logs.data(), count);
-    for (int64_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const double sample = y[at] * std::sqrt(-2 * logs[at] / square[at]);
-      out[i] = static_cast<T>(sample * scale + loc);
-    }
+    const int64_t count = normals_of_doubles(words.data(), pairs, numbers.data());
+    std::transform(numbers.begin(), numbers.begin() + count, out,
+                   [&](double number) { return static_cast<T>(number * scale + loc); });
     out += count;
     n -= count;
   }
