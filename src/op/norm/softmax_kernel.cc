@@ -92,8 +92,7 @@ void forward_little_rows(const SoftmaxCall& call, const Tensor& in, const Tensor
     std::array<C, kLittle> from, to;
     const C* x = read_elements(in, at, rows * n, 1, from.data());
     // Of a negative scale the negated elements, of which the greatest is subtracted.
-    if (scale < C(0))
-      x = std::transform(x, x + rows * n, from.data(), std::negate<C>()) - rows * n;
+    if (scale < C(0)) x = std::transform(x, x + rows * n, from.data(), std::negate<C>()) - rows * n;
     C* const y = place_elements(out, at, 1, to.data());
     norm_loops<C>().softmax_rows(x, y, rows, n, std::fabs(scale), call.kind == SoftmaxKind::kLog);
     write_elements(out, at, rows * n, 1, y);
@@ -197,7 +196,8 @@ class ColumnShifts {
   const ReduceLoops<C, C>& minima_ = reduce_loops<C, C>(Reduction::min);
 };
 
-// What a column is multiplied by in the end, or its logarithm: of floats that of double, as of rows.
+// What a column is multiplied by in the end, or its logarithm: of floats that of double, as of
+// rows.
 template <class C>
 void settle_sums(bool log, C* sum, int64_t n) {
   if (!log || std::is_same_v<C, double>) {
@@ -210,7 +210,8 @@ void settle_sums(bool log, C* sum, int64_t n) {
     const int64_t count = std::min(n, kBlock);
     std::copy_n(sum, count, logs.data());
     unary_loop<double>(UnaryRow::log).value(logs.data(), logs.data(), count);
-    std::transform(logs.begin(), logs.begin() + count, sum, [](double x) { return static_cast<C>(-x); });
+    std::transform(logs.begin(), logs.begin() + count, sum,
+                   [](double x) { return static_cast<C>(-x); });
   }
 }
 

@@ -19,9 +19,7 @@ constexpr int64_t kWordsAPair = 4;  // of doubles
 // What a shape alone decides about.
 struct GammaShape {
   explicit GammaShape(float of)
-      : shape(of),
-        d(shape < 1 ? shape + 2.0 / 3.0 : shape - 1.0 / 3.0),
-        root(std::sqrt(9 * d)) {}
+      : shape(of), d(shape < 1 ? shape + 2.0 / 3.0 : shape - 1.0 / 3.0), root(std::sqrt(9 * d)) {}
   double shape, d, root;
 };
 

@@ -171,8 +171,9 @@ void fill_large(Mt19937& stream, float* out, int64_t n, float mean) {
     const auto wanted = static_cast<int>(std::min<int64_t>(kWordsANumber * n, kBatch - held));
     const int drawn = std::min(stream.available(), wanted);
     stream.fill(words.data() + held, drawn);
-    const auto end = static_cast<std::size_t>(held + drawn);
-    const bool together = half_turn_tangents(words.data(), held + drawn, tangents.data());
+    const int filled = held + drawn;
+    const bool together = half_turn_tangents(words.data(), filled, tangents.data());
+    const auto end = static_cast<std::size_t>(filled);
     std::size_t at = 0, found = 0;
     while (at + 1 < end) {
       const float y = together ? tangents[at] : half_turn_tangent(words[at]);
@@ -193,9 +194,9 @@ void fill_large(Mt19937& stream, float* out, int64_t n, float mean) {
     }
     out += made;
     n -= made;
-    held = static_cast<int>(end - at);
+    held = filled - static_cast<int>(at);
     words[0] = words[end - 1];
-    if (n == 0) stream.give_back(static_cast<int>(end) - tries[tried - 1].end);
+    if (n == 0) stream.give_back(filled - tries[tried - 1].end);
   }
 }
 

@@ -31,13 +31,13 @@ class Remainder {
  public:
   explicit Remainder(uint64_t count) : count_(count), reciprocal_(~uint64_t{0} / count) {}
   uint64_t operator()(uint64_t x) const {
-    const auto quotient = static_cast<uint64_t>(static_cast<Wide>(x) * reciprocal_ >> 64);
+    const auto quotient =
+        static_cast<uint64_t>(static_cast<unsigned __int128>(x) * reciprocal_ >> 64);
     const uint64_t left = x - quotient * count_;
     return left < count_ ? left : left - count_;
   }
 
  private:
-  __extension__ using Wide = unsigned __int128;
   const uint64_t count_, reciprocal_;
 };
 

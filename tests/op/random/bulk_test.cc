@@ -134,7 +134,9 @@ TEST(BulkDraws, LogarithmsOfDoublesAreThoseOfTheCLibrary) {
   Draws draws(stream);
   for (int i = 0; i < 3000000; ++i) {
     const double u = 1.0 - draws.uniform<double>();
-    x.push_back(i % 3 == 0 ? u : i % 3 == 1 ? 1.0 - std::ldexp(u, -i % 40) : std::ldexp(u, -i % 120));
+    x.push_back(i % 3 == 0   ? u
+                : i % 3 == 1 ? 1.0 - std::ldexp(u, -i % 40)
+                             : std::ldexp(u, -i % 120));
     if (x.back() == 0) x.pop_back();
   }
   std::vector<double> got(x.size());
@@ -204,7 +206,8 @@ TEST(BulkDraws, NormalNumbersHaveAllDigits) {
   }
 }
 
-// Both numbers of a point, any number of them; an odd one leaves the last point's second one behind.
+// Both numbers of a point, any number of them; an odd one leaves the last point's second one
+// behind.
 TEST(BulkDraws, NumbersOfPairsAreThoseOfThePointsDrawnOneByOne) {
   for (const uint32_t seed : {kSeed, 646u, 1139u}) {
     for (const std::size_t n : {0, 1, 2, 3, 511, 512, 513, 1023, 1025, 80001}) {

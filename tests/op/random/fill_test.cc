@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of numbers of double are those of the same words of the stream drawn one by one, bit for bit,
-// and the stream goes on at the same word.
+// Runs of numbers of double are those of the same words of the stream drawn one by one, bit for
+// bit, and the stream goes on at the same word.
 #include "op/random/fill.h"
 
 #include <gtest/gtest.h>
