@@ -7,10 +7,11 @@ from case import Case, integers, normals
 def softmaxes(torch):
     for op, dtype, shape, axis in (("softmax", "float32", (25216, 3, 4), 1), ("softmax", "float32", (40000, 7), 0), ("softmax", "float16", (64, 21, 400), 1),
                                    ("log_softmax", "float32", (97, 64, 21), 1), ("log_softmax", "float16", (1600, 31, 4), 1),
-                                   ("log_softmax", "float32", (5000, 16), 1), ("log_softmax", "float32", (4000, 21), 1)):
+                                   ("log_softmax", "float32", (5000, 16), 1), ("log_softmax", "float32", (4000, 21), 1),
+                                   ("log_softmax", "float32", (2, 12992), 0), ("softmin", "float32", (5000, 16), 1)):
         text = " x ".join(map(str, shape))
         yield Case(f"{op} axis {axis} of {text} {dtype}", op, [normals(dtype, *shape)], None,
-                   lambda x, o, op=op, axis=axis: getattr(torch, op)(x, axis), {"axis": axis})
+                   lambda x, o, op=op, axis=axis: getattr(torch.nn.functional, op)(x, dim=axis), {"axis": axis})
 
 
 def single(torch):

@@ -7,8 +7,8 @@ N = 1 << 20
 GENERATOR = np.random.default_rng(1)
 
 
-def random(name, numpy, torch, label="", **params):
-    return Case(f"{name} float32{label}", f"_random_{name}", [], numpy, torch, {"shape": f"({N},)", **params}, compare=False)
+def random(name, numpy, torch, label="", dtype="float32", **params):
+    return Case(f"{name} {dtype}{label}", f"_random_{name}", [], numpy, torch, {"shape": f"({N},)", "dtype": dtype, **params}, compare=False)
 
 
 def cases(torch):
@@ -22,6 +22,12 @@ def cases(torch):
     yield random("uniform", lambda o: GENERATOR.random(out=o, dtype="float32"), lambda o: o.uniform_())
     yield random("normal", lambda o: GENERATOR.standard_normal(out=o, dtype="float32"), lambda o: o.normal_())
     yield random("exponential", lambda o: GENERATOR.standard_exponential(out=o, dtype="float32"), lambda o: o.exponential_())
+    yield random("normal", lambda o: GENERATOR.standard_normal(out=o), lambda o: o.normal_(), dtype="float64")
+    yield random("exponential", lambda o: GENERATOR.standard_exponential(out=o), lambda o: o.exponential_(), dtype="float64")
+    yield Case("normal of mx.np float32", "_npi_normal", [], lambda o: GENERATOR.standard_normal(out=o, dtype="float32"), lambda o: o.normal_(),
+               {"loc": 0, "scale": 1, "size": f"({N},)"}, compare=False)
+    yield random("poisson", lambda o: GENERATOR.poisson(100, N), lambda o: torch.poisson(torch.full((N,), 100.0)), " of mean 100", lam=100)
+    yield random("randint", lambda o: GENERATOR.integers(0, 1000, N, dtype="int32"), lambda o: o.random_(0, 1000), dtype="int32", low=0, high=1000)
     # NumPy draws shape 1 as an exponential number.
     for shape in (1.0, 2.5):
         yield random("gamma", lambda o, shape=shape: GENERATOR.standard_gamma(shape, out=o, dtype="float32"), None,

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/rows/unary_loops.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
@@ -87,9 +90,11 @@ void forward_little_rows(const SoftmaxCall& call, const Tensor& in, const Tensor
   const C scale = static_cast<C>(call.scale);
   for_little_rows(call.rows, [&](int64_t at, int64_t rows) {
     std::array<C, kLittle> from, to;
-    const C* const x = read_elements(in, at, rows * n, 1, from.data());
+    const C* x = read_elements(in, at, rows * n, 1, from.data());
+    // Of a negative scale the negated elements, of which the greatest is subtracted.
+    if (scale < C(0)) x = std::transform(x, x + rows * n, from.data(), std::negate<C>()) - rows * n;
     C* const y = place_elements(out, at, 1, to.data());
-    norm_loops<C>().softmax_rows(x, y, rows, n, scale, call.kind == SoftmaxKind::kLog);
+    norm_loops<C>().softmax_rows(x, y, rows, n, std::fabs(scale), call.kind == SoftmaxKind::kLog);
     write_elements(out, at, rows * n, 1, y);
   });
 }
@@ -191,10 +196,23 @@ class ColumnShifts {
   const ReduceLoops<C, C>& minima_ = reduce_loops<C, C>(Reduction::min);
 };
 
-// What a column is multiplied by in the end, or its logarithm.
+// What a column is multiplied by in the end, or its logarithm: of floats that of double, as of
+// rows.
 template <class C>
 void settle_sums(bool log, C* sum, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) sum[i] = log ? -std::log(sum[i]) : C(1) / sum[i];
+  if (!log || std::is_same_v<C, double>) {
+    for (int64_t i = 0; i < n; ++i) sum[i] = log ? -std::log(sum[i]) : C(1) / sum[i];
+    return;
+  }
+  constexpr int64_t kBlock = 64;
+  std::array<double, kBlock> logs;
+  for (; n > 0; n -= kBlock, sum += kBlock) {
+    const int64_t count = std::min(n, kBlock);
+    std::copy_n(sum, count, logs.data());
+    unary_loop<double>(UnaryRow::log).value(logs.data(), logs.data(), count);
+    std::transform(logs.begin(), logs.begin() + count, sum,
+                   [](double x) { return static_cast<C>(-x); });
+  }
 }
 
 template <class C>
@@ -377,7 +395,9 @@ void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
     return gpu->softmax(context.stream()->native(), call, in, out, context);
   const auto run = [&](auto zero) {
     using C = decltype(zero);
-    if (are_little<C>(call) && call.scale >= 0) return forward_little_rows<C>(call, in, out);
+    // (A logarithm of 1 would have the other sign.)
+    const bool negated = call.scale < 0 && call.kind == SoftmaxKind::kLog;
+    if (are_little<C>(call) && !negated) return forward_little_rows<C>(call, in, out);
     if (!as_columns(call)) return forward_rows<C>(call, in, out);
     as_held<C>(call.rows, in, out) ? forward_held<C>(call, in, out)
                                    : forward_columns<C>(call, in, out);

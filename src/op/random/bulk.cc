@@ -33,12 +33,24 @@ void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale)
   MX_SIMD_CALL(normals<>)(stream, out, n, loc, scale);
 }
 
+void fill_normal_pairs(Mt19937& stream, float* out, int64_t n) {
+  MX_SIMD_CALL(normal_pairs)(stream, out, n);
+}
+
 void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
   MX_SIMD_CALL(exponentials<>)(stream, out, n, rate);
 }
 
 bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta) {
   return MX_SIMD_CALL(gammas<>)(stream, out, n, alpha, beta);
+}
+
+void logs_of_doubles(const double* x, double* y, int64_t n) {
+  MX_SIMD_CALL(logs_of_doubles<>)(x, y, n);
+}
+
+int64_t normals_of_doubles(const uint32_t* words, int64_t pairs, double* numbers) {
+  return MX_SIMD_CALL(normals_of_doubles)(words, pairs, numbers);
 }
 
 bool half_turn_tangents(const uint32_t* words, int64_t n, float* tangents) {

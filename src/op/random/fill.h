@@ -21,23 +21,61 @@ using DrawType =
                            (std::is_same_v<Dist, samplers::Gamma> && !std::is_same_v<T, double>),
                        float, double>;
 
-// The points of the polar method first, their logarithms in a loop of its own.
-template <class F, class T>
-void fill_normal(Draws& draws, T* out, int64_t n, F loc, F scale) {
-  constexpr int64_t kBatch = 256;
-  std::array<F, kBatch> y, square;
+// Words of a batch of numbers of double, two each.
+class WordPairs : public RandomNumbers<WordPairs> {
+ public:
+  explicit WordPairs(const uint32_t* words) : words_(words) {}
+  uint32_t word() { return *words_++; }
+
+ private:
+  const uint32_t* words_;
+};
+
+constexpr int64_t kBatch = 256;
+static_assert(kBatch <= kMostLogs && kBatch <= kMostPairs);
+
+// draw(pairs of words, part, count) for all parts of `out`.
+template <class T, class Draw>
+void fill_in_parts(Mt19937& stream, T* out, int64_t n, const Draw& draw) {
+  std::array<uint32_t, 2 * kBatch> words;
   for (; n > 0; n -= kBatch, out += kBatch) {
     const int64_t count = std::min(n, kBatch);
-    for (int64_t i = 0; i < count; ++i) {
-      const auto point = draws.point_in_circle<F>();
-      y[static_cast<std::size_t>(i)] = point.y;
-      square[static_cast<std::size_t>(i)] = point.square;
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      const F s = square[static_cast<std::size_t>(i)];
-      const F sample = y[static_cast<std::size_t>(i)] * std::sqrt(F(-2) * std::log(s) / s);
-      out[i] = static_cast<T>(sample * scale + loc);
-    }
+    stream.fill(words.data(), 2 * count);
+    draw(WordPairs(words.data()), out, static_cast<std::size_t>(count));
+  }
+}
+
+template <class T>
+void fill_uniform(Mt19937& stream, T* out, int64_t n, double low, double high) {
+  fill_in_parts(stream, out, n, [&](WordPairs pairs, T* part, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      part[i] = static_cast<T>(samplers::Uniform::draw<double>(pairs, low, high));
+  });
+}
+
+template <class T>
+void fill_exponential(Mt19937& stream, T* out, int64_t n, double rate) {
+  fill_in_parts(stream, out, n, [&](WordPairs pairs, T* part, std::size_t count) {
+    std::array<double, kBatch> left, logs;
+    for (std::size_t i = 0; i < count; ++i) left[i] = 1.0 - pairs.uniform<double>();
+    logs_of_doubles(left.data(), logs.data(), static_cast<int64_t>(count));
+    for (std::size_t i = 0; i < count; ++i) part[i] = static_cast<T>(-logs[i] / rate);
+  });
+}
+
+template <class T>
+void fill_normal(Mt19937& stream, T* out, int64_t n, double loc, double scale) {
+  std::array<uint32_t, 4 * kBatch> words;
+  std::array<double, kBatch> numbers;
+  while (n > 0) {
+    // Never more pairs than numbers: no word is drawn that is not used.
+    const int64_t pairs = std::min(n, kBatch);
+    stream.fill(words.data(), 4 * pairs);
+    const int64_t count = normals_of_doubles(words.data(), pairs, numbers.data());
+    std::transform(numbers.begin(), numbers.begin() + count, out,
+                   [&](double number) { return static_cast<T>(number * scale + loc); });
+    out += count;
+    n -= count;
   }
 }
 
@@ -77,25 +115,23 @@ template <class Dist, class T>
 void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
   using F = DrawType<Dist, T>;
   const F a = first, b = second;
-  if constexpr (std::is_same_v<Dist, samplers::Uniform> && std::is_same_v<T, float>) {
-    stream.fill_uniform(out, n, a, b - a);
+  if constexpr (std::is_same_v<Dist, samplers::Uniform>) {
+    if constexpr (std::is_same_v<T, float>)
+      stream.fill_uniform(out, n, a, b - a);
+    else
+      fill_uniform(stream, out, n, a, b);
+  } else if constexpr (std::is_same_v<Dist, samplers::Exponential>) {
+    fill_exponential(stream, out, n, a);
+  } else if constexpr (std::is_same_v<Dist, samplers::Normal>) {
+    fill_normal(stream, out, n, a, b);
   } else {
-    if constexpr (std::is_same_v<T, float>) {
-      if constexpr (std::is_same_v<Dist, samplers::Normal>)
-        return fill_normal(stream, out, n, a, b);
-      if constexpr (std::is_same_v<Dist, samplers::Exponential>)
-        return fill_exponential(stream, out, n, a);
-      if constexpr (std::is_same_v<Dist, samplers::Gamma>)
-        if (fill_gamma(stream, out, n, a, b)) return;
-    }
+    if constexpr (std::is_same_v<Dist, samplers::Gamma> && std::is_same_v<T, float>)
+      if (fill_gamma(stream, out, n, a, b)) return;
     if constexpr (kCounts<Dist>)
       if (fill_counts<Dist>(stream, out, n, a, b)) return;
-    Draws draws(stream);
-    if constexpr (std::is_same_v<Dist, samplers::Normal>) {
-      fill_normal<F>(draws, out, n, a, b);
-    } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(Dist::template draw<F>(draws, a, b));
-    }
+    constexpr bool kDoubles = std::is_same_v<Dist, samplers::Gamma> && std::is_same_v<F, double>;
+    std::conditional_t<kDoubles, DoubleDraws, Draws> draws(stream);
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(Dist::template draw<F>(draws, a, b));
   }
 }
 

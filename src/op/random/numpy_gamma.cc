@@ -19,22 +19,14 @@ constexpr int64_t kWordsAPair = 4;  // of doubles
 // What a shape alone decides about.
 struct GammaShape {
   explicit GammaShape(float of)
-      : shape(of),
-        d(shape < 1 ? shape + 2.0 / 3.0 : shape - 1.0 / 3.0),
-        root(std::sqrt(9 * d)),
-        bounded(d < 1e6) {}
+      : shape(of), d(shape < 1 ? shape + 2.0 / 3.0 : shape - 1.0 / 3.0), root(std::sqrt(9 * d)) {}
   double shape, d, root;
-  // Whether rounding moves the two sides of accepted() by less than kMargin.
-  bool bounded;
 };
 
 // Marsaglia and Tsang 2000.
 bool accepted(const GammaShape& shape, double z, double v, double uniform) {
-  // Their bound, below which all is accepted, whatever shape: nine of ten need no logarithm.
-  constexpr double kMargin = 1e-8;
-  const double square = z * z;
-  if (shape.bounded && uniform < 1 - 0.0331 * square * square - kMargin) return true;
-  return std::log(uniform) < 0.5 * z * z + shape.d * (1 - v + std::log(v));
+  return surely_gamma(uniform, z, shape.d) ||
+         std::log(uniform) < 0.5 * z * z + shape.d * (1 - v + std::log(v));
 }
 
 double uniform_at(const uint32_t* words) { return uniform_of(words[0], words[1]); }

@@ -17,6 +17,7 @@
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/random/broadcast_walk.h"
+#include "op/random/bulk.h"
 #include "op/random/domain.h"
 #include "op/random/numpy_gamma.h"
 #include "op/random/numpy_samplers.h"
@@ -109,11 +110,14 @@ void draw_on_gpu(const GpuTable& gpu, const std::optional<float>& first,
 
 constexpr int64_t kBlock = 512;
 
-// Whether a number takes one uniform number and nothing else: these are drawn in blocks.
+// What a number is made of, in blocks: a uniform number; for Normal that is noise already.
 template <class Dist>
-constexpr bool kOneUniform = true;
-template <>
-constexpr bool kOneUniform<Normal> = false;
+void fill_noise(Mt19937& stream, float* noise, int64_t n) {
+  if constexpr (std::is_same_v<Dist, Normal>)
+    fill_normal_pairs(stream, noise, n);
+  else
+    stream.fill_uniform(noise, n, 0.0f, 1.0f);
+}
 
 struct Drawn {
   float number;
@@ -142,22 +146,24 @@ void draw_cpu(const std::optional<float>& first, const std::optional<float>& sec
   const Tensor& out = context.out(0);
   Mt19937& stream = RandomStreams::of(context.device()).sequential();
   Dist dist;
-  std::optional<Draws> draws;
-  if (!kOneUniform<Dist>) draws.emplace(stream);
-  std::array<float, kBlock> uniforms, values, slopes;
+  std::array<float, kBlock> noise, values, slopes;
   BroadcastWalk walk(a.shape(), b.shape(), out.shape());
   const bool fixed = a.shape().ndim() == 0 && b.shape().ndim() == 0;
   for (int64_t start = 0; start < out.size(); start += kBlock) {
     const int64_t n = std::min(kBlock, out.size() - start);
-    if (kOneUniform<Dist>) stream.fill_uniform(uniforms.data(), n, 0.0f, 1.0f);
+    if (std::is_same_v<Dist, Uniform> && fixed) {
+      stream.fill_uniform(values.data(), n, a[0], b[0] - a[0]);
+      store(values.data(), n, out, start);
+      continue;
+    }
+    fill_noise<Dist>(stream, noise.data(), n);
     const auto draw = [&](std::size_t i, float first_param, float second_param) {
+      const Drawn drawn{noise[i]};
       Sample sample;
-      if constexpr (kOneUniform<Dist>) {
-        const Drawn drawn{uniforms[i]};
+      if constexpr (std::is_same_v<Dist, Normal>)
+        sample = scaled(drawn.number, first_param, second_param);
+      else
         sample = dist(drawn, first_param, second_param);
-      } else {
-        sample = dist(*draws, first_param, second_param);
-      }
       values[i] = sample.value;
       if constexpr (Dist::kSlope) slopes[i] = sample.slope;
     };

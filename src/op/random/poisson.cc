@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 
 #include "op/generators/random_numbers.h"
 #include "op/random/bulk.h"
@@ -59,7 +60,7 @@ class TangentDraws : public RandomNumbers<TangentDraws> {
 class Likelihoods {
  public:
   explicit Likelihoods(float mean)
-      : computed_(mean), first_(std::max(0.0f, std::floor(mean) - kBelow)) {
+      : mean(mean), computed_(mean), first_(std::max(0.0f, std::floor(mean) - kBelow)) {
     kept_.fill(kUnknown);
   }
   float operator()(float candidate) {
@@ -70,6 +71,8 @@ class Likelihoods {
     return value;
   }
 
+  const float mean;
+
  private:
   static constexpr int kKept = 512, kBelow = kKept / 2;
   static constexpr float kUnknown = -1;
@@ -78,6 +81,13 @@ class Likelihoods {
   const float first_;
   std::array<float, kKept> kept_;
 };
+
+// A thread's own, which the streams of a request and later ones share while their mean is the same.
+Likelihoods& likelihoods_of(float mean) {
+  thread_local std::unique_ptr<Likelihoods> last;
+  if (last == nullptr || last->mean != mean) last = std::make_unique<Likelihoods>(mean);
+  return *last;
+}
 
 // log(k!) as PoissonLikelihood takes it.
 class LogFactorials {
@@ -144,6 +154,52 @@ void fill_small(Mt19937& stream, float* out, int64_t n, float mean) {
   stream.give_back(end - next);
 }
 
+// large_poisson() of words at hand. Which words begin a try depends on the signs of candidates, not
+// on which are taken: that is one of two, which a processor cannot foresee.
+void fill_large(Mt19937& stream, float* out, int64_t n, float mean) {
+  constexpr int kBatch = 256, kWordsANumber = 4;
+  struct Try {
+    float y, candidate, uniform;
+    int end;  // the word behind it
+  };
+  std::array<uint32_t, kBatch> words;
+  std::array<float, kBatch> tangents;
+  std::array<Try, kBatch / 2> tries;
+  Likelihoods& likelihoods = likelihoods_of(mean);
+  const float root = std::sqrt(2.0f * mean);
+  for (int held = 0; n > 0;) {  // words of a try that is not complete
+    const auto wanted = static_cast<int>(std::min<int64_t>(kWordsANumber * n, kBatch - held));
+    const int drawn = std::min(stream.available(), wanted);
+    stream.fill(words.data() + held, drawn);
+    const int filled = held + drawn;
+    const bool together = half_turn_tangents(words.data(), filled, tangents.data());
+    const auto end = static_cast<std::size_t>(filled);
+    std::size_t at = 0, found = 0;
+    while (at + 1 < end) {
+      const float y = together ? tangents[at] : half_turn_tangent(words[at]);
+      const float candidate = root * y + mean;
+      if (candidate < 0.0f) {
+        ++at;
+        continue;
+      }
+      at += 2;
+      tries[found++] = {y, std::floor(candidate), uniform_of(words[at - 1]), static_cast<int>(at)};
+    }
+    int64_t made = 0;
+    std::size_t tried = 0;
+    for (; tried < found && made < n; ++tried) {
+      const auto& [y, candidate, u, behind] = tries[tried];
+      out[made] = candidate;
+      made += static_cast<int64_t>(u <= poisson_envelope(y) * likelihoods(candidate));
+    }
+    out += made;
+    n -= made;
+    held = filled - static_cast<int>(at);
+    words[0] = words[end - 1];
+    if (n == 0) stream.give_back(filled - tries[tried - 1].end);
+  }
+}
+
 }  // namespace
 
 bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
@@ -152,15 +208,7 @@ bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
     fill_small(stream, out, n, mean);
     return true;
   }
-  Likelihoods likelihoods(mean);
-  TangentDraws draws(stream);
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = draws.large_poisson(
-        mean, [&] { return draws.tangent(); },
-        [&](float candidate, float y, float u) {
-          return u <= poisson_envelope(y) * likelihoods(candidate);
-        });
-  }
+  fill_large(stream, out, n, mean);
   return true;
 }
 

@@ -2,9 +2,10 @@
 // _random_randint: integers in [low, high).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
-#include "op/generators/random_draws.h"
 #include "op/generators/random_key.h"
 #include "op/generators/random_streams.h"
 #include "op/op_builder.h"
@@ -24,6 +25,36 @@ struct RandintParams {
 
 constexpr DTypeSet kDrawn = DTypeSet::of(DType::kInt32, DType::kInt64);
 
+// What is left of 64 bits divided by the same number: a product with its reciprocal is short of the
+// quotient by one at most.
+class Remainder {
+ public:
+  explicit Remainder(uint64_t count) : count_(count), reciprocal_(~uint64_t{0} / count) {}
+  uint64_t operator()(uint64_t x) const {
+    const auto quotient =
+        static_cast<uint64_t>(static_cast<unsigned __int128>(x) * reciprocal_ >> 64);
+    const uint64_t left = x - quotient * count_;
+    return left < count_ ? left : left - count_;
+  }
+
+ private:
+  const uint64_t count_, reciprocal_;
+};
+
+template <class T>
+void fill_integers(Mt19937& stream, T* out, int64_t n, uint64_t low, const Remainder& remainder) {
+  constexpr int64_t kBatch = 256;
+  std::array<uint32_t, 2 * kBatch> words;
+  for (; n > 0; n -= kBatch, out += kBatch) {
+    const auto count = static_cast<std::size_t>(std::min(n, kBatch));
+    stream.fill(words.data(), static_cast<int64_t>(2 * count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const uint64_t drawn = (uint64_t{words[2 * i]} << 31) + words[2 * i + 1];
+      out[i] = static_cast<T>(low + remainder(drawn));
+    }
+  }
+}
+
 void randint_cpu(const RandintParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   const uint64_t count = static_cast<uint64_t>(params.high) - static_cast<uint64_t>(params.low);
@@ -31,15 +62,12 @@ void randint_cpu(const RandintParams& params, KernelContext& context) {
     return gpu->draw_integers(context.stream()->native(), draw_key(context.device()), params.low,
                               count, out);
   }
+  const Remainder remainder(count);
   dispatch_dtype<kDrawn>(out.dtype, "_random_randint", [&]<class T>(TypeTag<T>) {
     RandomStreams::of(context.device())
         .deal(out.size(), 8.0, [&](Mt19937& stream, int64_t first, int64_t last) {
-          Draws draws(stream);
-          for (int64_t i = first; i < last; ++i) {
-            const uint64_t high = draws.word();
-            const uint64_t drawn = (high << 31) + draws.word();
-            out.as<T>()[i] = static_cast<T>(static_cast<uint64_t>(params.low) + drawn % count);
-          }
+          fill_integers(stream, out.as<T>() + first, last - first,
+                        static_cast<uint64_t>(params.low), remainder);
         });
   });
 }

@@ -127,6 +127,31 @@ TEST(BulkDraws, TangentsOfHalfTurnsAreThoseOfTheCLibrary) {
     ASSERT_EQ(got[i], half_turn_tangent(words[i])) << words[i];
 }
 
+// All exponents that squares of radii have, more numbers next to 1, and any number of them.
+TEST(BulkDraws, LogarithmsOfDoublesAreThoseOfTheCLibrary) {
+  std::vector<double> x{1.0, 1 - 0x1p-53, 0.5, 0x1p-126};
+  Mt19937 stream(kSeed);
+  Draws draws(stream);
+  for (int i = 0; i < 3000000; ++i) {
+    const double u = 1.0 - draws.uniform<double>();
+    x.push_back(i % 3 == 0   ? u
+                : i % 3 == 1 ? 1.0 - std::ldexp(u, -i % 40)
+                             : std::ldexp(u, -i % 120));
+    if (x.back() == 0) x.pop_back();
+  }
+  std::vector<double> got(x.size());
+  const auto count = static_cast<int64_t>(x.size());
+  for (int64_t i = 0; i < count; i += kMostLogs)
+    logs_of_doubles(x.data() + i, got.data() + i, std::min(kMostLogs, count - i));
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(got[i], std::log(x[i])) << x[i];
+  for (const std::size_t n : {0, 1, 7, 8, 9, 17}) {
+    got.assign(n + 1, 7.0);
+    logs_of_doubles(x.data() + 4, got.data(), static_cast<int64_t>(n));
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], std::log(x[i + 4])) << i << " of " << n;
+    EXPECT_EQ(got[n], 7.0) << n;
+  }
+}
+
 // From shapes whose tries often end early to those whose never do.
 TEST(BulkDraws, GammaNumbersAreThoseDrawnOneByOne) {
   for (const float alpha : {1.0f, 1.25f, 2.5f, 40.0f, 3e3f, 2e6f}) {
@@ -178,6 +203,30 @@ TEST(BulkDraws, NormalNumbersHaveAllDigits) {
     }
     EXPECT_TRUE(seed != 646 || most == 1);
     EXPECT_TRUE(seed != 1139 || least < 0x1p-24f);
+  }
+}
+
+// Both numbers of a point, any number of them; an odd one leaves the last point's second one
+// behind.
+TEST(BulkDraws, NumbersOfPairsAreThoseOfThePointsDrawnOneByOne) {
+  for (const uint32_t seed : {kSeed, 646u, 1139u}) {
+    for (const std::size_t n : {0, 1, 2, 3, 511, 512, 513, 1023, 1025, 80001}) {
+      Mt19937 bulk(seed), single(seed);
+      std::vector<float> got(n + n % 2);
+      fill_normal_pairs(bulk, got.data(), static_cast<int64_t>(n));
+      {
+        Draws draws(single);
+        for (std::size_t i = 0; i < n; i += 2) {
+          const auto point = draws.point_in_circle<float>();
+          ASSERT_EQ(got[i], normal_of(point.y, point.square)) << i << " of " << n;
+          ASSERT_EQ(got[i + 1], normal_of(point.x, point.square)) << i + 1 << " of " << n;
+        }
+      }
+      uint32_t after_bulk, after_single;
+      bulk.fill(&after_bulk, 1);
+      single.fill(&after_single, 1);
+      EXPECT_EQ(after_bulk, after_single) << n << " numbers, seed " << seed;
+    }
   }
 }
 
