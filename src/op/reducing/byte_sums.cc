@@ -57,14 +57,12 @@ void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, uint8_t mo
 
 void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, uint8_t most, int64_t* acc,
                        int64_t width) {
-  if (width < kLeastByteRow) {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t j = 0; j < width; ++j) acc[j] += std::min(x[r * stride + j], most);
-    return;
-  }
+  const bool narrow = width < kLeastByteRow, truths = most == kTruth;
   const int level = level_for(width);
   const auto add =
-      most == kTruth ? MX_SIMD_AT(level, add_rows<kTruth>) : MX_SIMD_AT(level, add_rows<kAnyByte>);
+      narrow
+          ? (truths ? simd_v2::add_narrow_rows<kTruth> : simd_v2::add_narrow_rows<kAnyByte>)
+          : (truths ? MX_SIMD_AT(level, add_rows<kTruth>) : MX_SIMD_AT(level, add_rows<kAnyByte>));
   for (int64_t r = 0; r < rows; r += kMostRows)
     add(x + r * stride, std::min(kMostRows, rows - r), stride, acc, width);
 }

@@ -16,6 +16,7 @@
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
+#include "op/run/parallel.h"
 
 namespace mxnet {
 namespace {
@@ -95,7 +96,8 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
   });
 }
 
-// Whether there is one element for each result, which is the result. (The sum of -0 is 0.)
+// Whether there is one element for each result, which is the result: of bools whether it is not 0,
+// whatever byte says so. (The sum of -0 is 0.)
 bool is_itself(const ReduceCall& call, const Tensor& in, const Tensor& out) {
   if (in.size() != out.size() || in.dtype != out.dtype) return false;
   if (call.finish != Finish::kValue || call.initial) return false;
@@ -114,13 +116,23 @@ bool is_itself(const ReduceCall& call, const Tensor& in, const Tensor& out) {
   }
 }
 
+// REQUIRES: is_itself().
+void keep(const Tensor& in, const Tensor& out) {
+  if (in.dtype != DType::kBool) return copy_whole(in, out);
+  const auto* const bytes = in.as<uint8_t>();
+  auto* const truths = out.as<bool>();
+  parallel_writes(truths, out.size(), 1.0, [=](int64_t first, int64_t last) {
+    convert_array(bytes + first, truths + first, last - first);
+  });
+}
+
 }  // namespace
 
 void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
                KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->reduce(context.stream()->native(), call, in, axes, out, context);
-  if (is_itself(call, in, out)) return copy_whole(in, out);
+  if (is_itself(call, in, out)) return keep(in, out);
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
     run<int64_t, int64_t>(call, in, axes, out);
   } else if (in.dtype == DType::kFloat64 || !is_floating(in.dtype) ||

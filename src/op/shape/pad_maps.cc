@@ -317,7 +317,7 @@ void sum_rows(const PadMaps& maps, const Tensor& dy, const Tensor& dx) {
 }
 
 // The same borders with less dimensions: one without any is part of the one before it, so that more
-// rows are together. The last one stays, whose length rows have.
+// rows are together, where it is the last but one. The last one stays, whose length rows have.
 struct Merged {
   static constexpr int64_t kMostBorder = 4096;  // positions, each of which has a place in the map
 
@@ -400,7 +400,8 @@ void pad_elements(const PadMaps& maps, const Tensor& in, const Tensor& out, doub
       pad_constant(about, from, to, pattern, first, last);
     });
   };
-  if (out.ndim() < 3) return pad(maps, in, out);
+  const int last_but_one = out.ndim() - 2;
+  if (last_but_one < 1 || in.dim(last_but_one) != out.dim(last_but_one)) return pad(maps, in, out);
   const Merged merged(maps, in.shape(), out.shape());
   pad(PadMaps(merged.from, merged.widths, PadMode::kConstant), {in.data, &merged.from, in.dtype},
       {out.data, &merged.to, out.dtype});

@@ -214,6 +214,14 @@ def test_questions_about_one_number_are_those_about_zero(mx, dtype):
         np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1, 2))[0], a[:, 0, 0] != 0)
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "_np_any", "_np_all"])
+def test_bools_of_any_byte_that_are_reduced_alone_are_0_or_1(mx, name):
+    a = np.arange(256, dtype="uint8").view(bool).reshape(256, 1)
+    got, = mx.run(name, a, axis=1)
+    assert got.dtype == bool
+    np.testing.assert_array_equal(got.view("uint8"), [0] + [1] * 255)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 @pytest.mark.parametrize("shape, widths", [((40, 3, 1, 5), ((0, 0), (0, 0), (0, 0), (1, 2))), ((4, 7, 3, 9), ((3, 3), (2, 1), (0, 0), (0, 1))),
                                            ((3, 5, 1, 2, 4), ((1, 0), (0, 0), (0, 0), (0, 2), (0, 0))), ((2, 3, 4), ((0, 0), (0, 0), (0, 0))),
