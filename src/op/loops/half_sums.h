@@ -8,8 +8,8 @@
 
 namespace mxnet {
 
-// y[i] = in[0][i] + in[1][i] + ..., in float and in this order; y may be one of them. Null where the
-// processor has no conversions. T: float16 or bfloat16.
+// y[i] = in[0][i] + in[1][i] + ..., in float and in this order; y may be one of them. Null where
+// the processor has no conversions. T: float16 or bfloat16.
 template <class T>
 using HalfSumLoop = void (*)(const T* const* in, int count, T* y, int64_t n);
 template <class T>

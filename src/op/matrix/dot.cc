@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "op/matrix/product_labels.h"
 #include "op/loops/convert.h"
 #include "op/loops/half_sums.h"
+#include "op/matrix/product_labels.h"
 #include "op/op_cost.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"

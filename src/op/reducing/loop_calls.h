@@ -129,8 +129,7 @@ class LoopCalls {
       if (adds_bytes_) return add_rows_of_bytes(bytes_at(x), rows, stride, kMostOfByte, acc, width);
     }
     if constexpr (kDirect) {
-      if (is_narrow(width, stride) && is_high(width, rows))
-        return take_narrow(x, rows, acc, width);
+      if (is_narrow(width, stride) && is_high(width, rows)) return take_narrow(x, rows, acc, width);
       // Out of memory, rows that follow each other are one stream, which the processor fetches
       // ahead better than the eight that a call with all rows makes of them, unless that asks for
       // their lines.

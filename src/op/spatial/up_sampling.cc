@@ -53,8 +53,8 @@ void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
   out.set_shape(Shape{first[0], channels, height, width});
 }
 
-// fn(start of a line of the input, start in the result of the `scale` lines that it becomes) for all
-// of them.
+// fn(start of a line of the input, start in the result of the `scale` lines that it becomes) for
+// all of them.
 template <class F>
 void each_line(const UpPlaced& at, const F& fn) {
   const int64_t s = at.scale;
