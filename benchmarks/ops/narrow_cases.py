@@ -21,6 +21,9 @@ def reductions(torch):
     for width in (1, 3):
         yield Case(f"norm of rows of {width}", "_npi_norm", [normals("float32", POINTS, width)], lambda x, o: np.linalg.norm(x, axis=1),
                    lambda x, o: torch.linalg.vector_norm(x, dim=1), {"axis": "(1,)", "flag": 1}, compare=False)
+    for dtype in ("float16", "int8"):
+        yield Case(f"sum of 2 long columns {dtype}", "sum", [numbers(dtype, 10 * POINTS, 2)], lambda x, o: np.sum(x, 0, dtype=x.dtype),
+                   lambda x, o: torch.sum(x, 0, dtype=x.dtype), {"axis": "(0,)"}, compare=False, memory_bound=True)
     for width in (32, 128):
         data = [normals("float32", POINTS // 10, width), normals("float32", width), normals("float32", width)]
         yield Case(f"layer_norm rows of {width}", "LayerNorm", data, None,
@@ -49,6 +52,23 @@ def moves(torch):
                    lambda *x: torch.cat(x[:-1], 1, out=x[-1]), {"num_args": 2, "dim": 1}, memory_bound=True)
 
 
+def rows(torch):
+    """Whole rows are chosen, repeated, spread; halves are summed."""
+    x, y, condition = normals("float32", 300, 4, 2), normals("float32", 300, 4, 2), integers("bool", 2, 300, 1, 1)
+    yield Case("where by rows of 4 x 2", "_npi_where", [condition, x, y], lambda c, x, y, o: np.where(c, x, y),
+               lambda c, x, y, o: torch.where(c, x, y), memory_bound=True)
+    yield Case("broadcast_to planes of 4 x 2", "broadcast_to", [normals("float32", 1, 4, 1)], copied(lambda x: np.broadcast_to(x, (514, 4, 2))),
+               copied(lambda x: x.expand(514, 4, 2)), {"shape": "(514,4,2)"}, memory_bound=True)
+    yield Case("UpSampling nearest", "UpSampling", [normals("float32", 1, 3, 100, 120)], None,
+               lambda x, o: torch.nn.functional.interpolate(x, scale_factor=2, mode="nearest"),
+               {"scale": 2, "sample_type": "nearest", "num_args": 1}, memory_bound=True)
+    a, b = normals("float16", 1 << 20), normals("float16", 1 << 20)
+    yield Case("dot of vectors float16", "dot", [a, b], None, lambda x, y, o: torch.dot(x, y), compare=False, memory_bound=True)
+    yield Case("add_n of 3 float16", "add_n", [a, b, a[::-1].copy()], None, lambda x, y, z, o: x + y + z, {"num_args": 3}, compare=False,
+               memory_bound=True)
+
+
 def cases(torch):
     yield from reductions(torch)
     yield from moves(torch)
+    yield from rows(torch)

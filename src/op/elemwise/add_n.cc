@@ -6,6 +6,7 @@
 
 #include "base/half_bulk.h"
 #include "op/loops/convert.h"
+#include "op/loops/half_sums.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/pointwise.h"
@@ -54,6 +55,14 @@ void add_block(const KernelContext& context, int64_t first, int64_t n) {
   const int last = context.num_in() - 1;
   const auto input = [&](int k) { return context.in(k).as<T>() + first; };
   T* const y = context.out(0).as<T>() + first;
+  if constexpr (kIsHalf<T>) {
+    constexpr int kMost = 64;
+    if (const auto loop = half_sum_loop<T>(); loop != nullptr && last > 0 && last < kMost) {
+      std::array<const T*, kMost> in;
+      for (int k = 0; k <= last; ++k) in[static_cast<std::size_t>(k)] = input(k);
+      return loop(in.data(), last + 1, y, n);
+    }
+  }
   if (last == 0) {
     std::copy_n(input(0), n, y);
   } else if constexpr (std::is_same_v<T, float16>) {

@@ -258,11 +258,32 @@ void choose_rows(const Operand& condition, const Operand& x, const Operand& y, c
       1);
 }
 
-// Whether nothing is broadcast.
-bool all_equal(const Shape& full, std::initializer_list<const Tensor*> tensors) {
-  return std::all_of(tensors.begin(), tensors.end(),
-                     [&](const Tensor* t) { return t->shape() == full; });
-}
+// Shapes of a call as few dimensions: neighbours that each operand has, or is 1 in, are one.
+struct Joined {
+  Joined(const Shape& shape, std::array<const Shape*, 3> shapes) {
+    std::array<bool, 3> before{};
+    for (int d = 0; d < shape.ndim(); ++d) {
+      if (shape[d] == 1) continue;
+      std::array<bool, 3> whole{};
+      for (std::size_t k = 0; k < whole.size(); ++k) {
+        const int at = d - shape.ndim() + shapes[k]->ndim();
+        whole[k] = at >= 0 && (*shapes[k])[at] != 1;
+      }
+      const bool joins = full.ndim() > 0 && whole == before;
+      take(&full, shape[d], joins);
+      for (std::size_t k = 0; k < whole.size(); ++k) take(&of[k], whole[k] ? shape[d] : 1, joins);
+      before = whole;
+    }
+    if (full.ndim() == 0) full = Shape{1};
+  }
+  Shape full = Shape::scalar();
+  std::array<Shape, 3> of{Shape::scalar(), Shape::scalar(), Shape::scalar()};
+
+ private:
+  static void take(Shape* shape, int64_t size, bool joins) {
+    joins ? void((*shape)[shape->ndim() - 1] *= size) : shape->push_back(size);
+  }
+};
 
 }  // namespace
 
@@ -271,23 +292,10 @@ void choose(const Tensor& condition, const Tensor& x, const Tensor& y, const Ten
   if (out.size() == 0) return;
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->choose(context.stream()->native(), condition, x, y, out);
-  // As one long row where all elements, or all but those of one argument that is a number, lie
-  // alike.
-  const Shape flat{out.size()}, one{1};
-  Shape full = out.ndim() == 0 ? Shape{1} : out.shape();
-  Tensor c = condition, left = x, right = y;
-  if (all_equal(out.shape(), {&condition, &x, &y})) {
-    c.shape_ptr = left.shape_ptr = right.shape_ptr = &flat;
-    full = flat;
-  } else if (condition.shape() == out.shape() && x.size() == 1 && y.shape() == out.shape()) {
-    c.shape_ptr = right.shape_ptr = &flat;
-    left.shape_ptr = &one;
-    full = flat;
-  } else if (condition.shape() == out.shape() && y.size() == 1 && x.shape() == out.shape()) {
-    c.shape_ptr = left.shape_ptr = &flat;
-    right.shape_ptr = &one;
-    full = flat;
-  }
+  const Joined joined(out.shape(), {&condition.shape(), &x.shape(), &y.shape()});
+  const Shape& full = joined.full;
+  const Tensor c{condition.data, &joined.of[0], condition.dtype},
+      left{x.data, &joined.of[1], x.dtype}, right{y.data, &joined.of[2], y.dtype};
   const Operand by(c, full), on_true(left, full), on_false(right, full);
   switch (dtype_size(out.dtype)) {
     case 1:

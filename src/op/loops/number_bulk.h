@@ -19,7 +19,7 @@ inline constexpr bool kConvertsInBulk =
     kIsWideNumber<To>
         ? !std::is_same_v<From, To> && (kIsWideNumber<From> || kIsAmong<From, uint8_t, int8_t> ||
                                         (kIsAmong<From, bfloat16> && kIsAmong<To, int32_t, double>))
-    : kIsAmong<To, bool>     ? kIsAmong<From, float, int32_t, bfloat16>
+    : kIsAmong<To, bool>     ? kIsAmong<From, float, int32_t, bfloat16, uint8_t>
     : kIsAmong<To, int8_t>   ? kIsAmong<From, float, double, int32_t, bfloat16>
     : kIsAmong<To, uint8_t>  ? kIsAmong<From, int32_t>
     : kIsAmong<To, bfloat16> ? kIsAmong<From, int32_t, int8_t, uint8_t>

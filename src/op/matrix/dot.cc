@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "op/loops/convert.h"
+#include "op/loops/half_sums.h"
 #include "op/matrix/product_labels.h"
 #include "op/op_cost.h"
 #include "op/products/products.h"
@@ -116,6 +118,8 @@ void dispatch_product(DType type, const F& fn) {
   type == DType::kInt32 ? fn(uint32_t{1}) : fn(uint64_t{1});
 }
 
+bool is_half(DType type) { return type == DType::kFloat16 || type == DType::kBFloat16; }
+
 bool is_small(const Matrices& p) {
   return std::max({p.m, p.n, p.k}) <= kSmallProduct && p.m * p.n <= kSmallProduct / p.k;
 }
@@ -148,6 +152,16 @@ void multiply_outer(const Matrices& p, const Tensor& a, const Tensor& b, const T
              {c.data, &all, c.dtype}, context);
 }
 
+// Two vectors of halves, which are converted as they are met.
+void multiply_half_vectors(int64_t k, const Tensor& a, const Tensor& b, const Tensor& c) {
+  const auto sum = static_cast<float>(sum_of_products(a.dtype, a.data, b.data, k));
+  if (c.dtype == DType::kFloat16) {
+    *c.as<float16>() = convert<float16>(sum);
+  } else {
+    *c.as<bfloat16>() = convert<bfloat16>(sum);
+  }
+}
+
 // What finds the matrices serves inference and kernels.
 template <class P, FindMatrices<P> kFind>
 struct MatrixKernels {
@@ -167,6 +181,14 @@ struct MatrixKernels {
     const Tensor &a = context.in(0), &b = context.in(1);
     multiply_outer(*kFind(params, a.shape(), b.shape()), a, b, context.out(0), context);
   }
+  static bool accepts_half_vectors(const P& params, const Signature& signature) {
+    if (!is_half(signature.in[0].dtype) || !multiplies_halves()) return false;
+    const MaybeMatrices p = kFind(params, signature.in[0].shape(), signature.in[1].shape());
+    return p && p->m == 1 && p->n == 1 && p->k > 0;
+  }
+  static void run_half_vectors(const P&, KernelContext& context) {
+    multiply_half_vectors(context.in(0).size(), context.in(0), context.in(1), context.out(0));
+  }
   // Where it is false the general way says what is wrong, if anything is.
   static bool infer(const P& params, Infer& infer) {
     const InferArg a = infer.in(0), b = infer.in(1);
@@ -179,6 +201,7 @@ struct MatrixKernels {
   static void add_to(OpBuilder<P>& op) {
     op.cpu(run, accepts, "matrices");
     op.cpu(run_outer, accepts_outer, "outer products of integers");
+    op.cpu(run_half_vectors, accepts_half_vectors, "vectors of halves");
     Op::infer_shortcut = infer;
   }
 };

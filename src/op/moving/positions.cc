@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "base/error.h"
 #include "op/loops/convert.h"
 #include "op/moving/position_loops.h"
@@ -83,7 +85,11 @@ void Positions::read_line(const char* from, int64_t extent, int64_t n, int64_t* 
     return clip_positions(reinterpret_cast<const int64_t*>(from), to, n, extent);
   if (rule_ == OutOfRange::kClip && indices_.dtype == DType::kInt32)
     return clip_positions(reinterpret_cast<const int32_t*>(from), to, n, extent);
-  convert_(from, to, n);
+  if (indices_.dtype == DType::kInt64) {  // (which is a call and not a loop, element by element)
+    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(int64_t));
+  } else {
+    convert_(from, to, n);
+  }
   switch (rule_) {
     case OutOfRange::kClip:
       clip_positions(to, to, n, extent);

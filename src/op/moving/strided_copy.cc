@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -176,12 +177,33 @@ void run_loops(const Nest& nest, StridedKernel kernel, int outer, bool pieces, b
   if (past_caches) finish_stream_copies();
 }
 
+// Whether small planes are made of the same numbers again and again: the first one is copied.
+bool repeats_planes(const Nest& nest) {
+  constexpr int64_t kMostBytes = 4096;
+  const StridedLoop& planes = nest.at(0);
+  return nest.n > 2 && planes.in == 0 && planes.out <= kMostBytes &&
+         planes.out * planes.size == bytes_written(nest);
+}
+
+void run_first_plane(const Nest& nest, StridedKernel kernel, int outer, bool pieces) {
+  constexpr int64_t kNear = int64_t{1} << 13;  // which the first-level cache keeps
+  const int64_t plane = nest.at(0).out, all = plane * nest.at(0).size;
+  Nest first = nest;
+  first.at(0).size = 1;
+  run_loops(first, kernel, outer, pieces, false);
+  for (int64_t done = plane, n; done < all; done += n) {
+    n = std::min({done, kNear / plane * plane, all - done});
+    std::memcpy(nest.out + done, nest.out, static_cast<std::size_t>(n));
+  }
+}
+
 // `alone`: no part of a larger whole.
 void run_serial(const Nest& nest, StridedKernel kernel, bool tiled, bool past_caches, bool alone) {
   const Sweep sweep(alone ? bytes_read(nest) + bytes_written(nest) : 0);
   if (nest.n == 2 && !tiled) return run_rows(nest, kernel, sweep, past_caches);
   const bool pieces = writes_pieces(nest, tiled);
   const int outer = nest.n - (pieces ? 3 : 2);
+  if (!past_caches && repeats_planes(nest)) return run_first_plane(nest, kernel, outer, pieces);
   if (outer == 0 || !sweep.back()) return run_loops(nest, kernel, outer, pieces, past_caches);
   Nest turned = nest;  // large: small copies would take a tenth longer by it
   walk_backwards(turned, turned.at(0));

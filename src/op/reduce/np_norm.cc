@@ -14,6 +14,7 @@
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reduce/jacobi_svd.h"
+#include "op/reducing/evaluate.h"
 #include "op/reducing/reduce_blocks.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/reducing/scaled_roots.h"
@@ -32,22 +33,10 @@ void write(const Tensor& out, int64_t at, double value) {
                             [&]<class T>(TypeTag<T>) { out.as<T>()[at] = convert<T>(value); });
 }
 
-// Norms of one number each are what it is without a sign. REQUIRES arrays of T.
-template <class T>
-void magnitudes(const Tensor& in, const Tensor& out) {
-  const auto loop = unary_loop<T>(UnaryRow::abs).value;
-  parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-    loop(in.as<T>() + first, out.as<T>() + first, last - first);
-  });
-}
-
 void vector_norm(double p, const Tensor& in, AxisSet axes, const Tensor& out,
                  KernelContext& context) {
   const ReducePlan plan(in.shape(), axes);
-  if (plan.extent() == 1 && (p == 1.0 || p == 2.0) && in.dtype == out.dtype) {
-    if (in.dtype == DType::kFloat32) return magnitudes<float>(in, out);
-    if (in.dtype == DType::kFloat64) return magnitudes<double>(in, out);
-  }
+  if (plan.extent() == 1 && (p == 1.0 || p == 2.0) && take_magnitudes(in, out)) return;
   const auto store = [&](auto finish) {
     return [&out, finish](int64_t first, const double* sums, int64_t n) {
       for (int64_t i = 0; i < n; ++i) write(out, first + i, finish(sums[i]));

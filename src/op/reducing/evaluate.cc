@@ -126,13 +126,35 @@ void keep(const Tensor& in, const Tensor& out) {
   });
 }
 
+template <class T>
+void magnitudes(const Tensor& in, const Tensor& out) {
+  const auto loop = unary_loop<T>(UnaryRow::abs).value;
+  parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
+    loop(in.as<T>() + first, out.as<T>() + first, last - first);
+  });
+}
+// Whether it asks for norms, each of one number.
+bool is_magnitude(const ReduceCall& call, const Tensor& in, const Tensor& out) {
+  return in.size() == out.size() && !call.initial &&
+         (call.finish == Finish::kRoot ? call.reduction == Reduction::sum_squares
+                                       : call.reduction == Reduction::sum_abs);
+}
+
 }  // namespace
+
+bool take_magnitudes(const Tensor& in, const Tensor& out) {
+  if (in.dtype != out.dtype) return false;
+  if (in.dtype == DType::kFloat32) return magnitudes<float>(in, out), true;
+  if (in.dtype == DType::kFloat64) return magnitudes<double>(in, out), true;
+  return false;
+}
 
 void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
                KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->reduce(context.stream()->native(), call, in, axes, out, context);
   if (is_itself(call, in, out)) return keep(in, out);
+  if (is_magnitude(call, in, out) && take_magnitudes(in, out)) return;
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
     run<int64_t, int64_t>(call, in, axes, out);
   } else if (in.dtype == DType::kFloat64 || !is_floating(in.dtype) ||

@@ -129,8 +129,7 @@ class LoopCalls {
       if (adds_bytes_) return add_rows_of_bytes(bytes_at(x), rows, stride, kMostOfByte, acc, width);
     }
     if constexpr (kDirect) {
-      if (is_narrow(width, stride) && rows >= kFewestRows && !is_low(width, rows))
-        return take_narrow(x, rows, acc, width);
+      if (is_narrow(width, stride) && is_high(width, rows)) return take_narrow(x, rows, acc, width);
       // Out of memory, rows that follow each other are one stream, which the processor fetches
       // ahead better than the eight that a call with all rows makes of them, unless that asks for
       // their lines.
@@ -144,12 +143,16 @@ class LoopCalls {
       for (int64_t r = streams_ * part; r < rows; r += batch)
         loops_.columns(x + r * stride, std::min(batch, rows - r), stride, acc, width, parameters);
     } else {
-      std::array<L, kTile> buffer;
-      const int64_t batch = stride == width ? kTile / width : 1;
+      std::array<L, kDirectLeaf> buffer;
+      const bool narrow = is_narrow(width, stride);
+      const int64_t batch = narrow ? kDirectLeaf / width : stride == width ? kTile / width : 1;
       for (int64_t r = 0; r < rows; r += batch) {
         const int64_t n = std::min(batch, rows - r);
         converted(x + r * stride, buffer.data(), n * width);
-        loops_.columns(buffer.data(), n, width, acc, width, parameters);
+        if (narrow && is_high(width, n))
+          take_narrow(buffer.data(), n, acc, width);
+        else
+          loops_.columns(buffer.data(), n, width, acc, width, parameters);
       }
     }
   }
@@ -223,7 +226,11 @@ class LoopCalls {
   // Rows that follow each other make one wide row, which whole vectors fill: 64 of them do whatever
   // their width. What a wide row costs in the end is shared by the elements of a leaf.
   bool is_narrow(int64_t width, int64_t stride) const {
-    return kDirect && width < kNarrow && stride == width && !parameters_;
+    return width < kNarrow && stride == width && !parameters_;
+  }
+  // Whether there are enough of them.
+  bool is_high(int64_t width, int64_t rows) const {
+    return rows >= kFewestRows && !is_low(width, rows);
   }
   // Whether few rows are faster as they are: a wide row would be merged as long as it is added.
   bool is_low(int64_t width, int64_t rows) const {
@@ -234,7 +241,7 @@ class LoopCalls {
     while (side > rows || side * width > kMostSideBySide) side /= 2;
     return side;
   }
-  void take_narrow(const L* x, int64_t rows, A* acc, int64_t width) const {
+  [[gnu::noinline]] void take_narrow(const L* x, int64_t rows, A* acc, int64_t width) const {
     std::array<A, kMostSideBySide> wide;
     int64_t side = side_by_side(width, rows);
     const int64_t wide_rows = rows / side, taken = wide_rows * side;

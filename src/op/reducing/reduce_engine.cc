@@ -121,6 +121,10 @@ void reduce(Reduction reduction, const Tensor& in, const ReducePlan& plan,
     if constexpr (std::is_void_v<L>) {
       throw Error(ErrorCode::kInternal, "reduce", "the accumulator does not hold the elements");
     } else {
+      if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<A, float>) {
+        if (reduction == Reduction::sum)
+          return reduce_units::Units<T, T, A>(reduction, in.as<T>(), plan, about, store).run();
+      }
       reduce_units::Units<T, L, A>(reduction, in.as<T>(), plan, about, store).run();
     }
   });

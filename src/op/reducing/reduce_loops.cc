@@ -81,6 +81,7 @@ void ReduceLoops<L, A>::rows(const L* x, const RowRuns& runs, const A* c, A* val
   template const ReduceLoops<L, A>& reduce_loops(Reduction);
 MX_INSTANTIATE(float, float)
 MX_INSTANTIATE(float16, float)
+MX_INSTANTIATE(bfloat16, float)
 MX_INSTANTIATE(float, double)
 MX_INSTANTIATE(double, double)
 MX_INSTANTIATE(int32_t, int64_t)

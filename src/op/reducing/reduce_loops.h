@@ -92,9 +92,9 @@ inline constexpr bool kStreams = sizeof(L) == 4 && sizeof(A) == 8;
 inline constexpr int64_t kStreamedRun = int64_t{1} << 14;
 
 // (float, float), (float16, float), (float, double), (double, double), (int32_t, int64_t),
-// (int64_t, int64_t); max and min alone of (uint8_t, uint8_t), (int8_t, int8_t) and
-// (int32_t, int32_t), whose lanes are as narrow as the elements; sum_squares_about and
-// count_nonzero in double alone.
+// (int64_t, int64_t); sum alone of (bfloat16, float); max and min alone of (uint8_t, uint8_t),
+// (int8_t, int8_t) and (int32_t, int32_t), whose lanes are as narrow as the elements;
+// sum_squares_about and count_nonzero in double alone.
 template <class L, class A>
 const ReduceLoops<L, A>& reduce_loops(Reduction reduction);
 

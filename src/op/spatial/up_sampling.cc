@@ -2,11 +2,13 @@
 // Larger images: each number repeated (several inputs joined or summed), or a transposed
 // convolution of each channel with a learnt kernel.
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "op/length.h"
 #include "op/loops/computed.h"
+#include "op/moving/strided_kernels.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
@@ -51,8 +53,8 @@ void infer_up(const UpParams& params, Infer& infer, int shift, InferArg out) {
   out.set_shape(Shape{first[0], channels, height, width});
 }
 
-// fn(start of a line of the input, start in the result of one of the `scale` lines that it becomes)
-// for all of them, lines of one input together.
+// fn(start of a line of the input, start in the result of the `scale` lines that it becomes) for
+// all of them.
 template <class F>
 void each_line(const UpPlaced& at, const F& fn) {
   const int64_t s = at.scale;
@@ -60,22 +62,33 @@ void each_line(const UpPlaced& at, const F& fn) {
       at.batch * at.channels, static_cast<double>(at.area() * s * s),
       [&](int64_t first, int64_t last) {
         for (int64_t p = first; p < last; ++p) {
-          for (int64_t h = 0; h < at.height; ++h) {
-            for (int64_t y = 0; y < s; ++y)
-              fn(p * at.area() + h * at.width, at.line(p, h) + y * at.width * s);
-          }
+          for (int64_t h = 0; h < at.height; ++h) fn(p * at.area() + h * at.width, at.line(p, h));
         }
       },
       1);
 }
 
+// Elements of `size` bytes: those of a line are spread once.
+void repeat(const UpPlaced& at, const void* data, void* out, int64_t size) {
+  const int64_t s = at.scale, line = at.width * s * size;
+  const StridedKernel spread = rows_kernel(size);
+  each_line(at, [&](int64_t from, int64_t to) {
+    char* const first = static_cast<char*>(out) + to * size;
+    spread(static_cast<const char*>(data) + from * size, first, {at.width, size, s * size},
+           {s, 0, size}, size, false);
+    for (int64_t y = 1; y < s; ++y)
+      std::memcpy(first + y * line, first, static_cast<std::size_t>(line));
+  });
+}
+
 template <class T>
-void repeat(const UpPlaced& at, bool add, const T* data, T* out) {
+void add_repeats(const UpPlaced& at, const T* data, T* out) {
   const int64_t s = at.scale, width = at.width;
   each_line(at, [=](int64_t from, int64_t to) {
-    for (int64_t w = 0; w < width; ++w) {
-      T* copies = out + to + w * s;
-      for (int64_t x = 0; x < s; ++x) copies[x] = add ? copies[x] + data[from + w] : data[from + w];
+    for (int64_t y = 0; y < s; ++y, to += width * s) {
+      for (int64_t w = 0; w < width; ++w) {
+        for (int64_t x = 0; x < s; ++x) out[to + w * s + x] += data[from + w];
+      }
     }
   });
 }
@@ -85,8 +98,10 @@ void sum_repeats(const UpPlaced& at, const T* dout, T* dx) {
   const int64_t s = at.scale, width = at.width;
   std::fill_n(dx, at.batch * at.channels * at.area(), T{0});
   each_line(at, [=](int64_t to, int64_t from) {
-    for (int64_t w = 0; w < width; ++w) {
-      for (int64_t x = 0; x < s; ++x) dx[to + w] += dout[from + w * s + x];
+    for (int64_t y = 0; y < s; ++y, from += width * s) {
+      for (int64_t w = 0; w < width; ++w) {
+        for (int64_t x = 0; x < s; ++x) dx[to + w] += dout[from + w * s + x];
+      }
     }
   });
 }
@@ -109,15 +124,27 @@ void each_pair(const UpParams& params, int64_t height, int64_t width, const F& f
   }
 }
 
+// Nothing is added: numbers are moved as they are.
+void repeat_cpu(const UpParams& params, KernelContext& context) {
+  const Tensor& out = context.out(0);
+  const auto all = up_places(params, context, 0, out.shape());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    repeat(all[i], context.in(static_cast<int>(i)).data, out.data,
+           static_cast<int64_t>(dtype_size(out.dtype)));
+}
+
 void up_cpu(const UpParams& params, KernelContext& context) {
+  if (!params.bilinear() && (!params.sums() || params.num_args == 1))
+    return repeat_cpu(params, context);
   compute(context.in(0).dtype, context, [&](auto& arrays, auto tag) {
     using T = typename decltype(tag)::type;
     T* out = arrays.out(0);
     const Shape &shape = context.in(0).shape(), &to = context.out(0).shape();
-    if (!params.bilinear()) {
+    if (!params.bilinear()) {  // summed
       const auto all = up_places(params, context, 0, to);
-      for (std::size_t i = 0; i < all.size(); ++i)
-        repeat(all[i], i > 0 && params.sums(), arrays.in(static_cast<int>(i)), out);
+      repeat(all[0], arrays.in(0), out, sizeof(T));
+      for (std::size_t i = 1; i < all.size(); ++i)
+        add_repeats(all[i], arrays.in(static_cast<int>(i)), out);
       return;
     }
     const T *data = arrays.in(0), *weight = arrays.in(1);

@@ -59,7 +59,6 @@ def test_states_of_parts_are_saved_as_those_of_one_process():
     assert states[0].reshape((-1,))[607].asscalar() != states[0].reshape((-1,))[608].asscalar()
 
 
-@mx.optimizer.register
 class ThreeOfEach(mx.optimizer.Optimizer):
     """Keeps three arrays of a weight's size in one."""
 

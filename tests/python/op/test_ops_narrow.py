@@ -242,3 +242,45 @@ def test_rows_of_halves_meet_a_column_in_place_too(mx, width):
     mx.invoke("_npi_subtract", [x, y], out=[x])
     np.testing.assert_array_equal(mx.numpy(x), a - b)
     mx.free(x, y)
+
+
+OPERANDS = [((3, 1, 1), (3, 4, 5), (3, 4, 5)), ((1, 4, 1), (3, 4, 5), (3, 4, 5)), ((2, 3, 1, 1), (2, 3, 40, 50), (1, 1, 40, 50)),
+            ((5,), (3, 4, 5), (4, 5)), ((2, 1, 70, 1), (2, 3, 70, 9), (2, 3, 70, 9)), ((1, 1), (1, 1), (1, 1)), ((), (7, 1, 9), ()),
+            ((1, 6, 1), (8, 1, 1), (8, 6, 33)), ((8, 6, 33), (), (8, 1, 33)), ((4, 1, 2, 1), (1, 5, 2, 3), (4, 5, 1, 3))]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("operands", OPERANDS)
+def test_selections_join_dimensions_that_operands_have_alike(mx, dtype, operands):
+    rng = np.random.default_rng(1)
+    condition, x, y = ((rng.integers(0, 2 if k == 0 else 100, shape)).astype("bool" if k == 0 else dtype) for k, shape in enumerate(operands))
+    np.testing.assert_array_equal(mx.run("_npi_where", condition, x, y)[0], np.where(condition, x, y))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(514, 4, 2), (3, 4, 2), (1000, 4, 3), (70, 4, 300), (5, 4, 513)])
+def test_small_planes_are_repeated(mx, dtype, shape):
+    a = np.arange(4).astype(dtype).reshape(1, 4, 1)
+    np.testing.assert_array_equal(mx.run("broadcast_to", a, shape=shape)[0], np.broadcast_to(a, shape))
+    np.testing.assert_array_equal(mx.run("_npi_broadcast_to", a, shape=(2, *shape))[0], np.broadcast_to(a, (2, *shape)))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("scale", [1, 2, 3, 4, 5, 8])
+def test_lines_of_enlarged_images_are_spread(mx, dtype, scale):
+    a, b = (np.random.default_rng(k).standard_normal((2, 3, 5, 7)).astype(dtype) for k in (1, 2))
+    large, other = (x.repeat(scale, 2).repeat(scale, 3) for x in (a, b))
+    up = {"scale": scale, "sample_type": "nearest"}
+    np.testing.assert_array_equal(mx.run("UpSampling", a, num_args=1, **up)[0], large)
+    np.testing.assert_array_equal(mx.run("UpSampling", a, b, num_args=2, **up)[0], np.concatenate([large, other], 1))
+    summed, = mx.run("UpSampling", a, b, num_args=2, multi_input_mode="sum", **up)
+    np.testing.assert_array_equal(summed, (large.astype("float64") + other).astype(dtype) if dtype == "float16" else large + other)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_norms_of_one_number_are_its_magnitude(mx, dtype):
+    a = np.array([-3, 0.0, -0.0, np.finfo(dtype).max, -np.finfo(dtype).tiny / 4, np.inf, np.nan], dtype).reshape(7, 1)
+    for order in (1, 2):
+        got, = mx.run("norm", a, axis=1, ord=order)
+        np.testing.assert_array_equal(got, np.abs(a[:, 0]))
+        assert not np.signbit(got[:6]).any()
