@@ -177,12 +177,15 @@ void run_loops(const Nest& nest, StridedKernel kernel, int outer, bool pieces, b
   if (past_caches) finish_stream_copies();
 }
 
-// Whether small planes are made of the same numbers again and again: the first one is copied.
+// Whether small planes, which follow each other without gaps and have none, are made of the same
+// numbers again and again: the first one is copied.
 bool repeats_planes(const Nest& nest) {
   constexpr int64_t kMostBytes = 4096;
   const StridedLoop& planes = nest.at(0);
-  return nest.n > 2 && planes.in == 0 && planes.out <= kMostBytes &&
-         planes.out * planes.size == bytes_written(nest);
+  if (nest.n <= 2 || planes.in != 0 || planes.out > kMostBytes) return false;
+  int64_t reach = nest.width;
+  for (int i = 1; i < nest.n; ++i) reach += (nest.at(i).size - 1) * nest.at(i).out;
+  return reach == planes.out && planes.out * planes.size == bytes_written(nest);
 }
 
 void run_first_plane(const Nest& nest, StridedKernel kernel, int outer, bool pieces) {
