@@ -26,7 +26,7 @@ constexpr int64_t kMostRows = 65535 / 255;
 #define MX_SIMD_FILE "op/reducing/byte_sums.inc"
 #include "base/simd_targets.h"
 
-// Of rows that the vectors of the processor are too long for the baseline's take care.
+// Rows that the widest vectors are too long for are left to the baseline's.
 int level_for(int64_t n) { return n < kMostSimdBytes ? 0 : simd_level_for_traffic(); }
 
 template <uint8_t most>

@@ -95,28 +95,30 @@ TEST(Reduce, ShortRowsAreSummedInTheirOrder) {
   expect_short_rows_in_order<int64_t, int64_t>();
 }
 
+// Of a matrix, along one axis.
+std::vector<int64_t> sums_of_bytes(uint8_t* x, DType dtype, const Shape& shape, int axis) {
+  std::vector<int64_t> out(static_cast<std::size_t>(shape[1 - axis]));
+  reduce<int64_t>(Reduction::sum, {x, &shape, dtype}, ReducePlan(shape, axis_set({axis})),
+                  [&](int64_t first, const int64_t* values, int64_t n) {
+                    std::copy_n(values, n, out.begin() + first);
+                  });
+  return out;
+}
+
 // About the lengths that 16 bits hold, of the greatest bytes; of bool any but 0 counts one.
 TEST(Reduce, RowsOfBytesOfAnyLengthAreSummedExactly) {
   for (const int64_t length : {15, 16, 17, 31, 32, 33, 64, 255, 256, 257, 258, 300, 5000}) {
     constexpr int64_t kRows = 5;
     std::vector<uint8_t> x(static_cast<std::size_t>(kRows * length + 1), 255);
     for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<uint8_t>(i % 256);
-    std::vector<int64_t> sums(kRows), truths(kRows), out(kRows);
+    std::vector<int64_t> sums(kRows), truths(kRows);
     for (std::size_t i = 0; i < static_cast<std::size_t>(kRows * length); ++i) {
       sums[i / static_cast<std::size_t>(length)] += x[i + 1];
       truths[i / static_cast<std::size_t>(length)] += x[i + 1] != 0;
     }
     const Shape shape{kRows, length};
-    const auto summed = [&](DType dtype) {
-      reduce<int64_t>(Reduction::sum, {x.data() + 1, &shape, dtype},
-                      ReducePlan(shape, axis_set({1})),
-                      [&](int64_t first, const int64_t* values, int64_t n) {
-                        std::copy_n(values, n, out.begin() + first);
-                      });
-      return out;
-    };
-    EXPECT_EQ(summed(DType::kUInt8), sums) << length;
-    EXPECT_EQ(summed(DType::kBool), truths) << length;
+    EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kUInt8, shape, 1), sums) << length;
+    EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kBool, shape, 1), truths) << length;
   }
 }
 
@@ -126,22 +128,16 @@ TEST(Reduce, ColumnsOfBytesOfAnyWidthAreSummedExactly) {
     for (const int64_t rows : {2, 7, 8, 9, 257, 258, 530}) {
       std::vector<uint8_t> x(static_cast<std::size_t>(rows * width + 1), 255);
       for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<uint8_t>(i % 256);
-      std::vector<int64_t> sums(static_cast<std::size_t>(width)), truths = sums, out = sums;
+      std::vector<int64_t> sums(static_cast<std::size_t>(width)), truths = sums;
       for (std::size_t i = 0; i < static_cast<std::size_t>(rows * width); ++i) {
         sums[i % sums.size()] += x[i + 1];
         truths[i % sums.size()] += x[i + 1] != 0;
       }
       const Shape shape{rows, width};
-      const auto summed = [&](DType dtype) {
-        reduce<int64_t>(Reduction::sum, {x.data() + 1, &shape, dtype},
-                        ReducePlan(shape, axis_set({0})),
-                        [&](int64_t first, const int64_t* values, int64_t n) {
-                          std::copy_n(values, n, out.begin() + first);
-                        });
-        return out;
-      };
-      EXPECT_EQ(summed(DType::kUInt8), sums) << rows << " x " << width;
-      EXPECT_EQ(summed(DType::kBool), truths) << rows << " x " << width;
+      EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kUInt8, shape, 0), sums)
+          << rows << " x " << width;
+      EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kBool, shape, 0), truths)
+          << rows << " x " << width;
     }
   }
 }

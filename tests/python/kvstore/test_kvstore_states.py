@@ -8,7 +8,7 @@ import pytest
 
 import mxnet as mx
 from mxnet.kvstore import KVStoreServer, _remote
-from dist_job import needs_mpi, run
+from dist_job import HOLD, needs_mpi, run
 
 
 class Worker:
@@ -104,20 +104,6 @@ def test_an_interrupt_of_what_rank_zero_is_to_say_is_told_to_the_others():
     with pytest.raises(KeyboardInterrupt):
         _remote.tell(worker, _remote.SET_OPTIMIZER, body)
     assert heard == [b"0!:KeyboardInterrupt: "]
-
-
-# A push that waits for the gradient, until release.set().
-HOLD = """
-import ctypes, threading
-from mxnet.base import _LIB, check_call
-release = threading.Event()
-work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda context, state: release.wait())
-
-def hold(array):
-    array.wait_to_read()
-    context, handles = (ctypes.c_int * 2)(1, 0), (ctypes.c_void_p * 1)(array.handle.value)
-    check_call(_LIB.MXEnginePushSyncND(work, None, None, context, None, 0, handles, 1, None, 0, b"held"))
-"""
 
 
 @needs_mpi

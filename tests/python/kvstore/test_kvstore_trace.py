@@ -4,7 +4,7 @@
 import json
 import os
 
-from dist_job import needs_mpi, run
+from dist_job import HOLD, needs_mpi, run
 
 TRACE = """
 path = os.path.join(os.environ["TRACES"], str(rank))
@@ -12,19 +12,6 @@ mx.nd.waitall()
 store._barrier()
 mx.profiler.set_config(filename=path, profile_all=True)
 mx.profiler.set_state("run")
-"""
-# What is computed from `array` waits until release.set(): all can be pushed before, however little of a processor
-# there is for who pushes, and what goes first then is the library's choice alone.
-HOLD = """
-import ctypes, threading, time
-from mxnet.base import _LIB, check_call
-release = threading.Event()
-work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda context, state: release.wait())
-
-def hold(array):
-    array.wait_to_read()
-    context, handles = (ctypes.c_int * 2)(1, 0), (ctypes.c_void_p * 1)(array.handle.value)
-    check_call(_LIB.MXEnginePushSyncND(work, None, None, context, None, 0, handles, 1, None, 0, b"held"))
 """
 END = """
 mx.nd.waitall()
