@@ -50,29 +50,32 @@ _CREATE = CFUNCTYPE(
 _CREATOR = CFUNCTYPE(c_int, c_char_p, c_int, POINTER(c_char_p), POINTER(c_char_p), POINTER(_CallbackList))
 
 
-class _Held:
-    """An object that the library has, and memory that the library reads until its next call."""
-
-    def __init__(self, made: Any) -> None:
-        self.made = made
-        self.buffers: Dict[str, Any] = {}
-
-
-_held: Dict[int, _Held] = {}
+_held: Dict[int, Any] = {}  # objects that the library has
 _numbers = itertools.count(1)
 _lock = threading.Lock()  # guards _held
 
+# Memory that the library reads when a callback has returned, until the next of its kind on that thread. Not thread-local
+# data: that of a thread which is not Python's goes as soon as the callback returns.
+_answers: Dict[Tuple[int, str], Any] = {}
 
-def _give(made: Any, functions: Sequence[Any], out: Any) -> None:
+
+def _answer(kind: str, memory: Any) -> None:
+    _answers[threading.get_ident(), kind] = memory
+
+
+def _addresses(*functions: Any) -> Any:
+    """Callbacks as a list has them, which reads this memory for good."""
+    return (c_void_p * len(functions))(*[ctypes.cast(function, c_void_p) for function in functions])
+
+
+def _give(made: Any, addresses: Any, out: Any) -> None:
     """Hands an object to the library: fills a list with its callbacks."""
-    held = _Held(made)
     number = next(_numbers)
     with _lock:
-        _held[number] = held
-    count = len(functions)
-    addresses = (c_void_p * count)(*[ctypes.cast(function, c_void_p) for function in functions])
+        _held[number] = made
+    count = len(addresses)
     contexts = (c_void_p * count)(*[number] * count)
-    held.buffers["list"] = (addresses, contexts)
+    _answer("contexts", contexts)
     out[0].num_callbacks = count
     out[0].callbacks = ctypes.cast(addresses, POINTER(c_void_p))
     out[0].contexts = ctypes.cast(contexts, POINTER(c_void_p))
@@ -127,31 +130,33 @@ def _arrays(count: int, handles: Any, tags: Any, written: Sequence[int]) -> List
 
 
 @_callback(_FORWARD_BACKWARD)
-def _forward(held: _Held, count: int, handles: Any, tags: Any, requests: Any, is_train: int) -> None:
+def _forward(made: Any, count: int, handles: Any, tags: Any, requests: Any, is_train: int) -> None:
     arrays = _arrays(count, handles, tags, (1, 4))
     req = [_REQUESTS[requests[i]] for i in range(len(arrays[1]))]
-    held.made.forward(is_train=bool(is_train), req=req, in_data=arrays[0], out_data=arrays[1], aux=arrays[4])
+    made.forward(is_train=bool(is_train), req=req, in_data=arrays[0], out_data=arrays[1], aux=arrays[4])
 
 
 @_callback(_FORWARD_BACKWARD)
-def _backward(held: _Held, count: int, handles: Any, tags: Any, requests: Any, is_train: int) -> None:
+def _backward(made: Any, count: int, handles: Any, tags: Any, requests: Any, is_train: int) -> None:
     del is_train  # gradients are asked for when training
     arrays = _arrays(count, handles, tags, (2, 4))
     req = [_REQUESTS[requests[i]] for i in range(len(arrays[2]))]
-    held.made.backward(
+    made.backward(
         req=req, in_data=arrays[0], out_data=arrays[1], in_grad=arrays[2], out_grad=arrays[3], aux=arrays[4]
     )
 
+
+_OPERATOR_CALLBACKS = _addresses(_delete, _forward, _backward)
 
 # --- Descriptions
 
 
 def _names(method: str) -> Any:
     @_callback(_LIST)
-    def listed(held: _Held, out: Any) -> None:
-        texts = [name.encode() for name in getattr(held.made, method)()]
+    def listed(made: Any, out: Any) -> None:
+        texts = [name.encode() for name in getattr(made, method)()]
         buffer = (c_char_p * (len(texts) + 1))(*texts, None)
-        held.buffers[method] = buffer
+        _answer("names", buffer)
         out[0] = ctypes.cast(buffer, POINTER(c_char_p))
 
     return listed
@@ -173,11 +178,11 @@ def _complete(what: str, given: Any, counts: Tuple[int, int, int]) -> List[Any]:
 
 
 @_callback(_SHAPES)
-def _infer_shape(held: _Held, count: int, ndims: Any, shapes: Any) -> None:
+def _infer_shape(made: Any, count: int, ndims: Any, shapes: Any) -> None:
     del count
-    counts = _counts(held.made)
+    counts = _counts(made)
     known = [[shapes[i][d] for d in range(max(ndims[i], 0))] for i in range(counts[0])]
-    found = _complete("infer_shape", held.made.infer_shape(known), counts)
+    found = _complete("infer_shape", made.infer_shape(known), counts)
     buffers = []
     for i, shape in enumerate(found):
         dims = [int(dim) for dim in shape]
@@ -185,61 +190,61 @@ def _infer_shape(held: _Held, count: int, ndims: Any, shapes: Any) -> None:
         buffers.append(buffer)
         ndims[i] = len(dims)
         shapes[i] = ctypes.cast(buffer, POINTER(c_int))
-    held.buffers["shapes"] = buffers
+    _answer("shapes", buffers)
 
 
 @_callback(_TYPES)
-def _infer_type(held: _Held, count: int, types: Any) -> None:
+def _infer_type(made: Any, count: int, types: Any) -> None:
     del count
-    counts = _counts(held.made)
+    counts = _counts(made)
     known = [_DTYPE_MX_TO_NP[types[i]] for i in range(counts[0])]
-    for i, dtype in enumerate(_complete("infer_type", held.made.infer_type(known), counts)):
+    for i, dtype in enumerate(_complete("infer_type", made.infer_type(known), counts)):
         types[i] = -1 if dtype is None else dtype_number(dtype)
 
 
 @_callback(_TYPES)
-def _infer_storage(held: _Held, count: int, stypes: Any) -> None:
+def _infer_storage(made: Any, count: int, stypes: Any) -> None:
     del count
-    counts = _counts(held.made)
+    counts = _counts(made)
     known = [_STORAGE_TYPE_ID_TO_STR[stypes[i]] for i in range(counts[0])]
-    for i, stype in enumerate(_complete("infer_storage_type", held.made.infer_storage_type(known), counts)):
+    for i, stype in enumerate(_complete("infer_storage_type", made.infer_storage_type(known), counts)):
         stypes[i] = _STORAGE_TYPE_STR_TO_ID[stype]
 
 
 @_callback(_BACKWARD_STORAGE)
-def _infer_backward_storage(held: _Held, count: int, stypes: Any, tags: Any) -> None:
+def _infer_backward_storage(made: Any, count: int, stypes: Any, tags: Any) -> None:
     places: List[List[int]] = [[] for _ in range(5)]
     for i in range(count):
         places[tags[i]].append(i)
     order = (3, 0, 1, 2, 4)  # output gradients, inputs, outputs, input gradients, states
     known = [[_STORAGE_TYPE_ID_TO_STR[stypes[i]] for i in places[tag]] for tag in order]
-    found = held.made.infer_storage_type_backward(*known)
+    found = made.infer_storage_type_backward(*known)
     for tag, part in zip(order, found):
         for i, stype in zip(places[tag], part):
             stypes[i] = _STORAGE_TYPE_STR_TO_ID[stype]
 
 
 @_callback(_DEPENDENCIES)
-def _dependencies(held: _Held, out_grad: Any, in_data: Any, out_data: Any, count: Any, needed: Any) -> None:
-    inputs, outputs, _ = _counts(held.made)
-    numbers = held.made.declare_backward_dependency(out_grad[:outputs], in_data[:inputs], out_data[:outputs])
+def _dependencies(made: Any, out_grad: Any, in_data: Any, out_data: Any, count: Any, needed: Any) -> None:
+    inputs, outputs, _ = _counts(made)
+    numbers = made.declare_backward_dependency(out_grad[:outputs], in_data[:inputs], out_data[:outputs])
     buffer = (c_int * max(len(numbers), 1))(*numbers)
-    held.buffers["dependencies"] = buffer
+    _answer("dependencies", buffer)
     count[0] = len(numbers)
     needed[0] = ctypes.cast(buffer, POINTER(c_int))
 
 
 @_callback(_CREATE)
-def _create(held: _Held, ctx: bytes, count: int, shapes: Any, ndims: Any, dtypes: Any, out: Any) -> None:
+def _create(made: Any, ctx: bytes, count: int, shapes: Any, ndims: Any, dtypes: Any, out: Any) -> None:
     kind, _, number = ctx.decode().rstrip(")").partition("(")
     in_shapes = [[shapes[i][d] for d in range(ndims[i])] for i in range(count)]
     in_types = [dtypes[i] for i in range(count)]  # numbers, as programs have always got them
-    made = held.made.create_operator(Context(kind, int(number)), in_shapes, in_types)
-    _give(made, (_delete, _forward, _backward), out)
+    operator = made.create_operator(Context(kind, int(number)), in_shapes, in_types)
+    _give(operator, _OPERATOR_CALLBACKS, out)
 
 
 # In the order of the enumeration CustomOpPropCallbacks.
-_PROP_CALLBACKS = (
+_PROP_CALLBACKS = _addresses(
     _delete,
     _names("list_arguments"),
     _names("list_outputs"),

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"
@@ -64,6 +65,34 @@ struct CustomCall {
   }
 };
 
+// What a node keeps: its operator, for arrays of these types.
+struct KeptOperator {
+  std::vector<ArrayType> types;
+  std::shared_ptr<const CustomOperator> op;
+};
+
+bool same_types(const std::vector<ArrayType>& a, const std::vector<ArrayType>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ArrayType& x, const ArrayType& y) {
+                      return x.dtype == y.dtype && x.shape == y.shape;
+                    });
+}
+
+std::shared_ptr<const CustomOperator> operator_for(const CustomProp& prop,
+                                                   std::span<NDArray* const> inputs, Device device,
+                                                   NodeState* state) {
+  std::vector<ArrayType> types;
+  for (const NDArray* input : inputs) types.push_back({input->shape(), input->dtype()});
+  if (state == nullptr) return prop.new_operator(types, device);
+  const auto* kept = static_cast<const KeptOperator*>(state->get());
+  if (kept == nullptr || !same_types(kept->types, types)) {
+    auto op = prop.new_operator(types, device);
+    *state = std::make_shared<KeptOperator>(KeptOperator{std::move(types), std::move(op)});
+    kept = static_cast<const KeptOperator*>(state->get());
+  }
+  return kept->op;
+}
+
 void record_call(const std::shared_ptr<const CustomProp>& prop,
                  std::shared_ptr<const CustomOperator> op, std::span<NDArray* const> inputs,
                  std::vector<NDArray>& outputs) {
@@ -95,11 +124,10 @@ void record_call(const std::shared_ptr<const CustomProp>& prop,
 struct CustomParams {
   std::string op_type;
   std::string rest;  // all other parameters: names and values, each ended by NUL
-  mutable std::shared_ptr<const CustomProp> made;  // by the first who asks, on the parsing thread
+  MadeOnce made;
 };
 
-const CustomProp& prop_of(const CustomParams& params) {
-  if (params.made) return *params.made;
+std::shared_ptr<const CustomProp> make_prop(const CustomParams& params) {
   std::vector<std::string> texts;
   for (std::string_view rest = params.rest; !rest.empty();) {
     const std::size_t end = rest.find('\0');
@@ -109,15 +137,19 @@ const CustomProp& prop_of(const CustomParams& params) {
   std::map<std::string, std::string>
       sorted;  // the order in which descriptions have always got them
   for (std::size_t i = 0; i + 1 < texts.size(); i += 2) sorted[texts[i]] = texts[i + 1];
-  params.made = registered_prop(params.op_type, sorted);
-  return *params.made;
+  return registered_prop(params.op_type, sorted);
 }
 
+const std::shared_ptr<const CustomProp>& shared_prop(const CustomParams& params) {
+  return params.made.get([&] { return make_prop(params); });
+}
+
+const CustomProp& prop_of(const CustomParams& params) { return *shared_prop(params); }
+
 void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
-         Device device) {
-  const auto& params = *static_cast<const CustomParams*>(parsed->params().get());
-  prop_of(params);  // made
-  run_custom(params.made, parsed, inputs, outputs, device);
+         Device device, NodeState* state) {
+  run_custom(shared_prop(*static_cast<const CustomParams*>(parsed->params().get())), parsed, inputs,
+             outputs, device, state);
 }
 
 MX_OP(Custom, CustomParams)
@@ -143,8 +175,8 @@ std::vector<std::string> output_names(const void* params) {
   return prop_of(*static_cast<const CustomParams*>(params)).outputs();
 }
 
-[[maybe_unused]] const bool added = add_array_op("Custom", {run, /*has_state=*/true}) &&
-                                    add_subgraph_op("Custom", {nullptr, output_names});
+[[maybe_unused]] const bool added =
+    add_array_op("Custom", {run}) && add_subgraph_op("Custom", {nullptr, output_names});
 
 }  // namespace
 
@@ -162,7 +194,8 @@ std::vector<int> state_inputs(const CustomProp& prop) {
 }
 
 void run_custom(const std::shared_ptr<const CustomProp>& shared, const ParsedAttrsRef& parsed,
-                std::span<NDArray* const> inputs, OutputRefs outputs, Device device) {
+                std::span<NDArray* const> inputs, OutputRefs outputs, Device device,
+                NodeState* state) {
   const CustomProp& prop = *shared;
   const std::size_t num_args = prop.arguments().size();
   if (inputs.size() != num_args + prop.states().size()) {
@@ -196,7 +229,7 @@ void run_custom(const std::shared_ptr<const CustomProp>& shared, const ParsedAtt
   for (std::size_t i = num_args; i < inputs.size(); ++i)
     arrays.emplace_back(inputs[i]->detach(), kState);
   const std::vector<int> requests(outputs.size(), static_cast<int>(Request::kWrite));
-  std::shared_ptr<const CustomOperator> op = prop.operator_for(inputs, here);
+  std::shared_ptr<const CustomOperator> op = operator_for(prop, inputs, here, state);
   op->run(prop.label(), kCustomOpForward, arrays, requests, autograd_state().training);
   if (autograd_state().recording) record_call(shared, std::move(op), inputs, results);
   for (std::size_t o = 0; o < outputs.size(); ++o)

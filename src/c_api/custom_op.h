@@ -11,12 +11,13 @@
 
 #include "base/lock.h"
 #include "c_api/callbacks.h"
-#include "exec/invoke.h"
+#include "exec/array_op.h"
 #include "op/params/parsed_attrs.h"
 
 namespace mxnet::c_api {
 
-// What computes; used by one call and its gradient at a time. Callbacks run on the caller's thread.
+// What computes: of one call and its gradient, as it may keep in the one what the other needs, or
+// of a node of a bound graph. Callbacks run on the caller's thread.
 class CustomOperator {
  public:
   explicit CustomOperator(const MXCallbackList& list) : callbacks_(list, kCustomOpDelete) {}
@@ -30,7 +31,7 @@ class CustomOperator {
   const Callbacks callbacks_;
 };
 
-// Thread-safe.
+// Immutable.
 class CustomProp {
  public:
   // Owns what `list` (CustomOpPropCallbacks) stands for; errors begin with `label`. Throws
@@ -48,8 +49,7 @@ class CustomProp {
   std::vector<StorageType> gradient_storage(const CustomOperator::Tagged& arrays) const;
   // Which arrays a gradient needs: numbered output gradients, arguments, outputs.
   std::vector<bool> gradient_needs() const;
-  // One for arrays of these types; kept, so that whoever uses one prop again has its state again.
-  std::shared_ptr<const CustomOperator> operator_for(std::span<NDArray* const> inputs,
+  std::shared_ptr<const CustomOperator> new_operator(const std::vector<ArrayType>& inputs,
                                                      Device device) const;
 
  private:
@@ -63,10 +63,27 @@ class CustomProp {
   const std::string label_;
   const Callbacks callbacks_;
   std::vector<std::string> arguments_, outputs_, states_;
+};
 
-  mutable Mutex mutex_;  // never held during a callback
-  mutable std::shared_ptr<const CustomOperator> operator_ MX_GUARDED_BY(mutex_);
-  mutable std::vector<ArrayType> operator_types_ MX_GUARDED_BY(mutex_);
+// The description that an operator's parameters lead to: made for the first who asks. Thread-safe:
+// all get the same one.
+class MadeOnce {
+ public:
+  template <class Make>
+  const std::shared_ptr<const CustomProp>& get(Make&& make) const {
+    {
+      const MutexLock lock(mutex_);
+      if (prop_) return prop_;
+    }
+    std::shared_ptr<const CustomProp> made = make();  // without the lock: it calls the program
+    const MutexLock lock(mutex_);
+    if (!prop_) prop_ = std::move(made);
+    return prop_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  mutable std::shared_ptr<const CustomProp> prop_;  // written once, under the mutex
 };
 
 // What the creator registered for `op_type` gives. Throws Error(kValue) if there is none,
@@ -80,6 +97,7 @@ std::vector<std::string> input_names(const CustomProp& prop);
 std::vector<int> state_inputs(const CustomProp& prop);
 // Their run (exec/array_op.h).
 void run_custom(const std::shared_ptr<const CustomProp>& prop, const ParsedAttrsRef& parsed,
-                std::span<NDArray* const> inputs, OutputRefs outputs, Device device);
+                std::span<NDArray* const> inputs, OutputRefs outputs, Device device,
+                NodeState* state);
 
 }  // namespace mxnet::c_api

@@ -242,23 +242,12 @@ std::vector<bool> CustomProp::gradient_needs() const {
   return needs;
 }
 
-std::shared_ptr<const CustomOperator> CustomProp::operator_for(std::span<NDArray* const> inputs,
+std::shared_ptr<const CustomOperator> CustomProp::new_operator(const std::vector<ArrayType>& inputs,
                                                                Device device) const {
-  std::vector<ArrayType> types;
-  for (const NDArray* input : inputs) types.push_back({input->shape(), input->dtype()});
-  const auto same = [](const ArrayType& a, const ArrayType& b) {
-    return a.dtype == b.dtype && a.shape == b.shape;
-  };
-  {
-    const MutexLock lock(mutex_);
-    if (operator_ && std::equal(types.begin(), types.end(), operator_types_.begin(),
-                                operator_types_.end(), same))
-      return operator_;
-  }
   if (!callbacks_.has(kCustomOpPropCreateOperator)) fail_without_call("has no body");
   IntShapes shapes;
   std::vector<int> dtypes;
-  for (const ArrayType& type : types) {
+  for (const ArrayType& type : inputs) {
     shapes.add(type.shape);
     dtypes.push_back(static_cast<int>(type.dtype));
   }
@@ -268,11 +257,7 @@ std::shared_ptr<const CustomOperator> CustomProp::operator_for(std::span<NDArray
           reinterpret_cast<unsigned**>(shapes.data()), static_cast<const int*>(shapes.ndims.data()),
           static_cast<const int*>(dtypes.data()), &list) == 0)
     fail("could not be made for these shapes");
-  auto made = std::make_shared<const CustomOperator>(list);
-  const MutexLock lock(mutex_);
-  operator_ = made;
-  operator_types_ = std::move(types);
-  return made;
+  return std::make_shared<const CustomOperator>(list);
 }
 
 }  // namespace mxnet::c_api

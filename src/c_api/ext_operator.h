@@ -79,7 +79,7 @@ std::string ext_gradient_name(const MXExtOp& op);
 
 // Of operators with a state (exec/array_op.h).
 void run_ext_state(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
-                   OutputRefs outputs, Device device);
+                   OutputRefs outputs, Device device, NodeState* state);
 // Operators on parts (graph/subgraph_op.h).
 ParamsPtr bind_ext_part(const void* params, std::span<const std::shared_ptr<const ir::Graph>>);
 std::vector<std::string> ext_part_output_names(const void* params);

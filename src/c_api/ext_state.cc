@@ -133,7 +133,7 @@ ExtStates::Lease ExtStates::take(const std::shared_ptr<ExtStates>& states, const
 }
 
 void run_ext_state(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs,
-                   OutputRefs outputs, Device device) {
+                   OutputRefs outputs, Device device, NodeState* /*state*/) {
   const auto& params = *static_cast<const ExtParams*>(parsed->params().get());
   check_inputs(params, inputs);
   std::vector<NDArray> given, results;

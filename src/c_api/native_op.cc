@@ -231,8 +231,8 @@ int create_operator(const char*, int, unsigned**, const int*, const int*, MXCall
 
 struct NativeParams {
   std::string info;
-  bool need_top_grad = true;                       // descriptions of _NDArray say what they need
-  mutable std::shared_ptr<const CustomProp> made;  // by the first who asks, on the parsing thread
+  bool need_top_grad = true;  // descriptions of _NDArray say what they need
+  MadeOnce made;
 };
 
 [[noreturn]] void refuse(const char* name, const std::string& text, const char* what) {
@@ -271,23 +271,22 @@ Info info_at(const std::string& text) {
 
 template <class Info>
 const std::shared_ptr<const CustomProp>& prop_of(const NativeParams& params) {
-  if (!params.made) {
+  return params.made.get([&] {
     const Description<Info> description{{kName<Info>, params.need_top_grad},
                                         info_at<Info>(params.info)};
-    params.made = std::make_shared<const CustomProp>(
+    return std::make_shared<const CustomProp>(
         kName<Info>, with_state(description, {any(drop<Info>), any(list_arguments<Info>),
                                               any(list_outputs<Info>), nullptr,
                                               any(infer_shape<Info>), any(declare_needs<Info>),
                                               any(create_operator<Info>), any(infer_type)}));
-  }
-  return params.made;
+  });
 }
 
 template <class Info>
 void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
-         Device device) {
+         Device device, NodeState* state) {
   run_custom(prop_of<Info>(*static_cast<const NativeParams*>(parsed->params().get())), parsed,
-             inputs, outputs, device);
+             inputs, outputs, device, state);
 }
 
 template <class Info>
@@ -307,7 +306,7 @@ bool finish(OpBuilder<NativeParams>& op) {
       })
       .infer([](const NativeParams& params, Infer& infer) { prop_of<Info>(params)->infer(infer); })
       .shape_from_values();
-  return add_array_op(kName<Info>, {run<Info>, /*has_state=*/true}) &&
+  return add_array_op(kName<Info>, {run<Info>}) &&
          add_subgraph_op(kName<Info>, {nullptr, output_names<Info>});
 }
 

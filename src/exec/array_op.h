@@ -2,17 +2,22 @@
 // Operators whose bodies work on arrays, not on tensors inside one engine operation: control flow,
 // and functions of the user. A graph that holds one runs node by node.
 #pragma once
+#include <memory>
+
 #include "exec/invoke.h"
 #include "op/params/parsed_attrs.h"
 
 namespace mxnet {
 
+// What a node of a bound graph keeps from run to run; empty before the first.
+using NodeState = std::shared_ptr<void>;
+
 struct ArrayOp {
   // Runs on the caller's thread under its autograd switches, and sees to the tape itself. Inputs
   // are handles with their tape; outputs that are none are made. `device`: for calls without
-  // inputs.
+  // inputs. `state`: the node's; null where nothing is kept, and each call stands for itself.
   void (*run)(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
-              Device device);
+              Device device, NodeState* state);
   // Parameters hold a state: each graph that is bound parses its own.
   bool has_state = false;
 };

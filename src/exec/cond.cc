@@ -57,7 +57,7 @@ void infer_cond(const CondParams& params, Infer& infer) {
 }
 
 void run_cond(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
-              Device device) {
+              Device device, NodeState* /*state*/) {
   const auto& params = *static_cast<const CondParams*>(parsed->params().get());
   if (!params.then_branch) no_graphs("_cond");
   const bool truth = holds("_cond", *params.condition, pick(inputs, params.cond_locs), device);

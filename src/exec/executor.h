@@ -116,7 +116,8 @@ class Executor {
   Monitor monitor_;
   bool monitor_all_ = false;
   State state_ = State::kIdle;
-  std::vector<NDArray> recorded_;  // results with their tape, between forward and backward
+  std::vector<NDArray> recorded_;       // results with their tape, between forward and backward
+  std::vector<NodeState> node_states_;  // per node of eager_
 };
 
 }  // namespace mxnet

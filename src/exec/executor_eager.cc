@@ -54,9 +54,10 @@ void Executor::forward_eagerly(bool training, bool records) {
   for (int n : whole.variables())
     variables.push_back(&handles[static_cast<std::size_t>(graph().index_of(whole.node(n)))]);
   const EagerGraph::Observer observer = monitor_ ? monitoring(records) : EagerGraph::Observer();
+  node_states_.resize(static_cast<std::size_t>(whole.num_nodes()));
   const AutogradScope scope({.recording = records, .training = training});
-  std::vector<NDArray> results =
-      eager_.run(variables, device_, monitor_ ? &observer : nullptr, crosses_ ? &groups_ : nullptr);
+  std::vector<NDArray> results = eager_.run(variables, device_, monitor_ ? &observer : nullptr,
+                                            crosses_ ? &groups_ : nullptr, node_states_);
   const auto fits = [&](std::size_t o) {
     return !outputs_[o].is_none() && outputs_[o].shape() == results[o].shape();
   };

@@ -137,7 +137,7 @@ std::vector<NDArray> slices(NDArray* array) {
 }
 
 void run(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
-         Device device) {
+         Device device, NodeState* /*state*/) {
   const auto& params = *static_cast<const ForeachParams*>(parsed->params().get());
   const GraphBody& body = body_of(params);
   std::vector<std::vector<NDArray>> data;

@@ -23,7 +23,8 @@ void imperative_invoke(const ParsedAttrsRef& parsed, std::span<NDArray* const> i
                        OutputRefs outputs, Device device, bool drops_hidden) {
   const OpDef& op = parsed->op();
   if (op.shape_from_values(parsed->params().get(), static_cast<int>(inputs.size()))) {
-    if (const ArrayOp* body = find_array_op(op)) return body->run(parsed, inputs, outputs, device);
+    if (const ArrayOp* body = find_array_op(op))
+      return body->run(parsed, inputs, outputs, device, nullptr);
   }
   const AutogradState state = autograd_state();
   if (state.recording) check_outputs(parsed, inputs, outputs);

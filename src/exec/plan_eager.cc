@@ -30,8 +30,7 @@ bool makes_zero_size(const IndexedGraph& graph, int n) {
 }
 
 // Parameters that hold a state are not shared with other graphs of the node.
-ParamsPtr own_params(const ir::Node& node) {
-  const ArrayOp* body = find_array_op(*node.op);
+ParamsPtr own_params(const ir::Node& node, const ArrayOp* body) {
   if (body == nullptr || !body->has_state) return node.params;
   InlineVector<std::pair<std::string_view, std::string_view>, 8> texts;
   for (const auto& [key, text] : node.attrs) texts.emplace_back(key, text);
@@ -47,14 +46,17 @@ EagerGraph::EagerGraph(IndexedGraph graph)
   for (int n = 0; n < graph_.num_nodes(); ++n) {
     const ir::Node& node = graph_.node(n);
     ParsedAttrsRef parsed;
+    const ArrayOp* body = nullptr;
     if (!node.is_variable()) {
-      parsed = ParsedAttrsRef(new ParsedAttrs(*node.op, node.attrs, own_params(node)));
+      body = find_array_op(*node.op);
+      parsed = ParsedAttrsRef(new ParsedAttrs(*node.op, node.attrs, own_params(node, body)));
       dynamic_ = dynamic_ || node.op->shape_from_values(node.params.get(),
                                                         static_cast<int>(node.inputs.size()));
     }
     if (!node.is_variable() && node.inputs.empty() && makes_zero_size(graph_, n))
       zero_sizes_.push_back(n);
     parsed_.push_back(std::move(parsed));
+    bodies_.push_back(body);
     for (int entry : graph_.inputs(n)) last_use_[static_cast<std::size_t>(entry)] = n;
   }
   for (int entry : graph_.outputs()) last_use_[static_cast<std::size_t>(entry)] = INT_MAX;
@@ -77,8 +79,10 @@ void EagerGraph::make_open_arrays(std::span<NDArray* const> variables, Device de
 }
 
 std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device device,
-                                     const Observer* observer, const DeviceGroups* groups) const {
+                                     const Observer* observer, const DeviceGroups* groups,
+                                     std::span<NodeState> states) const {
   MX_ASSERT(variables.size() == graph_.variables().size());
+  MX_ASSERT(states.empty() || states.size() == parsed_.size());
   std::vector<NDArray> made(static_cast<std::size_t>(graph_.num_entries()));
   if (!zero_sizes_.empty() && !is_numpy_shape()) make_open_arrays(variables, device, made);
   std::vector<NDArray*> values;
@@ -105,7 +109,12 @@ std::vector<NDArray> EagerGraph::run(std::span<NDArray* const> variables, Device
       for (std::size_t i = 0; i < in.size(); ++i)
         observer->input(node, static_cast<int>(i), *in[i]);
     try {
-      imperative_invoke(parsed_[static_cast<std::size_t>(n)], in.span(), out.span(), here);
+      const auto at = static_cast<std::size_t>(n);
+      if (bodies_[at] != nullptr && !states.empty()) {
+        bodies_[at]->run(parsed_[at], in.span(), out.span(), here, &states[at]);
+      } else {
+        imperative_invoke(parsed_[at], in.span(), out.span(), here);
+      }
     } catch (...) {
       rethrow_told_by(*node.op, title_of(node));
     }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/array_op.h"
 #include "exec/imperative.h"
 #include "exec/placement.h"
 #include "graph/indexed_graph.h"
@@ -29,10 +30,11 @@ class EagerGraph {
   // One array per variable of the graph, in order; handles, as their tape entries matter. Under the
   // thread's autograd switches. The results may be the caller's own arrays where the graph says so.
   // Where values cross from device to device, operators run on copies of what lies elsewhere, those
-  // of a group where it belongs; `groups` is null where all is to lie on `device`.
+  // of a group where it belongs; `groups` is null where all is to lie on `device`. `states`: one
+  // per node, of whoever binds the graph; none where nothing is kept from run to run.
   std::vector<NDArray> run(std::span<NDArray* const> variables, Device device,
-                           const Observer* observer = nullptr,
-                           const DeviceGroups* groups = nullptr) const;
+                           const Observer* observer = nullptr, const DeviceGroups* groups = nullptr,
+                           std::span<NodeState> states = {}) const;
 
  private:
   // Arrays for the results of operators that do not say themselves how large these are.
@@ -41,6 +43,7 @@ class EagerGraph {
 
   const IndexedGraph graph_;
   std::vector<ParsedAttrsRef> parsed_;  // per node; null for variables
+  std::vector<const ArrayOp*> bodies_;  // per node; null for other operators
   std::vector<int> last_use_;           // per entry: node
   std::vector<int> zero_sizes_;         // nodes whose shapes have a 0: unknown, see graph/infer.h
   bool dynamic_ = false;

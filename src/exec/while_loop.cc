@@ -91,7 +91,7 @@ NDArray padded(std::vector<NDArray>& steps, int64_t iterations, ArrayType type, 
 }
 
 void run_while(const ParsedAttrsRef& parsed, std::span<NDArray* const> inputs, OutputRefs outputs,
-               Device device) {
+               Device device, NodeState* /*state*/) {
   const auto& params = *static_cast<const WhileParams*>(parsed->params().get());
   if (!params.function) no_graphs("_while_loop");
   std::vector<ArrayType> in_types, out_types(outputs.size());

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators written in Python, on arrays and in networks."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,107 @@ def test_an_operator_of_the_user_computes_and_trains_in_networks():
     np.testing.assert_array_equal(executor.forward(is_train=True)[0].asnumpy(), [2, 18])
     executor.backward(mx.nd.ones((2,)))
     np.testing.assert_array_equal(executor.grad_dict["data"].asnumpy(), [4, 12])
+
+
+class Remembering(mx.operator.CustomOp):
+    """Keeps in itself what its gradient needs."""
+
+    made = 0
+
+    def __init__(self):
+        super().__init__()
+        Remembering.made += 1
+
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.data = in_data[0].copy()
+        self.assign(out_data[0], req[0], in_data[0] ** 2)
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], 2 * self.data * out_grad[0])
+
+
+@mx.operator.register("test_remembering")
+class RememberingProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Remembering()
+
+
+class TwoOfThem(mx.gluon.HybridBlock):
+    def hybrid_forward(self, F, x):
+        return F.Custom(x, op_type="test_remembering") + F.Custom(3 * x, op_type="test_remembering")
+
+
+@pytest.fixture
+def remembering():
+    Remembering.made = 0
+    return Remembering
+
+
+@pytest.fixture(params=["array", "block", "compiled block"])
+def square(request):
+    """(function, its factor, objects that a call makes)"""
+    if request.param == "array":
+        return lambda x: mx.nd.Custom(x, op_type="test_remembering"), 1, 1
+    net = TwoOfThem()
+    if request.param == "compiled block":
+        net.hybridize()
+    return net, 10, 2
+
+
+def test_each_call_has_an_object_of_its_own(square, remembering):
+    function, factor, objects = square
+    xs = [mx.nd.array([i + 1.0, 2.0]) for i in range(3)]
+    for x in xs:
+        x.attach_grad()
+    with mx.autograd.record():
+        total = sum(function(x) for x in xs)
+    total.backward()
+    for i, x in enumerate(xs):
+        np.testing.assert_array_equal(x.grad.asnumpy(), [2 * factor * (i + 1.0), 4 * factor])
+    assert remembering.made == 3 * objects
+
+
+def test_nodes_of_an_executor_keep_theirs_from_run_to_run(remembering):
+    x = mx.sym.Variable("x")
+    graph = mx.sym.Custom(x, op_type="test_remembering") + mx.sym.Custom(3 * x, op_type="test_remembering")
+    arrays = [mx.nd.array([1.0, 2.0]), mx.nd.array([5.0, 7.0])]
+    executors = [graph.bind(mx.cpu(), {"x": array}, {"x": mx.nd.zeros(2)}) for array in arrays]
+    for _ in range(3):
+        for executor in executors:
+            executor.forward(is_train=True)
+        for executor in executors:
+            executor.backward(mx.nd.ones(2))
+    for executor, array in zip(executors, arrays):
+        np.testing.assert_array_equal(executor.grad_dict["x"].asnumpy(), 20 * array.asnumpy())
+    assert remembering.made == 4
+
+
+def test_threads_that_call_one_operator_at_once_have_what_one_thread_has(remembering):
+    count, errors, gradients = 6, [], {}
+    for turn in range(20):  # each with parameters that no thread has used before
+        begun = threading.Barrier(count)
+
+        def train(i, begun=begun, scale=turn + 1):
+            try:
+                x, calls = mx.nd.full((i + 1, 2), i + 1.0), mx.nd.zeros((1,))
+                x.attach_grad()
+                begun.wait()
+                with mx.autograd.record():
+                    y = mx.nd.Custom(x, calls, op_type="test_scaled_square", scale=scale)
+                    z = mx.nd.Custom(y, op_type="test_remembering")
+                z.backward()
+                gradients[i] = x.grad.asnumpy()
+            except Exception as error:  # told below
+                errors.append(error)
+
+        threads = [threading.Thread(target=train, args=(i,)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not errors
+        for i in range(count):
+            np.testing.assert_array_equal(gradients[i], np.full((i + 1, 2), 4 * (turn + 1) ** 2 * (i + 1.0) ** 3))
 
 
 def test_a_dimension_that_callbacks_cannot_have_is_an_error():
