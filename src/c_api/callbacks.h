@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/thread_end.h"
 #include "mxnet/c_api.h"
 
 namespace mxnet::c_api {
@@ -33,7 +34,7 @@ class Callbacks {
   int call(int i, Args... args) const {
     const auto at = static_cast<std::size_t>(i);
     const auto function = reinterpret_cast<Callback>(reinterpret_cast<void (*)()>(functions_[at]));
-    return function(args..., contexts_[at]);
+    return or_stay([&] { return function(args..., contexts_[at]); });
   }
   // What a callback of this thread has failed of must not be taken for the reason of the next.
   static void forget_error() noexcept;

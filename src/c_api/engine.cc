@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/config_types.h"
+#include "base/thread_end.h"
 #include "c_api/guard.h"
 #include "c_api/ndarray_handle.h"
 #include "engine/interrupt.h"
@@ -32,7 +33,7 @@ class Parameter {
       : value_(other.value_), deleter_(std::exchange(other.deleter_, nullptr)) {}
   Parameter& operator=(Parameter&&) = delete;
   ~Parameter() {
-    if (deleter_ != nullptr) deleter_(value_);
+    if (deleter_ != nullptr) or_stay([this] { deleter_(value_); });
   }
   void* get() const { return value_; }
 
@@ -57,7 +58,7 @@ struct SyncCall {
   Parameter parameter;
   void operator()(const RunContext& context) const {
     RunContext mine = context;
-    function(&mine, parameter.get());
+    or_stay([&] { function(&mine, parameter.get()); });
   }
 };
 
@@ -70,7 +71,7 @@ struct AsyncCall {
     // nobody may free it here.
     auto* owned = new OnComplete(done);
     MXEngineOnComplete on_complete{&complete, nullptr, owned};
-    function(&mine, &on_complete, parameter.get());
+    or_stay([&] { function(&mine, &on_complete, parameter.get()); });
   }
 };
 

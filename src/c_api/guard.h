@@ -3,8 +3,6 @@
 // is thrown into -1 and this thread's error text. Also the checks and the per-thread store that
 // those bodies share.
 #pragma once
-#include <cxxabi.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +11,7 @@
 #include "base/device.h"
 #include "base/error.h"
 #include "base/hooks.h"
+#include "base/thread_end.h"
 
 namespace mxnet::c_api {
 
@@ -40,10 +39,8 @@ int unobserved(Body&& body) {
     start_library();
     body();
     return 0;
-  } catch (const abi::__forced_unwind&) {
-    throw;  // the end of the thread by pthread_exit or pthread_cancel: kept, it would be the
-            // process's
   } catch (...) {
+    if (thread_is_ending()) throw;
     set_last_error_from_current_exception();
     return -1;
   }

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/thread_end.h"
 #include "device/device_api.h"
 
 namespace mxnet {
@@ -161,10 +162,10 @@ NDArray from_dlpack(DLManagedTensor* managed, bool transient) {
   SyncFn deleter;
   if (managed->deleter != nullptr && transient) {
     deleter = [kept = std::make_unique<DLManagedTensor>(*managed)](const RunContext&) {
-      kept->deleter(kept.get());
+      or_stay([&] { kept->deleter(kept.get()); });
     };
   } else if (managed->deleter != nullptr) {
-    deleter = [managed](const RunContext&) { managed->deleter(managed); };
+    deleter = [managed](const RunContext&) { or_stay([&] { managed->deleter(managed); }); };
   }
   return NDArray(make_ref<Chunk>(device, static_cast<std::size_t>(bytes), data, std::move(deleter)),
                  0, shape, *dtype);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of a C or C++ program as operations of the engine.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -215,6 +216,40 @@ TEST(EngineDeathTest, WorksOnAfterShutdown) {
         ::_exit(before && ended && run_from_c(1) == 4 ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
+}
+
+// What Python's interpreter, once it is ending, does with a thread that asks for its lock.
+std::promise<void> g_inside;
+void end_this_thread() {
+  g_inside.set_value();
+  ::pthread_exit(nullptr);
+}
+
+// Ends the process by 7 if it is still there a while after a thread has called `body`.
+[[noreturn]] void outlive(void (*body)()) {
+  std::thread(body).detach();
+  g_inside.get_future().wait();
+  ::usleep(100'000);
+  ::_exit(7);
+}
+
+TEST(EngineDeathTest, AThreadThatEndsInAFunctionStaysThere) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(outlive([] {
+                MXEnginePushSync([](void*, void*) { end_this_thread(); }, nullptr, nullptr, &kCpu,
+                                 nullptr, 0, nullptr, 0, nullptr, 0, nullptr);
+                MXNDArrayWaitAll();
+              }),
+              testing::ExitedWithCode(7), "");
+}
+
+TEST(EngineDeathTest, AThreadThatEndsInADeleterStaysThere) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(outlive([] {
+                MXEnginePushSync([](void*, void*) {}, nullptr, [](void*) { end_this_thread(); },
+                                 &kCpu, nullptr, 0, nullptr, 0, nullptr, 0, nullptr);
+              }),
+              testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ def forward():
     executor.forward(is_train=True)[0].wait_to_read()
 on_daemons(forward)
 """,
+    "operator-that-goes": OPERATOR + "on_daemons(lambda: mx.sym.relu(mx.sym.Custom(mx.sym.var('x'), op_type='twice')))",
     "function": OPERATOR + """
 class TwiceFunction(mx.autograd.Function):
     def forward(self, x):
