@@ -300,4 +300,6 @@ class Parameter(DeviceCopies):
             return
         with autograd.pause():
             self._data = [array.astype(dtype) for array in self._data]
-            self._init_grad()
+            if self._grad is not None:  # what was added up so far goes on being added to
+                self._grad = [grad.astype(dtype) for grad in self._grad]
+                autograd.mark_variables(self._data, self._grad, self.grad_req)

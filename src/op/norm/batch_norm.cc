@@ -160,6 +160,13 @@ void forward(const P& params, KernelContext& context) {
                    .mask = relu ? &context.out(kMask) : nullptr});
 }
 
+// Whether backward is that of inference: by the moving averages, also of what was normalised by its
+// batch (autograd.backward(train_mode=False) behind record()).
+template <class P>
+bool infers(const P& params, const KernelContext& context) {
+  return !context.training() && !params.use_global_stats;
+}
+
 // Mean and 1 / deviation of each channel, as forward has handed them out; where they are the
 // batch's, moving statistics `take` their share of them.
 template <Spread spread>
@@ -180,20 +187,28 @@ void read_statistics(KernelContext& context, double eps, bool take, double old_s
   }
 }
 
+void read_moving(KernelContext& context, double eps, double* mean, double* inverse_std) {
+  read_all(context.in(kBackMovingMean), mean);
+  read_all(context.in(kBackMovingVar), inverse_std);
+  for (int64_t c = 0; c < context.in(kBackMovingVar).size(); ++c)
+    inverse_std[c] = 1.0 / std::sqrt(inverse_std[c] + eps);
+}
+
 template <class P, Spread spread, bool relu>
 void backward(const P& params, KernelContext& context) {
   const Tensor& in = context.in(kBackData);
   const BatchNormCall call = call_of(params, in);
+  const bool by_moving = infers(params, context);
   if (const GpuTable* gpu = gpu_table(context)) {
     const GpuBatchNorm work{.call = call,
                             .of_batch = context.training() && !params.use_global_stats,
-                            .spread_is_variance = spread == Spread::kVariance,
+                            .spread_is_variance = by_moving || spread == Spread::kVariance,
                             .data = in,
                             .gamma = context.in(kBackGamma),
                             .moving_mean = context.in(kBackMovingMean),
                             .moving_var = context.in(kBackMovingVar),
-                            .mean = context.in(kBackMean),
-                            .spread = context.in(kBackSpread),
+                            .mean = context.in(by_moving ? kBackMovingMean : kBackMean),
+                            .spread = context.in(by_moving ? kBackMovingVar : kBackSpread),
                             .dy = &context.in(kBackDy),
                             .dx = &context.out(0),
                             .dgamma = &context.out(1),
@@ -205,8 +220,12 @@ void backward(const P& params, KernelContext& context) {
   const bool of_batch = context.training() && !params.use_global_stats;
   double* mean = context.workspace_of<double>(2 * call.channels.length);
   double* inverse_std = mean + call.channels.length;
-  read_statistics<spread>(context, call.eps, of_batch && call.positions() > 0, params.momentum,
-                          mean, inverse_std);
+  if (by_moving) {
+    read_moving(context, call.eps, mean, inverse_std);
+  } else {
+    read_statistics<spread>(context, call.eps, of_batch && call.positions() > 0, params.momentum,
+                            mean, inverse_std);
+  }
   batch_norm_gradient({.norm = call,
                        .of_batch = of_batch,
                        .dy = context.in(kBackDy),

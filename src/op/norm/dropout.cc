@@ -124,8 +124,8 @@ bool define() {
         infer.in(0).same_as(infer.out(0));
         infer_mask(params, infer, infer.in(0), infer.in(1));
       })
-      .cpu([](const DropoutParams& params, KernelContext& context) {
-        if (!drops(params, context.training())) return copy(context.in(0), context.out(0), context);
+      // The mask is what forward did, whatever the mode is by now: ones where it dropped nothing.
+      .cpu([](const DropoutParams&, KernelContext& context) {
         apply_mask(context.in(0), context.in(1), context.out(0), context);
       });
   return mark_portable({"Dropout", "_backward_Dropout"});

@@ -152,6 +152,24 @@ def test_cast_converts_value_and_gradient():
     assert parameter.data(mx.cpu(0)).dtype == np.float16 and parameter.grad(mx.cpu(0)).dtype == np.float16
 
 
+@pytest.mark.parametrize("grad_stype", ["default", "row_sparse"])
+def test_what_gradients_were_added_up_to_outlives_a_cast(grad_stype):
+    parameter = mx.gluon.Parameter("weight", shape=(3, 2), grad_req="add", grad_stype=grad_stype)
+    parameter.initialize(mx.init.One())
+
+    def add_gradients_of_row_1(dtype):
+        with mx.autograd.record():
+            row = mx.nd.Embedding(mx.nd.array([1]), parameter.data(), 3, 2, dtype, grad_stype == "row_sparse")
+        row.backward()
+
+    add_gradients_of_row_1("float32")
+    parameter.cast("float64")
+    assert (parameter.grad().dtype, parameter.grad().stype) == (np.float64, grad_stype)
+    assert parameter.grad().asnumpy().tolist() == [[0, 0], [1, 1], [0, 0]]
+    add_gradients_of_row_1("float64")
+    assert parameter.grad().asnumpy().tolist() == [[0, 0], [2, 2], [0, 0]]
+
+
 def test_other_devices_get_the_mean():
     parameter = made()
     parameter.data(mx.cpu(1))[:] = 3
