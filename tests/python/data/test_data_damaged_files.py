@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indexes, lists, tables and descriptions of networks that are damaged: each is read, or refused by an error that names it."""
 
+import collections
+import gzip
+import random
 import shutil
+import struct
 
 import numpy as np
 import pytest
-from damage import reads_or_refuses
+from damage import SEED, damaged, reads_or_refuses
 
 import mxnet as mx
 from mxnet.gluon import nn
@@ -172,3 +176,40 @@ def test_damaged_files_of_safetensors(tmp_path):
     contents = [content_of(tmp_path / "good.safetensors")]
     seen = reads_or_refuses(read, tmp_path / "odd.safetensors", contents, COUNT, (ValueError, TypeError))
     assert seen[None] > 5 and seen["ValueError"] > 60, seen
+
+
+def test_damaged_files_of_embeddings(tmp_path):
+    content = b"hello 0.1 0.2 0.3\nworld 1 2 3\n<unk> 0 0 0\n"
+
+    def read(path):
+        embedding = mx.contrib.text.embedding.CustomEmbedding(path)
+        assert embedding.get_vecs_by_tokens(["hello"]).shape == (1, embedding.vec_len)
+
+    seen = reads_or_refuses(read, tmp_path / "odd.txt", [content, b"<unk> 0 0 0\n", b"", b"\xff 1 2\n"], COUNT, ValueError)
+    assert seen[None] > 5 and seen["ValueError"] > 60, seen
+
+
+def test_damaged_files_of_digits(tmp_path):
+    images = struct.pack(">IIII", 2051, 3, 4, 4) + bytes(48)
+    labels = struct.pack(">II", 2049, 3) + bytes(3)
+    (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(labels)
+
+    def read(_):
+        assert vision.MNIST(tmp_path, train=False)[2][0].ndim == 3
+
+    seen = reads_or_refuses(read, tmp_path / "t10k-images-idx3-ubyte", [images, gzip.compress(images)], COUNT, ValueError)
+    assert seen[None] > 20 and seen["ValueError"] > 60, seen
+
+
+def test_damaged_records_of_images(records):
+    contents = [*records[2].values(), mx.recordio.pack(mx.recordio.IRHeader(0, [1.0, 2.0], 1, 0), b"no image")]
+    rng = random.Random(SEED)
+    seen = collections.Counter()
+    for _ in range(COUNT):
+        try:
+            pixels = mx.recordio.unpack_img(damaged(rng, rng.choice(contents)))[1]
+            seen[pixels.ndim] += 1
+        except ValueError as error:
+            seen["refused"] += 1
+            assert "given" in str(error)
+    assert seen["refused"] > 60, seen

@@ -9,6 +9,7 @@ import os
 import struct
 import tarfile
 import warnings
+import zlib
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -29,7 +30,10 @@ def _read_idx(path: str, ndim: int) -> np.ndarray:
     with open(path, "rb") as file:
         content = file.read()
     if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, OSError, zlib.error) as error:
+            raise ValueError(f"given {path!r}, which cannot be unpacked ({error}), expected an idx file compressed with gzip") from error
     head = 4 * (1 + ndim)
     if len(content) < head or struct.unpack(">I", content[:4])[0] != 0x800 + ndim:
         raise ValueError(f"given {path!r}, expected an idx file of bytes with {ndim} dimensions")
