@@ -9,6 +9,7 @@
 
 #include "paths.h"
 
+namespace mxnet {
 namespace {
 
 constexpr int kRepeats = 4;
@@ -16,7 +17,7 @@ constexpr int kRepeats = 4;
 // Status and output of the program. Leaks are not looked for: threads that are ended hold arrays.
 int run(const std::string& way, const std::string& engine, std::string* output) {
   const std::string command = "env ASAN_OPTIONS=detect_leaks=0 MXNET_ENGINE_TYPE=" + engine + " " +
-                              mxnet::test_path("ending_program") + " " + way + " 2>&1";
+                              test_path("ending_program") + " " + way + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   std::array<char, 256> buffer;
   while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) *output += buffer.data();
@@ -44,3 +45,4 @@ TEST_P(ProgramEnds, WithoutACrashOrAHang) {
 }
 
 }  // namespace
+}  // namespace mxnet
