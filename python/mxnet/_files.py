@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and texts whose lines hold fields between tabs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import errno
 import os
 import stat
 import uuid
-from typing import IO, Any, Iterator
+from typing import IO, Any, Callable, Iterable, Iterator, List
 
-__all__ = ["local_path", "replacing"]
+__all__ = ["local_path", "replacing", "rows_of"]
 
 _OPEN_FILES = ("/proc/", "/dev/fd/")  # /dev/stdout leads there
 _MOST_LINKS = 40  # as many as the kernel follows
@@ -79,3 +79,15 @@ def replacing(path: Any) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)
+
+
+def rows_of(file: Iterable[str], path: Any, read: Callable[[List[str]], Any], expected: str) -> Iterator[Any]:
+    """What `read` makes of the fields of each line of an open text; a line that it cannot read is an error that names it."""
+    try:
+        for number, line in enumerate(file, 1):
+            try:
+                yield read(line.rstrip("\n").split("\t"))
+            except (ValueError, LookupError) as error:
+                raise ValueError(f"given line {number} of {path!r}: {line!r}, expected {expected} ({error})") from error
+    except UnicodeDecodeError as error:  # somewhere in what was read ahead
+        raise ValueError(f"given {path!r}, which is no text ({error}), expected lines of {expected}") from error

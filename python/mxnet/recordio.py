@@ -13,6 +13,7 @@ from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
 from . import _core
+from ._files import rows_of
 from .base import show_ctypes_names
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "u
 show_ctypes_names(__name__)
 
 
+_MOST_OFFSET = 1 << 63  # what systems keep as a place in a file
 _turn_to_open = threading.Lock()  # of threads of a child that find a file of the parent's
 
 
@@ -164,13 +166,16 @@ class MXIndexedRecordIO(MXRecordIO):
         self.fidx = open(self.idx_path, self.flag)
         if self.writable:
             return
-        for number, line in enumerate(self.fidx, 1):
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) != 2:
-                raise ValueError(f"given line {number} of {self.idx_path!r}: {line!r}, expected a key, a tab, an offset")
-            key = self.key_type(fields[0])
-            self.idx[key] = int(fields[1])
+        for key, offset in rows_of(self.fidx, self.idx_path, self._entry, "a key, a tab, an offset"):
+            self.idx[key] = offset
             self.keys.append(key)
+
+    def _entry(self, fields: List[str]) -> Tuple[Any, int]:
+        key, text = fields
+        offset = int(text)
+        if not 0 <= offset < _MOST_OFFSET:
+            raise ValueError(f"offset {offset}")
+        return self.key_type(key), offset
 
     def close(self) -> None:
         """Closes both files. Closing twice does nothing."""
@@ -211,7 +216,16 @@ class MXIndexedRecordIO(MXRecordIO):
             self._check_process()  # another process has a turn of its own
         with self._turn:
             self.seek(idx)
-            return self.read()
+            try:
+                content = self.read()
+            except ValueError as error:
+                raise type(error)(f"{error} ({self._place(idx)})") from error
+        if content is None and not self.skip_damaged:
+            raise ValueError(f"given {self._place(idx)}, expected a record of {self.uri!r} there")
+        return content
+
+    def _place(self, idx: Any) -> str:
+        return f"byte {self.idx[idx]}, where key {idx!r} lies by {self.idx_path!r}"
 
     def write_idx(self, idx: Any, buf: Union[bytes, bytearray, memoryview, str]) -> None:
         """Appends a record under this key."""

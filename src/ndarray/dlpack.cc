@@ -151,12 +151,14 @@ NDArray from_dlpack(DLManagedTensor* managed, bool transient) {
                             "array contiguous first",
                             fmt::join(strides, ","), to_string(shape)));
   }
-  int64_t bytes;
+  int64_t bytes, end;
   if (__builtin_mul_overflow(shape.size(), static_cast<int64_t>(dtype_size(*dtype)), &bytes) ||
+      __builtin_add_overflow(bytes, tensor.byte_offset, &end) ||
       (bytes > 0 && tensor.data == nullptr)) {
     throw Error(ErrorCode::kValue, "DLPack",
-                fmt::format("given {} of shape {} at address {}, expected memory of that size",
-                            dtype_name(*dtype), to_string(shape), tensor.data));
+                fmt::format("given {} of shape {} at address {} and {} bytes, expected memory of "
+                            "that size",
+                            dtype_name(*dtype), to_string(shape), tensor.data, tensor.byte_offset));
   }
   void* data = bytes == 0 ? nullptr : static_cast<char*>(tensor.data) + tensor.byte_offset;
   SyncFn deleter;

@@ -217,11 +217,16 @@ TEST(FromDLPack, WhatCannotBeSharedIsRefusedAndStaysTheCallers) {
   refuse(no_gpu, "device type 2, id 5");
   Foreign no_data({2});
   no_data.managed.tensor.data = nullptr;
-  refuse(no_data, "at address 0x0, expected memory of that size");
+  refuse(no_data, "at address 0x0 and 0 bytes, expected memory of that size");
   Foreign negative({-2});
   refuse(negative, "given shape (-2), expected sizes of 0 or more");
   Foreign overflow({int64_t{1} << 62, 1});
   refuse(overflow, "given float32 of shape (4611686018427387904,1)");
+  for (const uint64_t offset : {uint64_t{1} << 63, ~uint64_t{0}, ~uint64_t{0} - 7}) {
+    Foreign far({2});
+    far.managed.tensor.byte_offset = offset;
+    refuse(far, ("and " + std::to_string(offset) + " bytes, expected memory of that size").c_str());
+  }
   Foreign many({2});
   many.managed.tensor.ndim = 99;
   refuse(many, "given 99 dimensions");

@@ -12,6 +12,7 @@ from typing import Any, Dict
 
 from .. import symbol
 from .._files import replacing
+from ..base import MXNetError
 from ._block import Block
 from ._cached_graph import Graph
 from ._errors import MismatchError
@@ -47,11 +48,22 @@ def _described(block: Block, numbers: Any) -> Dict[str, Any]:
 
 def load(block: Block, prefix: str) -> None:
     """Reads both files into a block of the same structure."""
-    with open(f"{prefix}-model.json", encoding="utf-8") as file:
-        model = json.load(file)
-    if len(model) != 1:
-        raise MismatchError(f"{prefix}-model.json describes {len(model)} blocks, expected one")
-    _restore(block, next(iter(model.values())), f"{prefix}-model.json")
+    name = f"{prefix}-model.json"
+    with open(name, encoding="utf-8") as file:
+        try:
+            model = json.load(file)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"given {name!r}, which is no JSON ({error}), expected what Block.save has written") from error
+    if not isinstance(model, dict) or len(model) != 1:
+        raise MismatchError(f"{name} describes {len(model) if isinstance(model, dict) else 'no'} blocks, expected one")
+    try:
+        _restore(block, next(iter(model.values())), name)
+    except MismatchError:  # which names it
+        raise
+    except MXNetError as error:  # of a graph
+        raise MXNetError(f"{error} (in {name})") from error
+    except (ValueError, TypeError, LookupError, AttributeError) as error:  # another program's JSON
+        raise MismatchError(f"{name} lacks what Block.save writes ({type(error).__name__}: {error}), expected facts of each block") from error
     block.load_parameters(f"{prefix}-model.params")
 
 

@@ -14,6 +14,7 @@ from .._core import stale_gradients, use_gradients
 from .._files import replacing
 from ..context import Context
 from ..ndarray import NDArray
+from ..optimizer._saved_states import set_states_of_file
 from ._errors import MismatchError
 from ._replacements import replacements
 from .parameter import Parameter, ParameterDict
@@ -320,10 +321,8 @@ class Trainer:
             self._kvstore.load_optimizer_states(os.fspath(fname))
             self._optimizer = self._kvstore._updater.optimizer
         else:
-            with open(fname, "rb") as file:
-                states = file.read()
+            set_states_of_file(self._updaters, fname)
             for updater in self._updaters:
-                updater.set_states(states)
                 updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))

@@ -12,10 +12,19 @@ import numpy as np
 
 from .. import io, recordio
 from .. import ndarray as nd
+from .._files import rows_of
 from ..ndarray import NDArray
 from ._augmenters import CreateAugmenter
 from ._functions import _for_user, _plain
 from ._functions import imdecode as _imdecode
+
+
+def _listed(fields: List[str]) -> Tuple[int, Tuple[np.ndarray, str]]:
+    """Number, labels and path of an image, of the fields of a line."""
+    number, *labels, path = fields
+    if not labels or not path or "\0" in path:
+        raise ValueError(f"{len(labels)} labels, path {path!r}")
+    return int(number), (np.array(labels, dtype=np.float32), path)
 
 
 class ImageIter(io.DataIter):
@@ -91,11 +100,7 @@ class ImageIter(io.DataIter):
         if listfile:
             self.imglist = {}
             with open(listfile) as file:
-                for number, line in enumerate(file, 1):
-                    fields = line.rstrip("\n").split("\t")
-                    if len(fields) < 3:
-                        raise ValueError(f"given line {number} of {listfile!r}: {line!r}, expected a number, labels and a path")
-                    self.imglist[int(fields[0])] = (np.array(fields[1:-1], dtype=np.float32), fields[-1])
+                self.imglist.update(rows_of(file, listfile, _listed, "a number, labels and a path"))
         elif isinstance(listed, list):
             self.imglist = {}
             for number, row in enumerate(listed):
@@ -144,6 +149,8 @@ class ImageIter(io.DataIter):
         return (header.label if self.imglist is None else self._listed_label(key)), content
 
     def _listed_label(self, key: Any) -> NDArray:
+        if key not in self.imglist:
+            raise ValueError(f"given an image of number {key}, expected one of the {len(self.imglist)} that the list has")
         return _for_user(nd.array(self.imglist[key][0]))
 
     def _samples(self) -> Any:

@@ -23,7 +23,7 @@ __all__ = [
 class MXDataIter(DataIter):
     """Batches of an iterator of the library. `data_name` and `label_name` are those in its descriptions."""
 
-    def __init__(self, handle: Any, data_name: str = "data", label_name: str = "softmax_label", **_: Any) -> None:
+    def __init__(self, handle: Any, data_name: str = "data", label_name: str = "softmax_label", **given: Any) -> None:
         super().__init__()
         self.handle = handle
         self._data_name = data_name
@@ -34,7 +34,8 @@ class MXDataIter(DataIter):
         # Shapes are known from the first batch, which is then given out.
         first = self._fetch()
         if first is None:
-            raise ValueError("given data that make no batch, expected at least one batch of samples")
+            files = ", ".join(f"{name}={value!r}" for name, value in given.items() if isinstance(value, (str, os.PathLike)))
+            raise ValueError(f"given data that make no batch ({files}), expected at least one batch of samples")
         self._current: Optional[DataBatch] = first
         self._ahead: Optional[DataBatch] = first
         self.provide_data = [DataDesc(data_name, first.data[0].shape, first.data[0].dtype)]

@@ -18,6 +18,7 @@ from .. import optimizer as opt
 from ..base import MXNetError, MXNetValueError
 from ..ndarray import NDArray, array, load_frombuffer, save
 from ..ndarray import concat as _concat
+from ..optimizer._saved_states import states_of
 
 # Numbers of commands to servers. Those from 2000 on (src/kvstore/wire.h) all workers give: servers obey when all have,
 # with the body of rank 0, and all workers hear what came of it.
@@ -205,10 +206,8 @@ class RemoteUpdater:
 
     def set_states(self, states: bytes) -> None:
         """Gives the servers what get_states has given. All workers call it; rank 0's are taken."""
-        loaded = pickle.loads(states)
-        optimizer = None
-        if isinstance(loaded, tuple) and len(loaded) == 2:
-            loaded, optimizer = loaded
+        loaded, optimizer = states_of(states)
+        if optimizer is not None:
             optimizer.param_dict = self.optimizer.param_dict
             self.optimizer = optimizer
         tell(self._store, SET_STATES, lambda: states_to_bytes(loaded, optimizer, self._elements(loaded)))

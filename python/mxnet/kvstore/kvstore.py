@@ -13,6 +13,7 @@ from .. import _core
 from .._files import replacing
 from ..base import MXNetValueError, show_ctypes_names
 from ..ndarray import NDArray
+from ..optimizer._saved_states import set_states_of_file
 from .base import Arrays, KVStoreBase
 
 __all__ = ["KVStore"]
@@ -195,9 +196,7 @@ class KVStore(KVStoreBase):
 
     def load_optimizer_states(self, fname: str) -> None:
         """Reads what `save_optimizer_states` has written. The file is unpickled: only load what you trust."""
-        updater = self._updater_here("load")
-        with open(fname, "rb") as file:
-            updater.set_states(file.read())
+        set_states_of_file([self._updater_here("load")], fname)
 
     def _updater_here(self, what: str) -> Any:
         if self._updater is None:

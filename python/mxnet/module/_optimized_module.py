@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from typing import Any, Dict, List, Optional
 
 from .. import optimizer as _optimizer
 from .._files import replacing
 from ..model import _create_kvstore, _initialize_kvstore, _update_params, _update_params_on_kvstore
+from ..optimizer._saved_states import set_states_of_file
 from .base_module import BaseModule
 
 
@@ -118,12 +118,7 @@ class OptimizedModule(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
             return
-        with open(fname, "rb") as file:
-            states = file.read()
-        try:
-            self._updater.set_states(states)
-        except (pickle.UnpicklingError, EOFError) as error:
-            raise ValueError(f"{fname}: expected a file of optimizer states: {error}") from None
+        set_states_of_file([self._updater], fname)
 
     def update(self) -> None:
         """Updates the parameters of all devices by their gradients, on the store if it has the optimizer."""

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any, Dict, List, Optional, Sequence
 
 from ._base import Optimizer
+from ._saved_states import states_of
 
 
 def _are(those: Sequence[Any], others: Sequence[Any]) -> bool:
@@ -100,12 +101,10 @@ class Updater:
 
     def set_states(self, states: bytes) -> None:
         """Takes what get_states has given, the optimizer too if it is in there."""
-        loaded = pickle.loads(states)
-        if isinstance(loaded, tuple) and len(loaded) == 2:
-            self.states, self.optimizer = loaded
-            self.aggregate_updates = self.optimizer.aggregate_num > 0
-        else:
-            self.states = loaded
+        self.states, optimizer = states_of(states)
+        if optimizer is not None:
+            self.optimizer = optimizer
+            self.aggregate_updates = optimizer.aggregate_num > 0
         self.states_synced = dict.fromkeys(self.states, False)
         self._plan = None
 

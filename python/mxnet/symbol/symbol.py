@@ -323,8 +323,11 @@ def load(fname: Union[str, os.PathLike]) -> Symbol:
         with open(local_path(_path(fname)), encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise MXNetError(f"cannot read a network: {error}") from error
-    return load_json(text)
+        raise MXNetError(f"cannot read a network from {fname!r}: {error}") from error
+    try:
+        return load_json(text)
+    except MXNetError as error:
+        raise type(error)(f"{error} (in {fname!r})") from error
 
 
 from .functions import *  # noqa: E402,F403  (known as members of this module)

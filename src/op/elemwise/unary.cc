@@ -44,8 +44,9 @@ const RowFacts& facts(UnaryRow row) {
 #define MX_STRIP(...) __VA_ARGS__
 #define MX_ROW_FACTS(name, aliases, doc, value, slope, uses) \
   {#name, doc, {MX_STRIP aliases}, SlopeUses::uses},
-  static const std::vector<RowFacts> all = {MX_UNARY_ROWS(MX_ROW_FACTS)
-                                                MX_UNARY_EXACT_ROWS(MX_ROW_FACTS)};
+  // Kept for ever: threads may be at work while the program ends.
+  static const auto& all =
+      *new std::vector<RowFacts>{MX_UNARY_ROWS(MX_ROW_FACTS) MX_UNARY_EXACT_ROWS(MX_ROW_FACTS)};
 #undef MX_ROW_FACTS
 #undef MX_STRIP
   return all[static_cast<std::size_t>(row)];

@@ -42,10 +42,25 @@ def node(op, inputs, name="odd", outputs=("y",), **attributes):
     (lambda: node("Range", ["a", "b", "c"]), {"a": np.int64(0), "b": np.int64(5), "c": np.int64(0)}, "Range 'odd'"),
     (lambda: node("Tile", ["a", "s"]), {"a": np.ones((4, 4), "float32"), "s": np.array([2**18, 2**18])}, "Tile 'odd'.*a constant of shape"),
     (lambda: node("Pad", ["x", "s"]), {"s": np.array([2**40, 0, 0, 0])}, "Pad 'odd'.*a constant of shape"),
+    (lambda: node("OneHot", ["x", "d", "v"], axis=2**31), {"d": np.int64(2), "v": np.ones(2, "float32")}, "OneHot 'odd': given axis 2147483648, expected -3 to 2"),
+    (lambda: node("Hardmax", ["x"], axis=-3), {}, "Hardmax 'odd': given axis -3, expected -2 to 1"),
+    (lambda: node("LayerNormalization", ["x", "w"], axis=2), {"w": np.ones(3, "float32")}, "LayerNormalization 'odd': given axis 2"),
+    (lambda: node("Add", ["x", "w"], axis=-(2**31), broadcast=1), {"w": np.ones(3, "float32")}, "Add 'odd': given axis -2147483648"),
+    (lambda: node("GatherElements", ["x", "i"], axis=2), {"i": np.zeros((2, 3), np.int64)}, "GatherElements 'odd': given axis 2"),
+    (lambda: node("GatherElements", ["x", "i"], axis=0), {"i": np.zeros((20000, 3), np.int64)}, "GatherElements 'odd': given 20000 indices along axis 0"),
 ])  # fmt: skip
 def test_errors_name_the_node_and_what_is_wrong_with_it(tmp_path, made, constants, text):
     with pytest.raises(mx.MXNetError, match=f"^import_model: {text}"):
         mx.contrib.onnx.import_model(written(tmp_path, [made()], constants))
+
+
+@pytest.mark.parametrize("content", [b"", b"this is no model", b"\x08\x08\x3a\xff\xff\xff\xff\x0f"])
+@pytest.mark.parametrize("read", [mx.contrib.onnx.import_model, lambda path: mx.contrib.onnx.import_to_gluon(path, mx.cpu())])
+def test_a_file_that_is_no_model_is_named(tmp_path, content, read):
+    path = tmp_path / "none.onnx"
+    path.write_bytes(content)
+    with pytest.raises(mx.MXNetError, match="none.onnx"):
+        read(str(path))
 
 
 def test_constants_and_ends_of_the_graph_are_named_too(tmp_path):

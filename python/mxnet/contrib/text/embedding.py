@@ -16,17 +16,21 @@ __all__ = ["CompositeEmbedding", "CustomEmbedding", "FastText", "GloVe", "create
 
 def _lines_of_vectors(path: str, elem_delim: str, encoding: str) -> Iterator[Tuple[str, str, List[float]]]:
     """Where a line stands (for messages), its word and its numbers."""
+    number = 0
     with open(path, encoding=encoding) as file:
-        for number, line in enumerate(file, 1):
-            place = f"{path}, line {number}"
-            fields = line.rstrip().split(elem_delim)
-            if len(fields) <= 1:
-                raise ValueError(f"{place}: given {line.rstrip()!r}, expected a word and numbers")
-            try:
-                values = [float(field) for field in fields[1:]]
-            except ValueError as error:
-                raise ValueError(f"{place}: given {line.rstrip()!r}, expected numbers behind the word") from error
-            yield place, fields[0], values
+        try:
+            for number, line in enumerate(file, 1):
+                place = f"{path}, line {number}"
+                fields = line.rstrip().split(elem_delim)
+                if len(fields) <= 1:
+                    raise ValueError(f"{place}: given {line.rstrip()!r}, expected a word and numbers")
+                try:
+                    values = [float(field) for field in fields[1:]]
+                except ValueError as error:
+                    raise ValueError(f"{place}: given {line.rstrip()!r}, expected numbers behind the word") from error
+                yield place, fields[0], values
+        except UnicodeDecodeError as error:  # somewhere in what was read ahead
+            raise ValueError(f"{path}: given no text of {encoding} behind line {number} ({error}), expected words and numbers") from error
 
 
 class _TokenEmbedding(Vocabulary):
@@ -73,7 +77,10 @@ class _TokenEmbedding(Vocabulary):
                 self._token_to_idx[word] = len(self._idx_to_token)
                 self._idx_to_token.append(word)
                 words.add(word)
-        if unknown is not None and len(unknown) != (self._vec_len or len(unknown)):
+        self._vec_len = self._vec_len or len(unknown or ())
+        if self._vec_len == 0:
+            raise ValueError(f"{path}: given no vector, expected one or more words with two numbers or more")
+        if unknown is not None and len(unknown) != self._vec_len:
             raise ValueError(f"{path}: given {len(unknown)} numbers of {self.unknown_token}, expected {self._vec_len} as of other words")
         first = unknown if unknown is not None else init_unknown_vec(shape=self._vec_len).asnumpy().tolist()
         self._idx_to_vec = nd.array([first, *vectors])

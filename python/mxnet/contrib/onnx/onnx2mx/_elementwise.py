@@ -51,7 +51,7 @@ def aligned(n: Any) -> Any:
     """Both inputs; before opset 7 the smaller one lies along `axis` of the other."""
     left, right = n.sym(0), n.sym(1)
     if "axis" in n.attrs and n.attrs.get("broadcast"):
-        behind = n.rank(0) - n.attrs["axis"] - n.rank(1)
+        behind = n.rank(0) - n.axis(0, n.rank(0)) - n.rank(1)
         right = sym.reshape(right, shape=(*n.shape(1), *[1] * behind))
     return left, right
 
@@ -211,8 +211,8 @@ def _along_axis(n: Any, function: Any) -> Any:
 
 @reads("Hardmax")
 def _hardmax(n: Any) -> Any:
-    axis, rank = n.attrs.get("axis", -1 if n.opset >= 13 else 1), n.rank()
-    axis += rank if axis < 0 else 0
+    rank = n.rank()
+    axis = n.axis(-1 if n.opset >= 13 else 1, rank)
     if n.opset < 13 and axis != rank - 1:
         flat = sym.reshape(n.sym(), shape=(int(np.prod(n.shape()[:axis])), -1))
         return sym.reshape_like(sym.one_hot(sym.argmax(flat, axis=1), depth=int(np.prod(n.shape()[axis:]))), n.sym())

@@ -157,12 +157,13 @@ def _instance_norm(n: Any) -> Any:
 
 @reads("LayerNormalization")
 def _layer_norm(n: Any) -> Any:
-    axis, rank, eps = n.attrs.get("axis", -1), n.rank(), n.attrs.get("epsilon", 1e-5)
-    if axis in (-1, rank - 1):
-        beta = n.sym(2) if n.has(2) else n.constant(np.zeros(n.shape(1), n.dtype(1)))
+    rank, eps = n.rank(), n.attrs.get("epsilon", 1e-5)
+    axis = n.axis(-1, rank)
+    if axis == rank - 1:
+        beta = n.sym(2) if n.has(2) else n.constant(np.zeros(n.room(n.shape(1), n.dtype(1)), n.dtype(1)))
         made = sym.LayerNorm(n.sym(0), n.sym(1), beta, axis=-1, eps=eps)
         return made[0] if len(made) > 1 else made
-    axes = tuple(range(axis % rank, rank))
+    axes = tuple(range(axis, rank))
     apart = sym.broadcast_sub(n.sym(), sym.mean(n.sym(), axis=axes, keepdims=True))
     scaled = sym.broadcast_div(apart, sym.sqrt(sym.mean(sym.square(apart), axis=axes, keepdims=True) + eps))
     made = sym.broadcast_mul(scaled, n.sym(1))

@@ -11,6 +11,7 @@ from .... import symbol as sym
 from ._elementwise import expanded
 from ._rows import reads
 
+_MOST_PICKED = 1 << 14  # of one GatherElements
 
 @reads("Reshape")
 def _reshape(n: Any) -> Any:
@@ -100,11 +101,12 @@ def _gather_nd(n: Any) -> Any:
 
 @reads("GatherElements")
 def _gather_elements(n: Any) -> Any:
-    axis, rank = n.attrs.get("axis", 0), n.rank()
-    axis += rank if axis < 0 else 0
+    axis = n.axis(0, n.rank())
     index, size = n.shape(1), n.shape()[axis]
     if index[:axis] + index[axis + 1 :] != n.shape()[:axis] + n.shape()[axis + 1 :]:
         raise n.refuse(f"indices of shape {index}", f"one that differs from {n.shape()} along axis {axis} only")
+    if index[axis] > _MOST_PICKED:
+        raise n.refuse(f"{index[axis]} indices along axis {axis}", f"at most {_MOST_PICKED}: each is an operator")
     made = [
         sym.pick(n.sym(0), sym.slice_axis(n.sym(1), axis=axis, begin=i, end=i + 1), axis=axis, keepdims=True, mode="wrap")
         for i in range(index[axis])
@@ -115,9 +117,9 @@ def _gather_elements(n: Any) -> Any:
 @reads("OneHot")
 def _one_hot(n: Any) -> Any:
     off, on = (float(value) for value in n.known(2, "values"))
-    rank, axis = n.rank(0) + 1, n.attrs.get("axis", -1)
+    rank = n.rank(0) + 1
+    axis = n.axis(-1, rank)
     made = sym.one_hot(n.sym(0), depth=int(n.known(1, "depth")), on_value=on, off_value=off, dtype=n.dtype(2).name)
-    axis += rank if axis < 0 else 0
     return made if axis == rank - 1 else sym.transpose(made, axes=(*range(axis), rank - 1, *range(axis, rank - 1)))
 
 

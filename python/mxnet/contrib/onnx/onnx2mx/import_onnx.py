@@ -89,6 +89,13 @@ class Node:
             raise self.refuse(f"a constant of shape {sizes}", f"sizes from 0 on, and at most {_LARGEST_MADE} bytes")
         return sizes
 
+    def axis(self, default: int, rank: int) -> int:
+        """The attribute of that name, counted from the front."""
+        axis = self.attrs.get("axis", default)
+        if not -rank <= axis < rank:
+            raise self.refuse(f"axis {axis}", f"{-rank} to {rank - 1}")
+        return int(axis % rank)
+
     def refuse(self, given: str, expected: str) -> MXNetError:
         """The error for what cannot be read."""
         return MXNetError(f"import_model: {self.op} {self.name!r}: given {given}, expected {expected}")
@@ -174,10 +181,13 @@ class GraphProto:
 
     def graph_to_gluon(self, graph: Any, ctx: Any, opset_version: int) -> Any:
         """A graph as a SymbolBlock."""
+        return self.block(graph, ctx, *self.from_onnx(graph, opset_version))
+
+    def block(self, graph: Any, ctx: Any, made: Any, parameters: Dict[str, Any], states: Dict[str, Any]) -> Any:
+        """What from_onnx has made of a graph, as a SymbolBlock."""
         from .... import symbol
         from ....gluon import SymbolBlock
 
-        made, parameters, states = self.from_onnx(graph, opset_version)
         names = [name for name, *_ in self.get_graph_metadata(graph)["input_tensor_data"]]
         block = SymbolBlock(outputs=made, inputs=[symbol.var(name) for name in names])
         for name, parameter in block.collect_params().items():

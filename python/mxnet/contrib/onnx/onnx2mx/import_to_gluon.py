@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .import_model import load
+from .import_model import reading
 from .import_onnx import GraphProto
 
 __all__ = ["import_to_gluon"]
@@ -13,5 +13,7 @@ __all__ = ["import_to_gluon"]
 
 def import_to_gluon(model_file: Any, ctx: Any) -> Any:
     """An ONNX file as a SymbolBlock whose parameters lie on a context, or on each of a list of them."""
-    graph, opset = load(model_file)
-    return GraphProto().graph_to_gluon(graph, ctx, opset)
+    with reading(model_file) as (graph, opset):
+        reader = GraphProto()
+        parts = reader.from_onnx(graph, opset)
+    return reader.block(graph, ctx, *parts)

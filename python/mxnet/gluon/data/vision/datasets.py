@@ -9,11 +9,13 @@ import os
 import struct
 import tarfile
 import warnings
-from typing import Any, Callable, List, Optional, Tuple
+import zlib
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from .... import image, ndarray, recordio
+from ...._files import rows_of
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
 __all__ = [
@@ -28,7 +30,10 @@ def _read_idx(path: str, ndim: int) -> np.ndarray:
     with open(path, "rb") as file:
         content = file.read()
     if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, OSError, zlib.error) as error:
+            raise ValueError(f"given {path!r}, which cannot be unpacked ({error}), expected an idx file compressed with gzip") from error
     head = 4 * (1 + ndim)
     if len(content) < head or struct.unpack(">I", content[:4])[0] != 0x800 + ndim:
         raise ValueError(f"given {path!r}, expected an idx file of bytes with {ndim} dimensions")
@@ -220,6 +225,14 @@ class ImageFolderDataset(Dataset):
         return len(self.items)
 
 
+def _item(row: Sequence[Any]) -> Tuple[str, Any]:
+    """Path and labels of a row of a list."""
+    if len(row) < 2:
+        raise ValueError(f"given a row {row!r} of a list, expected labels and a path")
+    labels = np.array(row[0] if len(row) == 2 else row[:-1], dtype=np.float32)
+    return row[-1], float(labels) if labels.ndim == 0 else labels
+
+
 class ImageListDataset(Dataset):
     """Images and labels that a list names.
 
@@ -230,18 +243,14 @@ class ImageListDataset(Dataset):
         self._root = os.path.expanduser(root)
         self._flag = flag
         if isinstance(imglist, (str, os.PathLike)):
-            with open(os.path.join(self._root, imglist)) as file:
-                rows = [line.rstrip("\n").split("\t")[1:] for line in file if line.strip()]
+            path = os.path.join(self._root, imglist)
+            with open(path) as file:
+                listed = rows_of(file, path, lambda fields: _item(fields[1:]) if any(map(str.strip, fields)) else None, "a number, labels, a path")
+                self.items = [item for item in listed if item]
         elif isinstance(imglist, list):
-            rows = imglist
+            self.items = [_item(row) for row in imglist]
         else:
             raise TypeError(f"given {type(imglist).__name__} as imglist, expected the name of a file or a list")
-        self.items: List[Tuple[str, Any]] = []
-        for i, row in enumerate(rows):
-            if len(row) < 2:
-                raise ValueError(f"given row {i} of the list: {row!r}, expected labels and a path")
-            labels = np.array(row[0] if len(row) == 2 else row[:-1], dtype=np.float32)
-            self.items.append((row[-1], float(labels) if labels.ndim == 0 else labels))
 
     def __getitem__(self, idx: int) -> Any:
         path, label = self.items[idx]
