@@ -4,6 +4,9 @@
 add_library(mx_settings INTERFACE)
 target_include_directories(mx_settings INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
                                                  ${PROJECT_BINARY_DIR}/generated)
+# Made now: a folder that is not there yet when the first file is compiled has another name for ccache (./generated), and a
+# fresh checkout would find nothing of what one has compiled that had it.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(mx_settings INTERFACE Threads::Threads OpenMP::OpenMP_CXX fmt::fmt
                                             nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 

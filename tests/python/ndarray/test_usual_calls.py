@@ -72,7 +72,8 @@ def test_inspection_shows_arguments():
     assert list(inspect.signature(mx.nd.NDArray.asscalar).parameters) == ["self"]
     for call in mx.nd.arange, mx.np.arange:
         assert inspect.isroutine(call)
-        assert "arange(start" in pydoc.render_doc(call, renderer=pydoc.plaintext)
+        shown = pydoc.render_doc(call, renderer=pydoc.plaintext)
+        assert "arange(start" in "".join(shown.split())  # Python 3.13 gives each of many arguments a line
         assert "arange" in repr(call)
 
 
