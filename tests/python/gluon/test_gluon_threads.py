@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that share blocks and parameters, from the first call on."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet.gluon import nn
+from several_threads import together
+
+
+class Watched(mx.initializer.Initializer):
+    """Makes ones, and shows that it has begun; goes on when another thread has ended, or after a while if that one waits."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+        self.begun, self.other_ended = threading.Event(), threading.Event()
+
+    def _init_weight(self, name, array):
+        self.calls += 1
+        self.begun.set()
+        self.other_ended.wait(0.3)
+        array[:] = 1
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_a_thread_waits_while_another_makes_the_first_arrays(hybrid):
+    watched = Watched()
+    block = nn.Dense(2, weight_initializer=watched)
+    block.initialize()
+    block.hybridize(hybrid)
+    x = nd.ones((1, 3))
+
+    def call(i):
+        if i == 1:
+            watched.begun.wait()
+        try:
+            return block(x).asnumpy()
+        finally:
+            if i == 1:
+                watched.other_ended.set()
+
+    assert [result.tolist() for result in together(call, 2)] == [[[3, 3]], [[3, 3]]]
+    assert watched.calls == 1
+
+
+def test_a_failed_initializer_lets_others_go_on():
+    class Failing(mx.initializer.Initializer):
+        def _init_weight(self, name, array):
+            raise OSError("no values")
+
+    block = nn.Dense(2, weight_initializer=Failing())
+    block.initialize()
+    with pytest.raises(OSError, match="no values"):
+        block(nd.ones((1, 3)))
+    other = nn.Dense(2)
+    other.initialize()
+    assert together(lambda i: other(nd.ones((1, 3))).shape) == [(1, 2)] * 4
+
+
+def network(hybrid):
+    net = nn.HybridSequential()
+    for _ in range(4):
+        net.add(nn.Dense(8, activation="relu"), nn.BatchNorm(), nn.Dense(3, flatten=False))
+    net.initialize()
+    net.hybridize(hybrid)
+    return net
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_first_calls_and_their_gradients_at_once_are_those_of_one_thread(hybrid):
+    x = nd.array(np.random.RandomState(0).rand(4, 5))
+    for _ in range(8):
+        net = network(hybrid)
+
+        def call(_, net=net):
+            with autograd.record(train_mode=False):
+                loss = (net(x) ** 2).sum()
+            learned = [p.data() for p in net.collect_params().values() if p.grad_req != "null"]
+            return [loss.asnumpy(), *(gradient.asnumpy() for gradient in autograd.grad(loss, learned))]
+
+        results = together(call)
+        alone = call(0)
+        for result in results:
+            for got, expected in zip(result, alone):
+                np.testing.assert_array_equal(got, expected)
+
+
+def test_a_parameter_has_one_variable_for_all_threads():
+    for _ in range(50):
+        parameter = gluon.Parameter("w", shape=(3,))
+        assert len({id(variable) for variable in together(lambda i, p=parameter: p.var())}) == 1
