@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Locks for what threads make once: of whole modules, since objects with a lock of their own could not be pickled.
 
-Users name them through this module (`with _turns.files:`). A forked child gets new ones: a thread of the parent, which the child
-has not, may have had the turn.
+Users name them through this module (`with _turns.files:`): a forked child gets new ones, for a thread of the parent, which the
+child has not, may have had the turn.
 """
-
-from __future__ import annotations
 
 import os
 import threading
 
+files = threading.Lock()  # those of the parent that a child opens anew
+parameters = threading.RLock()  # their first arrays and variables; an initializer may run a network
 
-def _begin() -> None:
+
+def _begin_anew() -> None:
     global files, parameters
-    files = threading.Lock()  # those of the parent that a child opens anew
-    parameters = threading.RLock()  # their first arrays and variables; an initializer may run a network
+    files, parameters = threading.Lock(), threading.RLock()
 
 
-_begin()
-os.register_at_fork(after_in_child=_begin)
+os.register_at_fork(after_in_child=_begin_anew)
