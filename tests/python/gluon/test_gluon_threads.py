@@ -94,3 +94,17 @@ def test_a_parameter_has_one_variable_for_all_threads():
     for _ in range(50):
         parameter = gluon.Parameter("w", shape=(3,))
         assert len({id(variable) for variable in together(lambda i, p=parameter: p.var())}) == 1
+
+
+def test_parameters_are_collected_while_another_thread_sets_an_attribute():
+    class Interrupted(list):
+        """Lets another thread's forward() keep something in the block, whenever it is looked at."""
+
+        def __len__(self):
+            together(lambda i: setattr(block, f"kept_{len(vars(block))}", i), 1)
+            return 0
+
+    block = nn.Dense(2, in_units=3)
+    block.layers = Interrupted()
+    assert len(block.collect_params()) == 2
+    assert sum(name.startswith("kept_") for name in vars(block)) == 1
