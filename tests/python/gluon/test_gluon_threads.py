@@ -108,3 +108,15 @@ def test_parameters_are_collected_while_another_thread_sets_an_attribute():
     block.layers = Interrupted()
     assert len(block.collect_params()) == 2
     assert sum(name.startswith("kept_") for name in vars(block)) == 1
+
+
+@pytest.mark.parametrize("modifier", [gluon.rnn.ResidualCell, gluon.rnn.ZoneoutCell])
+def test_threads_share_a_cell_inside_another(modifier):
+    cell = modifier(gluon.rnn.GRUCell(3, input_size=3))
+    cell.initialize()
+    x = nd.array(np.random.RandomState(0).rand(2, 5, 3))
+    results = together(lambda i: cell.unroll(5, x, merge_outputs=True)[0].asnumpy())
+    for result in results:
+        np.testing.assert_array_equal(result, results[0])
+    with pytest.raises(AssertionError, match="inside a modifier cell"):
+        cell.base_cell.begin_state(2)
