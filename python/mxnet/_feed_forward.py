@@ -187,7 +187,7 @@ class FeedForward:
         """Trains for `num_epoch` epochs, of `epoch_size` batches where that is set."""
         from . import metric
         from .io import ResizeIter
-        from .module._inputs import call_all
+        from .module import _inputs
         from .optimizer import Optimizer
 
         data = self._iterator(X, y, True)
@@ -198,7 +198,7 @@ class FeedForward:
         made = metric.create(eval_metric)
 
         def end_epoch(epoch: int, *trained: Any) -> None:
-            call_all(epoch_end_callback, epoch, *trained)
+            _inputs.call_all(epoch_end_callback, epoch, *trained)
             if evaluation is None:
                 return
             module.score(
@@ -207,7 +207,7 @@ class FeedForward:
             evaluation.reset()
 
         def end_batch(param: Any) -> None:
-            call_all(batch_end_callback, param._replace(nbatch=param.nbatch + 1))  # counted from 1 here, from 0 by Module
+            _inputs.call_all(batch_end_callback, param._replace(nbatch=param.nbatch + 1))  # counted from 1 here, from 0 by Module
 
         if logger is not None:
             module.logger = logger

@@ -30,5 +30,6 @@ def module(package: str, name: str) -> Any:
 def listed(names: Dict[str, Any], *more: Iterable[str]) -> List[str]:
     """What dir() of a module shows: its names, less those that only its annotations need, and what it loads when asked for."""
     hidden = {"annotations": annotations, **{name: value for name, value in vars(typing).items() if name in typing.__all__}}
-    own = (name for name, value in names.items() if name not in hidden or value is not hidden[name])
+    found = {**names}.items()  # another thread may have something loaded meanwhile
+    own = (name for name, value in found if name not in hidden or value is not hidden[name])
     return sorted({*own, *(name for group in more for name in group)})

@@ -21,7 +21,8 @@ import numpy as onp
 
 from . import _core
 from ._core import NDArrayBase
-from .ndarray._dtypes import _DTYPE_MX_TO_NP, bfloat16
+from .ndarray import _DTYPE_MX_TO_NP
+from .ndarray._dtypes import bfloat16
 
 # From here on a view costs less than a copy (about 1.5 us).
 _WORTHWHILE_BYTES = 1 << 16

@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 from . import _core
 from ._core import NDArrayBase
 from .base import interrupts, string_types
-from .ndarray.ndarray import _GRAD_REQ_MAP
+from .ndarray import _GRAD_REQ_MAP
 
 __all__ = [
     "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode",

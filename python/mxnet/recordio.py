@@ -12,7 +12,7 @@ import threading
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
-from . import _core
+from . import _core, _turns
 from ._files import rows_of
 from .base import show_ctypes_names
 
@@ -24,15 +24,6 @@ show_ctypes_names(__name__)
 
 
 _MOST_OFFSET = 1 << 63  # what systems keep as a place in a file
-_turn_to_open = threading.Lock()  # of threads of a child that find a file of the parent's
-
-
-def _forget_turn() -> None:
-    global _turn_to_open
-    _turn_to_open = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_turn)
 
 
 class MXRecordIO:
@@ -113,7 +104,7 @@ class MXRecordIO:
         if self.writable:
             raise RuntimeError(f"given {self.uri!r}, opened for writing by another process: open it anew")
         # A file of its own, at its start; an index that has been read stays good.
-        with _turn_to_open:
+        with _turns.files:
             if self.pid != os.getpid():
                 self._open_file()
 

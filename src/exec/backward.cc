@@ -129,9 +129,9 @@ class Backward {
                                .retaining = options_.retain_graph});
     sums_.resize(graph_.num_outputs());
     seed(heads, head_grads);
-    for (const Visit& visit : std::views::reverse(graph_.order())) {
+    for (Visit& visit : std::views::reverse(graph_.order())) {
       if (visit.needed) step(visit);
-      if (!options_.retain_graph) visit.node->free();
+      if (!options_.retain_graph) visit.freed = visit.node->free_alone();
     }
   }
 

@@ -9,7 +9,8 @@
 namespace mxnet {
 
 BackwardGraph::~BackwardGraph() {
-  for (const Visit& visit : order_) visit.node->scratch = -1;
+  for (const Visit& visit : order_)
+    if (!visit.freed) visit.node->leave();
 }
 
 void BackwardGraph::collect(InputRefs heads, InputRefs variables, bool allow_unused) {
@@ -35,8 +36,12 @@ void BackwardGraph::collect(InputRefs heads, InputRefs variables, bool allow_unu
 
 // Depth first without recursion: graphs may be 10^6 nodes deep.
 void BackwardGraph::visit_behind(TapeNode* root) {
-  constexpr int32_t kOpen = -2;
-  std::vector<std::pair<TapeNode*, std::size_t>> stack;
+  struct Open {
+    TapeNode* node;
+    bool first;
+    std::size_t next;  // input
+  };
+  std::vector<Open> stack;
   const auto open = [&](TapeNode* node) {
     if (node->kind() == TapeNode::Kind::kConstant) return;
     if (node->kind() == TapeNode::Kind::kLeaf) {
@@ -44,29 +49,32 @@ void BackwardGraph::visit_behind(TapeNode* root) {
       if (leaf_index_.try_emplace(leaf, leaves_.size()).second) leaves_.emplace_back(leaf);
       return;
     }
-    if (node->scratch != -1) return;
-    if (node->freed()) {
+    if (visited(*node)) return;  // none is met while it is open: there are no cycles
+    const TapeNode::Entered entered = node->enter();
+    if (entered == TapeNode::Entered::kFreed) {
       throw Error(ErrorCode::kValue, "backward",
                   "given a graph of which a part was freed by an earlier backward, expected "
                   "retain_graph=True in that call");
     }
-    node->scratch = kOpen;
-    stack.emplace_back(node, 0);
+    stack.push_back({node, entered == TapeNode::Entered::kFirst, 0});
   };
   try {
     open(root);
     while (!stack.empty()) {
-      auto& [node, next] = stack.back();
+      auto& [node, first, next] = stack.back();
       if (next < node->inputs.size()) {
         open(static_cast<TapeNode*>(node->inputs[next++].node.get()));
         continue;
       }
-      node->scratch = static_cast<int32_t>(order_.size());
+      if (first)
+        set_position(*node, order_.size());
+      else
+        shared_.emplace(node, order_.size());
       order_.push_back({Ref<TapeNode>(node)});
       stack.pop_back();
     }
   } catch (...) {
-    for (auto& [node, next] : stack) node->scratch = -1;
+    for (const Open& entered : stack) entered.node->leave();
     throw;
   }
 }

@@ -2,6 +2,7 @@
 // The graph that a backward pass goes through: what was recorded behind its heads, in order, and
 // which of it gradients are to reach.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -26,13 +27,15 @@ struct ReachedLeaf {
 // Used by the thread of one pass; an object lives for one call.
 //
 // Invariants:
-//   1. order() holds inputs before users; a node's position is its scratch field until the end.
+//   1. order() holds inputs before users; this pass goes through its nodes until the end.
 //   2. order() holds operations and functions, leaves() the leaves, each once.
+//   3. A node's position is its scratch field; where another pass was there first, in shared_.
 class BackwardGraph {
  public:
   struct Visit {
     Ref<TapeNode> node;
     bool needed = false;                            // a wanted leaf is behind it
+    bool freed = false;                             // by this pass
     std::size_t first_output = 0, first_input = 0;  // among those of all nodes
   };
 
@@ -47,13 +50,16 @@ class BackwardGraph {
   // head depends on.
   void collect(InputRefs heads, InputRefs variables, bool allow_unused);
 
+  std::vector<Visit>& order() { return order_; }
   const std::vector<Visit>& order() const { return order_; }
   std::deque<ReachedLeaf>& leaves() { return leaves_; }
   const std::deque<ReachedLeaf>& leaves() const { return leaves_; }
   std::size_t num_outputs() const { return num_outputs_; }  // of all nodes in order()
 
+  // REQUIRES: it is there.
   const Visit& visit_of(const TapeNode& node) const {
-    return order_[static_cast<std::size_t>(node.scratch)];
+    const std::size_t at = position(node);
+    return order_[at < order_.size() && order_[at].node.get() == &node ? at : shared_.at(&node)];
   }
   // Input `i` of a node, if it is a leaf.
   ReachedLeaf* input_leaf(const Visit& visit, std::size_t i) const {
@@ -81,6 +87,19 @@ class BackwardGraph {
   static std::size_t outputs_of(const TapeNode& node);
 
  private:
+  // Of whichever pass was there first. Relaxed: only what the pass itself has written counts.
+  static std::size_t position(const TapeNode& node) {
+    return static_cast<std::size_t>(
+        std::atomic_ref(const_cast<int32_t&>(node.scratch)).load(std::memory_order_relaxed));
+  }
+  static void set_position(TapeNode& node, std::size_t position) {
+    std::atomic_ref(node.scratch).store(static_cast<int32_t>(position), std::memory_order_relaxed);
+  }
+  bool visited(const TapeNode& node) const {
+    const std::size_t at = position(node);
+    if (at < order_.size() && order_[at].node.get() == &node) return true;
+    return !shared_.empty() && shared_.contains(&node);
+  }
   void visit_behind(TapeNode* root);
   void want_marked();
   void want(InputRefs variables, bool allow_unused);
@@ -91,6 +110,7 @@ class BackwardGraph {
   }
 
   std::vector<Visit> order_;
+  std::unordered_map<const TapeNode*, std::size_t> shared_;
   std::size_t num_outputs_ = 0;
   std::vector<ReachedLeaf*> input_leaves_;  // per input of each node; null where it is no leaf
   std::deque<ReachedLeaf> leaves_;

@@ -124,10 +124,27 @@ void connect(const Ref<Node>& node, std::span<NDArray* const> inputs, OutputRefs
 
 }  // namespace
 
-void TapeNode::free() {
-  freed_ = true;
-  inputs.clear();
+TapeNode::Entered TapeNode::enter() {
+  int32_t others = passes_.load(std::memory_order_relaxed);
+  do {
+    if (others == kFreed) return Entered::kFreed;
+    // Acquire: of the pass that had the scratch field before, all is done.
+  } while (!passes_.compare_exchange_weak(others, others + 1, std::memory_order_acquire,
+                                          std::memory_order_relaxed));
+  return others == 0 ? Entered::kFirst : Entered::kShared;
 }
+
+bool TapeNode::free_alone() {
+  int32_t mine = 1;
+  // Acquire: those who have left have read.
+  if (!passes_.compare_exchange_strong(mine, kFreed, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+    return false;
+  free();
+  return true;
+}
+
+void TapeNode::free() { inputs.clear(); }
 
 OperationNode::OperationNode(ParsedAttrsRef attrs, bool training)
     : TapeNode(Kind::kOperation), parsed(std::move(attrs)), training(training) {

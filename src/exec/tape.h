@@ -15,12 +15,14 @@
 
 namespace mxnet {
 
-// A graph is built and differentiated by one thread at a time; leaves and constants may be in
-// graphs of several threads.
+// A graph is built by one thread at a time; leaves and constants may be in graphs of several
+// threads. Any number of passes of backward may go through a node at once, on several threads or
+// one inside another: each enters it before it reads inputs and values.
 //
 // Invariants:
 //   1. Inputs of a node are older than it, so there are no cycles; nodes hold values without tape.
 //   2. A freed node has neither inputs nor values and counts as not being on the tape.
+//   3. No pass goes through a node that is being freed, or is freed.
 class TapeNode : public ir::Node {
  public:
   enum class Kind : uint8_t {
@@ -31,13 +33,26 @@ class TapeNode : public ir::Node {
   };
   explicit TapeNode(Kind kind) : kind_(kind) {}
   Kind kind() const { return kind_; }
-  bool freed() const { return freed_; }
-  // Forgets values and inputs: the graph cannot be differentiated through here any more.
+  // Relaxed: who goes on to read has entered.
+  bool freed() const { return passes_.load(std::memory_order_relaxed) == kFreed; }
+
+  enum class Entered : uint8_t { kFreed, kFirst, kShared };
+  // Begins to go through it. The first pass, and it alone, may use the scratch field until it
+  // leaves.
+  Entered enter();
+  void leave() { passes_.fetch_sub(1, std::memory_order_release); }  // see free_alone()
+  // Forgets values and inputs, unless another pass goes through it: the graph cannot be
+  // differentiated through here any more, and who has entered is not to leave. False: it stays.
+  bool free_alone();
+
+ protected:
   virtual void free();
 
  private:
+  static constexpr int32_t kFreed = -1;
+
+  std::atomic<int32_t> passes_{0};  // that go through it
   const Kind kind_;
-  bool freed_ = false;
 };
 
 class LeafNode final : public TapeNode {
@@ -57,7 +72,6 @@ using GradientWatcher = std::function<void(int input, const NDArray& gradient)>;
 class OperationNode final : public TapeNode {
  public:
   OperationNode(ParsedAttrsRef attrs, bool training);
-  void free() override;
   // What was saved of the call, null where the plan left it out; without tape, and without values
   // where only shape and type matter.
   const NDArray* saved_input(int i) const;
@@ -72,6 +86,7 @@ class OperationNode final : public TapeNode {
   std::unique_ptr<const GradientWatcher> watcher;  // null: nobody looks
 
  private:
+  void free() override;
   const NDArray* saved(int32_t at) const;
 
   SavePlanRef plan_;
@@ -91,12 +106,14 @@ class FunctionNode final : public TapeNode {
         gradient(std::move(gradient)),
         unasked(unasked),
         sees_gaps(sees_gaps) {}
-  void free() override;
   GradientFunction gradient;
   const Unasked unasked;
   const bool sees_gaps;
   Device device;
   InlineVector<ArrayType, 1> output_types;
+
+ private:
+  void free() override;
 };
 
 // What an array knows: the output of a node that it is.

@@ -7,6 +7,7 @@ them bound to a front end. What is here turns arguments into an operator's param
 made by the library.
 """
 
+from .. import ndarray  # noqa: F401  (whole, before what lies in it)
 from .frontend import Frontend
 
 __all__ = ["Frontend"]

@@ -48,7 +48,7 @@ class Arrays(Frontend):
         return value.shape[axis]
 
     def constant(self, values: Any, like: Any, exact: bool = False) -> Any:
-        from ..numpy.multiarray import ndarray
+        from ..numpy import ndarray
 
         values = onp.asarray(values)
         if values.dtype.kind not in "biuf":

@@ -10,6 +10,7 @@ import importlib
 from typing import Any, List
 
 from .. import _lazy
+from .. import ndarray as _ndarray  # noqa: F401  (whole, before what lies in it)
 from . import block, loss, nn, parameter, trainer, utils
 from .block import Block, HybridBlock, SymbolBlock
 from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict, tensor_types

@@ -118,7 +118,7 @@ class Block:
                 found.update(child.collect_params(select))
 
     def _check_container_with_block(self) -> None:
-        for name, value in self.__dict__.items():
+        for name, value in self.__dict__.copy().items():  # another thread's call may add to it
             if type(value) in _LEAVES or not isinstance(value, _CONTAINERS) or not value:
                 continue
             if name in self._own_containers or name.startswith("__"):

@@ -26,10 +26,11 @@ class DeviceCopies:
     _stype: str
     _trainer: Any
 
-    def _missing(self, ctx: Any) -> Exception:
-        if self._data is not None:
+    def _missing(self, ctx: Any, arrays: Optional[List[NDArray]] = None) -> Exception:
+        if arrays is not None:
             return RuntimeError(f"Parameter {self.name}: asked for on {ctx}, was initialized on {self._ctx_list}")
-        if self._deferred_init:
+        # What there is now, but was not when it was looked for, another thread has just made of what was deferred.
+        if self._deferred_init or self._data is not None:
             return DeferredInitializationError(
                 f"Parameter {self.name} has shape {self.shape}: it is not known yet, the first forward pass will "
                 "tell it. Run one, or give the sizes of inputs to the layers"
@@ -53,7 +54,7 @@ class DeviceCopies:
         for array, context in zip(arrays, contexts):  # type: ignore[arg-type]
             if same_processor(context, ctx):
                 return array
-        raise self._missing(ctx)
+        raise self._missing(ctx, arrays)
 
     @property
     def _ctx_map(self) -> Optional[List[List[Optional[int]]]]:

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .. import autograd, initializer, ndarray, symbol
+from .. import _turns, autograd, initializer, ndarray, symbol
 from ..context import Context, cpu
 from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
@@ -183,10 +183,17 @@ class Parameter(DeviceCopies):
     def _finish_deferred_init(self) -> None:
         if not self._deferred_init:
             return
-        init, contexts, default_init, data = self._deferred_init
         if not shape_is_known(self.shape):
             raise ValueError(f"Parameter {self.name}: given shape {self.shape}, expected one without unknown dimensions")
-        self._deferred_init = ()
+        with _turns.parameters:
+            if not self._deferred_init:  # another thread has done it meanwhile
+                return
+            try:
+                self._init_deferred(*self._deferred_init)
+            finally:  # not before: another thread would find neither arrays nor that they are to come
+                self._deferred_init = ()
+
+    def _init_deferred(self, init: Any, contexts: Sequence[Context], default_init: Any, data: Optional[NDArray]) -> None:
         with autograd.pause():
             if data is not None:
                 self._init_impl(data, contexts)
@@ -207,15 +214,23 @@ class Parameter(DeviceCopies):
         if is_np_array():  # what comes from a file does not know
             data = data.as_np_ndarray()
         stays = own and contexts and contexts[0] == data.context
-        self._data = [data if stays and i == 0 else data.copyto(context) for i, context in enumerate(contexts)]
-        self._init_grad()
+        self._take([data if stays and i == 0 else data.copyto(context) for i, context in enumerate(contexts)])
+
+    def _take(self, arrays: List[NDArray]) -> None:
+        """Sets the arrays when they are leaves: another thread that finds one already may record with it."""
+        self._grad = self._marked(arrays)
+        self._data = arrays
 
     def _init_grad(self) -> None:
-        if self.grad_req == "null" or self._data is None:
-            self._grad = None
-            return
-        self._grad = [self._zero_gradient(array) for array in self._data]
-        autograd.mark_variables(self._data, self._grad, self.grad_req)
+        self._grad = None if self._data is None else self._marked(self._data)
+
+    def _marked(self, arrays: List[NDArray]) -> Optional[List[NDArray]]:
+        """Makes arrays leaves, unless no gradient is wanted; their gradients."""
+        if self.grad_req == "null":
+            return None
+        gradients = [self._zero_gradient(array) for array in arrays]
+        autograd.mark_variables(arrays, gradients, self.grad_req)
+        return gradients
 
     def _zero_gradient(self, array: NDArray) -> NDArray:
         made = ndarray.zeros(array.shape, array.context, array.dtype, self._grad_stype)
@@ -280,17 +295,22 @@ class Parameter(DeviceCopies):
     def var(self) -> symbol.Symbol:
         """The variable that stands for it in a network; always the same one."""
         if self._var is None:
-            made = symbol.var(
-                self.name,
-                shape=self.shape,
-                dtype=self.dtype,
-                lr_mult=self.lr_mult,
-                wd_mult=self.wd_mult,
-                init=self.init,
-                stype=self._stype,
-            )
-            self._var = made.as_np_ndarray() if is_np_array() else made
+            with _turns.parameters:
+                if self._var is None:
+                    self._var = self._made_variable()
         return self._var
+
+    def _made_variable(self) -> symbol.Symbol:
+        made = symbol.var(
+            self.name,
+            shape=self.shape,
+            dtype=self.dtype,
+            lr_mult=self.lr_mult,
+            wd_mult=self.wd_mult,
+            init=self.init,
+            stype=self._stype,
+        )
+        return made.as_np_ndarray() if is_np_array() else made
 
     def cast(self, dtype: Any) -> None:
         """Converts value and gradient."""
@@ -299,7 +319,11 @@ class Parameter(DeviceCopies):
         if self._data is None:
             return
         with autograd.pause():
+<<<<<<< HEAD
             self._data = [array.astype(dtype) for array in self._data]
             if self._grad is not None:  # what was added up so far goes on being added to
                 self._grad = [grad.astype(dtype) for grad in self._grad]
                 autograd.mark_variables(self._data, self._grad, self.grad_req)
+=======
+            self._take([array.astype(dtype) for array in self._data])
+>>>>>>> 6252653b4080e7c36103bd54878a22c92a5315de

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Tuple
 
 from .. import _lazy
 from .._core import Operator, op_info, op_names, set_not_given
@@ -26,18 +26,20 @@ _PREFIXES = {
 }
 _NUMPY_PREFIXES = ("_np_", "_npi_", "_npx_")
 
-_known: set = set()
+_known: List[FrozenSet[str]] = []  # the names in the registry, once somebody has asked for them
 
 
-def _names() -> set:
-    if not _known:
-        _known.update(op_names())
-    return _known
+def _names() -> FrozenSet[str]:
+    known = _known
+    if not known:
+        known.append(frozenset(op_names()))
+    return known[0]
 
 
 def forget_names() -> None:
     """Looks the registry up anew when it is next asked: a library has added to it."""
-    _known.clear()
+    global _known
+    _known = []  # not emptied: another thread may be reading, or putting in what the registry held before
 
 
 class _Documented(Operator):
@@ -137,7 +139,7 @@ def _starred(module: Any, prefix: str) -> List[str]:
     """What `from module import *` brings: all operators, made or not, and what else was written here for programs."""
     package = ".".join(module.__name__.split(".")[:2])
     names = {*names_in(prefix)}
-    for name, value in vars(module).items():
+    for name, value in vars(module).copy().items():  # another thread may have more made meanwhile
         home = str(getattr(value, "__module__", None))
         if name in _STARRED_MODULES if isinstance(value, ModuleType) else home.startswith(package) and not home.endswith("._dtypes"):
             names.add(name)

@@ -4,11 +4,11 @@
 from typing import Any
 
 from .. import _lazy
+from ..ndarray import _Null  # before parts of symbols: the whole package, before what lies in it
 from . import _generate
 from .symbol import *  # noqa: F403
 from .symbol import Symbol, SymbolBase
 from . import _internal, contrib, image, linalg, op, random, sparse  # noqa: E402
-from ..ndarray._generate import _Null
 
 _operators = _generate.fill(__name__, "")
 _MODULES = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_extension": "numpy_extension"}

@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import _core
 from ...context import cpu, gpu, num_gpus
+from ... import ndarray as _ndarray  # noqa: F401  (whole, before what lies in it)
 from ...ndarray._dtypes import bfloat16, dtype_number
 from . import _arithmetic
 from .loss_scaler import LossScaler

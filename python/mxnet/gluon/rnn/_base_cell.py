@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ... import ndarray
@@ -48,6 +49,16 @@ def begin_states(cells: Any, **kwargs: Any) -> List[Any]:
     return [state for cell in cells for state in cell.begin_state(**kwargs)]
 
 
+class _Opened(threading.local):
+    """The cells that modifier cells of each thread use at the moment: for these they are as if they were alone."""
+
+    def __init__(self) -> None:
+        self.cells: List[Any] = []
+
+
+opened = _Opened()
+
+
 def check_not_modified(cell: Any) -> None:
     """Raises MismatchError for a cell inside a modifier cell."""
     if cell._modified:
@@ -61,6 +72,15 @@ class RecurrentCell(Block):
         super().__init__(prefix=prefix, params=params)
         self._modified = False
         self.reset()
+
+    @property
+    def _modified(self) -> bool:
+        """Whether it is inside a modifier cell, which is not at work on it on this thread."""
+        return self.__dict__["_modified"] and not any(cell is self for cell in opened.cells)
+
+    @_modified.setter
+    def _modified(self, modified: bool) -> None:
+        self.__dict__["_modified"] = modified
 
     def reset(self) -> None:
         """Starts to count steps anew; to be called before another sequence or graph."""

@@ -11,7 +11,7 @@ from .._errors import MismatchError
 from .._ops import op
 from ..parameter import tensor_types
 from ..utils import indented
-from ._base_cell import HybridRecurrentCell, RecurrentCell, _zeros, begin_states, check_not_modified, states_info
+from ._base_cell import HybridRecurrentCell, RecurrentCell, _zeros, begin_states, check_not_modified, opened, states_info
 from ._sequence import concat, formatted, masked, reversed_steps
 
 
@@ -85,12 +85,12 @@ class ModifierCell(HybridRecurrentCell):
 
     @contextmanager
     def _opened(self) -> Iterator[RecurrentCell]:
-        """The base cell, which for now answers as if it were alone."""
-        self.base_cell._modified = False
+        """The base cell, which for now answers this thread as if it were alone."""
+        opened.cells.append(self.base_cell)
         try:
             yield self.base_cell
         finally:
-            self.base_cell._modified = True
+            opened.cells.pop()
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:
         """One step, which a subclass gives."""

@@ -13,12 +13,12 @@ from ._rows import writes
 
 @writes("_zeros", "_ones", "_full", "_arange", "_eye", "_npi_zeros", "_npi_ones", "_npi_arange")
 def _constant(g: Any, n: Any) -> str:
-    from ...ndarray._generate import operator
+    from ...ndarray import _generate
 
     given = {name: value for name, value in vars(n.params).items() if value is not None and name != "ctx"}
     if "shape" in given:  # sizes left open are those that the network needs
         given["shape"] = n.out_shapes[0]
-    return g.const(operator(n.op)(**given).asnumpy())
+    return g.const(_generate.operator(n.op)(**given).asnumpy())
 
 
 @writes("_contrib_arange_like")

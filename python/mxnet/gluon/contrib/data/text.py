@@ -11,14 +11,14 @@ from typing import Any, List, Optional, Tuple
 import numpy as np
 
 from .... import ndarray
-from ...data.dataset import _DownloadedDataset
+from ...data import dataset
 
 __all__ = ["WikiText103", "WikiText2"]
 
 _END = "<eos>"
 
 
-class _WikiText(_DownloadedDataset):
+class _WikiText(dataset._DownloadedDataset):
     """`vocabulary` is that of the words, `frequencies` counts them."""
 
     _archive = ""
