@@ -319,11 +319,8 @@ class Parameter(DeviceCopies):
         if self._data is None:
             return
         with autograd.pause():
-<<<<<<< HEAD
-            self._data = [array.astype(dtype) for array in self._data]
+            arrays = [array.astype(dtype) for array in self._data]
             if self._grad is not None:  # what was added up so far goes on being added to
                 self._grad = [grad.astype(dtype) for grad in self._grad]
-                autograd.mark_variables(self._data, self._grad, self.grad_req)
-=======
-            self._take([array.astype(dtype) for array in self._data])
->>>>>>> 6252653b4080e7c36103bd54878a22c92a5315de
+                autograd.mark_variables(arrays, self._grad, self.grad_req)
+            self._data = arrays
