@@ -13,7 +13,7 @@ from .. import _core
 from .._files import replacing
 from ..base import MXNetValueError, show_ctypes_names
 from ..ndarray import NDArray
-from ..optimizer._saved_states import set_states_of_file
+from ..optimizer import _saved_states
 from .base import Arrays, KVStoreBase
 
 __all__ = ["KVStore"]
@@ -196,7 +196,7 @@ class KVStore(KVStoreBase):
 
     def load_optimizer_states(self, fname: str) -> None:
         """Reads what `save_optimizer_states` has written. The file is unpickled: only load what you trust."""
-        set_states_of_file([self._updater_here("load")], fname)
+        _saved_states.set_states_of_file([self._updater_here("load")], fname)
 
     def _updater_here(self, what: str) -> Any:
         if self._updater is None:
