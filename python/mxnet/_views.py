@@ -21,8 +21,7 @@ import numpy as onp
 
 from . import _core
 from ._core import NDArrayBase
-from .ndarray import _DTYPE_MX_TO_NP
-from .ndarray._dtypes import bfloat16
+from .ndarray import _dtypes
 
 # From here on a view costs less than a copy (about 1.5 us).
 _WORTHWHILE_BYTES = 1 << 16
@@ -73,8 +72,8 @@ def _plain(leaf: Any) -> bool:
 def _worthwhile(leaf: Any) -> bool:
     if not isinstance(leaf, NDArrayBase) or leaf._storage_type_id != _DENSE or leaf._device[0] != _HOST:
         return False
-    dtype = _DTYPE_MX_TO_NP[leaf._dtype_id]
-    return dtype is not bfloat16 and leaf.size * onp.dtype(dtype).itemsize >= _WORTHWHILE_BYTES
+    dtype = _dtypes._DTYPE_MX_TO_NP[leaf._dtype_id]
+    return dtype is not _dtypes.bfloat16 and leaf.size * onp.dtype(dtype).itemsize >= _WORTHWHILE_BYTES
 
 
 def all_plain(value: Any) -> bool:
@@ -104,7 +103,7 @@ class ViewsOfOneCall:
             return value._values() if isinstance(value, NDArrayBase) else value
         address, version = _core.data_to_read(value)
         self._shown.append((value, version))
-        return onp.asarray(_Lent(value, address, onp.dtype(_DTYPE_MX_TO_NP[value._dtype_id])))
+        return onp.asarray(_Lent(value, address, onp.dtype(_dtypes._DTYPE_MX_TO_NP[value._dtype_id])))
 
     def unchanged(self) -> bool:
         """Whether nobody has written to the arrays since."""

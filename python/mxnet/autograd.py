@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 from . import _core
 from ._core import NDArrayBase
 from .base import interrupts, string_types
-from .ndarray import _GRAD_REQ_MAP
+from .ndarray import ndarray as _arrays
 
 __all__ = [
     "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode",
@@ -60,7 +60,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Union[str, Sequenc
     """Makes arrays leaves whose gradients go into the given arrays."""
     variables, gradients = _listed(variables), _listed(gradients)
     reqs = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
-    _core.mark_variables(variables, gradients, [_GRAD_REQ_MAP[req] for req in reqs])
+    _core.mark_variables(variables, gradients, [_arrays._GRAD_REQ_MAP[req] for req in reqs])
 
 
 def _heads(heads: Any, head_grads: Any) -> Tuple[list, Optional[list]]:
