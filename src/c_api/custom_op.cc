@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "c_api/ndarray_handle.h"
@@ -79,10 +80,8 @@ bool same_types(const std::vector<ArrayType>& a, const std::vector<ArrayType>& b
 }
 
 std::shared_ptr<const CustomOperator> operator_for(const CustomProp& prop,
-                                                   std::span<NDArray* const> inputs, Device device,
+                                                   std::vector<ArrayType> types, Device device,
                                                    NodeState* state) {
-  std::vector<ArrayType> types;
-  for (const NDArray* input : inputs) types.push_back({input->shape(), input->dtype()});
   if (state == nullptr) return prop.new_operator(types, device);
   const auto* kept = static_cast<const KeptOperator*>(state->get());
   if (kept == nullptr || !same_types(kept->types, types)) {
@@ -229,7 +228,7 @@ void run_custom(const std::shared_ptr<const CustomProp>& shared, const ParsedAtt
   for (std::size_t i = num_args; i < inputs.size(); ++i)
     arrays.emplace_back(inputs[i]->detach(), kState);
   const std::vector<int> requests(outputs.size(), static_cast<int>(Request::kWrite));
-  std::shared_ptr<const CustomOperator> op = operator_for(prop, inputs, here, state);
+  std::shared_ptr<const CustomOperator> op = operator_for(prop, std::move(in_types), here, state);
   op->run(prop.label(), kCustomOpForward, arrays, requests, autograd_state().training);
   if (autograd_state().recording) record_call(shared, std::move(op), inputs, results);
   for (std::size_t o = 0; o < outputs.size(); ++o)

@@ -13,6 +13,7 @@ from ._rows import reads
 
 _MOST_PICKED = 1 << 14  # of one GatherElements
 
+
 @reads("Reshape")
 def _reshape(n: Any) -> Any:
     shape = n.ints(1, "shape")
