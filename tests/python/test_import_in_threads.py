@@ -17,7 +17,11 @@ import pytest
 import mxnet
 
 ROOT = pathlib.Path(mxnet.__file__).parent
-FILES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in ROOT.rglob("*.py")}
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+    if (path.parent / "__init__.py").exists()  # a wheel has programs beside the packages
+}
 del FILES["__init__"]
 
 

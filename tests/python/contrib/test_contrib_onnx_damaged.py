@@ -140,7 +140,7 @@ def elements(shapes):
 def imported(path):
     """Reads the file both ways, and runs what is small."""
     symbol, arguments, states = mx.contrib.onnx.import_model(path)
-    mx.contrib.onnx.import_to_gluon(path, mx.cpu())
+    mx.contrib.onnx.import_to_gluon(path, mx.current_context())
     names = symbol.list_arguments()
     inputs = {name: tuple(size or 1 for size in shape) for name, shape, _ in mx.contrib.onnx.get_model_metadata(path)["input_tensor_data"]}
     inputs = {name: shape for name, shape in inputs.items() if name in names}
@@ -149,7 +149,7 @@ def imported(path):
         if not shapes or elements([*inputs.values(), *shapes]) > MOST_ELEMENTS:
             return "large"
         given = {name: mx.nd.ones(shape) for name, shape in inputs.items()}
-        for output in symbol.bind(mx.cpu(), {**arguments, **given}, aux_states=states, grad_req="null").forward():
+        for output in symbol.bind(mx.current_context(), {**arguments, **given}, aux_states=states, grad_req="null").forward():
             output.wait_to_read()
     except mx.MXNetError:  # shapes of the file that do not fit
         return "unfit"
@@ -160,6 +160,7 @@ def imported(path):
 def test_the_models_are_read_and_run(tmp_path, content):
     (tmp_path / "m.onnx").write_bytes(content)
     assert imported(str(tmp_path / "m.onnx")) == "run"
+    mx.nd.waitall()  # nothing has failed that nobody has seen
 
 
 @pytest.mark.filterwarnings("ignore:infer_shape cannot decide")

@@ -185,7 +185,7 @@ class GraphProto:
 
     def block(self, graph: Any, ctx: Any, made: Any, parameters: Dict[str, Any], states: Dict[str, Any]) -> Any:
         """What from_onnx has made of a graph, as a SymbolBlock."""
-        from .... import symbol
+        from .... import initializer, symbol
         from ....gluon import SymbolBlock
 
         names = [name for name, *_ in self.get_graph_metadata(graph)["input_tensor_data"]]
@@ -194,7 +194,8 @@ class GraphProto:
             value: Any = parameters.get(name, states.get(name))
             parameter.shape = value.shape
             parameter.dtype = value.dtype
-            parameter.initialize(ctx=ctx)
+            whole = np.dtype(value.dtype).kind in "iub"  # of which none can be drawn
+            parameter.initialize(init=initializer.Zero() if whole else None, ctx=ctx)
             parameter.set_data(value)
         return block
 
