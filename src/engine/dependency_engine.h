@@ -108,7 +108,7 @@ class DependencyEngine final : public Engine {
   void push_record(ThreadState& thread, Operation* operation, const OpSpec& spec);
   void reserve_memory(ThreadState& thread, std::size_t bytes);
   bool enter(ThreadState& thread);
-  void pace();
+  void pace(Role role);
   bool wait_at_gate(ThreadState& thread, bool era);
   void leave(ThreadState& thread, bool era, std::size_t temp_bytes);
   bool waits_for_device(std::span<Var* const> reads, std::span<Var* const> writes) const;

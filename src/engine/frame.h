@@ -24,7 +24,7 @@ struct ThreadState {
   Frame* frame = nullptr;      // innermost
   BulkState* bulks = nullptr;  // of the engines for which this thread has bulks switched on
   uint32_t number = 0;         // from 1; 0 = not given yet
-  uint32_t records = 0;        // pushed since the thread began, for DependencyEngine::pace
+  uint32_t records = 0;        // pushed since it last looked how far ahead it is
 };
 
 // Of the initial-exec kind, as others that each small call reads: see storage/lane_set.h.

@@ -16,6 +16,10 @@ constexpr uint32_t kPaceEvery = 512;  // pushes of a thread between two looks
 // The pause is bounded, because work in flight may wait for this very thread.
 constexpr int kPauses = 20;
 constexpr auto kPause = std::chrono::microseconds(50);
+// How long one that has as many records as it may have waits for any operation to end, and how
+// often it looks: thousands are ready meanwhile, so no worker waits for it.
+constexpr auto kPatience = std::chrono::milliseconds(200);
+constexpr auto kLook = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -64,10 +68,26 @@ bool DependencyEngine::wait_at_gate(ThreadState& thread, bool era) {
   return era;
 }
 
-void DependencyEngine::pace() {
+void DependencyEngine::pace(Role role) {
   if (tally_.in_flight() < kFarAhead) return;
   for (int i = 0; i < kPauses && tally_.in_flight() > kFarAhead / 2; ++i)
     std::this_thread::sleep_for(kPause);
+  // A bulk has taken over its operations: the program cannot end its wait.
+  LeaveWatch watch(role == Role::kBulk ? nullptr : interrupt_check());
+  uint64_t ended = tally_.finished();
+  auto since = std::chrono::steady_clock::now();
+  // Relaxed: with nobody left who would end operations, patience ends the wait.
+  while (tally_.in_flight() > kMostAhead && !at_once_.load(std::memory_order_relaxed)) {
+    std::this_thread::sleep_for(kLook);
+    if (watch.leaves()) throw_interrupted();
+    const auto now = std::chrono::steady_clock::now();
+    if (const uint64_t more = tally_.finished(); more != ended) {
+      ended = more;
+      since = now;
+    } else if (now - since > kPatience) {
+      return;  // what is in flight may wait for this very thread
+    }
+  }
 }
 
 void DependencyEngine::leave(ThreadState& thread, bool era, std::size_t temp_bytes) {
@@ -159,6 +179,12 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   try {
     order = operation->prepared != nullptr ? operation->prepared->order.data()
                                            : operation->copy_lists(spec, few);
+    // What ends a variable is pushed by destructors, which go on at once and do not throw.
+    if (++thread.records >= kPaceEvery && operation->role != Role::kErase &&
+        inside_frame(thread) == nullptr) {
+      thread.records = 0;
+      pace(operation->role);
+    }
     if (operation->role != Role::kBulk)
       reserve_memory(thread, spec.temp_bytes);  // a bulk has reserved
   } catch (...) {
@@ -172,7 +198,6 @@ void DependencyEngine::push_record(ThreadState& thread, Operation* operation, co
   operation->temp_bytes = spec.temp_bytes;
   operation->fresh = spec.fresh;
   operation->computes = spec.computes && !spec.device.is_gpu() && !operation->asynchronous();
-  if (++thread.records % kPaceEvery == 0 && inside_frame(thread) == nullptr) pace();
   operation->era = enter(thread);
   try {
     // Relaxed: a change is made behind the closed gate, which we have passed.

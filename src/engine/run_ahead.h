@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound on the memory that pushed, unfinished operations hold: a producer that is too far ahead
-// sleeps.
+// The bounds on the memory that pushed, unfinished operations hold: a producer that is too far
+// ahead sleeps.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -10,6 +10,11 @@
 #include "engine/waiting.h"
 
 namespace mxnet::engine {
+
+// So many operations are in flight before a producer waits until others end: their records take
+// some 40 MB, and nothing would run sooner for more of them. A thread looks once in a few hundred
+// pushes, and goes on when nothing ends, so this is what a program is close to, not a limit.
+inline constexpr uint64_t kMostAhead = 32768;
 
 // Thread-safe. An operation larger than the limit is let in when nothing else is: it runs alone.
 // What is taken without waiting (from inside an operation, where waiting could never end) may pass

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/run_ahead.h"
 #include "engine/waiting.h"
 #include "fixture.h"
 
@@ -96,6 +97,27 @@ TEST_F(Interrupt, APushThatWaitsForRoomIsNotMade) {
   push();
   engine->wait_for_all();
   EXPECT_EQ(ran, 2);
+  engine->delete_variable(var, {});
+}
+
+TEST_F(Interrupt, AProducerThatWaitsForRecordsIsLeft) {
+  const std::unique_ptr<Engine> engine =
+      make_engine(engine_test::config_of({EngineType::kThreadedPerDevice, 2, false}));
+  Var* var = engine->new_variable();
+  std::latch release(1);
+  std::atomic<int> ran{0};
+  const OpSpec writes{.device = {}, .reads = {}, .writes = std::span<Var* const>(&var, 1)};
+  engine->push([&](const RunContext&) { release.wait(); }, writes);
+  int pushed = 0;
+  const auto push_many = [&] {
+    for (int i = 0; i < 2 * static_cast<int>(engine::kMostAhead); ++i, ++pushed)
+      engine->push([&](const RunContext&) { ++ran; }, writes);
+  };
+  EXPECT_THROW(push_many(), Error);
+  set_interrupt_check(nullptr);
+  release.count_down();
+  engine->wait_for_all();
+  EXPECT_EQ(ran, pushed);
   engine->delete_variable(var, {});
 }
 

@@ -3,6 +3,10 @@
 #include "engine/run_ahead.h"
 #include "base/config.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <latch>
 #include <thread>
 
 #include "fixture.h"
@@ -85,6 +89,65 @@ TEST(RunAhead, AnUnfinishedBulkIsPushedBeforeThePusherSleeps) {
   engine->set_bulk_size(0);
   engine->wait_for_all();
   EXPECT_EQ(ran, 50);
+}
+
+// More than the bound, and than what a producer that waits too long in a busy place lets in.
+constexpr int kManyAhead = 3 * static_cast<int>(engine::kMostAhead);
+
+TEST(RunAhead, AProducerOfSlowOperationsHoldsABoundedNumberOfRecords) {
+  const auto engine = make_engine(limited(0));
+  Var* var = engine->new_variable();
+  const Vars writes{var};
+  std::atomic<int> ran{0};
+  int most = 0;
+  for (int i = 0; i < kManyAhead; ++i) {
+    engine->push(
+        [&](const RunContext&) {
+          const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
+          while (std::chrono::steady_clock::now() < end) {
+          }
+          ++ran;
+        },
+        spec({}, writes));
+    most = std::max(most, i + 1 - ran);
+  }
+  engine->wait_for_all();
+  EXPECT_EQ(ran, kManyAhead);
+  EXPECT_LE(most, 2 * static_cast<int>(engine::kMostAhead));
+  engine->delete_variable(var, {});
+}
+
+TEST(RunAhead, WhatWaitsForItsProducerDoesNotStopIt) {
+  const auto engine = make_engine(limited(0));
+  Var* var = engine->new_variable();
+  const Vars writes{var};
+  std::latch release(1);
+  engine->push([&](const RunContext&) { release.wait(); }, spec({}, writes));
+  std::atomic<int> ran{0};
+  const int pushed = static_cast<int>(engine::kMostAhead) + 2000;
+  for (int i = 0; i < pushed; ++i)
+    engine->push([&](const RunContext&) { ++ran; }, spec({}, writes));
+  EXPECT_EQ(ran, 0);
+  release.count_down();
+  engine->wait_for_all();
+  EXPECT_EQ(ran, pushed);
+  engine->delete_variable(var, {});
+}
+
+TEST(RunAhead, NoNumberOfRecordsStopsWhatIsPushedInsideAnOperation) {
+  const auto engine = make_engine(limited(0));
+  Var* var = engine->new_variable();
+  const Vars writes{var};
+  std::atomic<int> ran{0};
+  engine->push(
+      [&](const RunContext&) {
+        for (int i = 0; i < kManyAhead; ++i)
+          engine->push([&](const RunContext&) { ++ran; }, spec({}, writes));
+      },
+      spec({}, writes));
+  engine->wait_for_all();
+  EXPECT_EQ(ran, kManyAhead);
+  engine->delete_variable(var, {});
 }
 
 TEST(RunAhead, SeveralProducersShareOneCap) {
