@@ -11,7 +11,8 @@
 
 namespace mxnet {
 
-Rounding::Rounding(PoolType type, const PoolConfig& config, std::string_view variables)
+Rounding::Rounding(PoolType type, const PoolConfig& config, std::string_view variables,
+                   bool small_blocks)
     : type_(type) {
   const auto page = static_cast<std::size_t>(config.page_size);
   if (!std::has_single_bit(page)) {
@@ -39,6 +40,7 @@ Rounding::Rounding(PoolType type, const PoolConfig& config, std::string_view var
       break;
   }
   if (std::has_single_bit(large_unit_)) large_mask_ = large_unit_ - 1;
+  if (small_blocks && type != PoolType::kUnpooled && page > kSmallest) power_limit_ = page / 2;
 }
 
 }  // namespace mxnet

@@ -95,9 +95,15 @@ Pool::Setup Storage::Impl::setup_for(Device device) {
   }
   const PoolType type = config_.use_naive_managers != 0 ? PoolType::kUnpooled : config->type;
   device.id = device.is_gpu() ? device.id : 0;
-  return {
-      device,        type, Rounding(type, *config, variables), config->reserve, std::move(source),
-      dies_with_fork};
+  // Programs that keep many small arrays are for the host; segments that others map are pages, and
+  // what is pinned is locked in pages.
+  const bool small_blocks = device.type == DeviceType::kCPU;
+  return {device,
+          type,
+          Rounding(type, *config, variables, small_blocks),
+          config->reserve,
+          std::move(source),
+          dies_with_fork};
 }
 
 MemoryDomain& Storage::Impl::domain_for(Device device) {

@@ -20,9 +20,14 @@ Wide multiple(Wide bytes, Wide unit) {
   return whole == bytes ? whole : whole + unit;
 }
 
-Wide expected_chunk(PoolType type, const PoolConfig& config, Wide bytes) {
+Wide expected_chunk(PoolType type, const PoolConfig& config, bool small_blocks, Wide bytes) {
   const Wide page = config.page_size;
   if (type == PoolType::kUnpooled) return bytes;
+  if (small_blocks && page > 64 && 2 * bytes <= page) {
+    Wide power = 64;
+    while (power < bytes) power *= 2;
+    return power;
+  }
   if (type == PoolType::kNaive) {
     const Wide large = config.large_alloc_round_size;
     if (large != 1 && bytes > large) return multiple(bytes, large);
@@ -72,11 +77,13 @@ TEST_P(ChunkSize, IsTheDocumentedOneForEverySizeAndSetting) {
     config.page_size = setting.page;
     config.large_alloc_round_size = setting.large;
     config.round_linear_cutoff = setting.cutoff;
-    const Rounding rounding(GetParam(), config, "MXNET_GPU");
-    for (const std::size_t size : interesting_sizes()) {
-      ASSERT_EQ(Wide{rounding(size)}, expected_chunk(GetParam(), config, size))
-          << "size " << size << ", page " << setting.page << ", large " << setting.large
-          << ", cutoff " << setting.cutoff;
+    for (const bool small_blocks : {false, true}) {
+      const Rounding rounding(GetParam(), config, "MXNET_CPU", small_blocks);
+      for (const std::size_t size : interesting_sizes()) {
+        ASSERT_EQ(Wide{rounding(size)}, expected_chunk(GetParam(), config, small_blocks, size))
+            << "size " << size << ", page " << setting.page << ", large " << setting.large
+            << ", cutoff " << setting.cutoff << ", small blocks " << small_blocks;
+      }
     }
   }
 }

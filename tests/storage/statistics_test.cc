@@ -22,10 +22,10 @@ struct Statistics : ::testing::Test {
 };
 
 TEST_F(Statistics, CountWhatIsHandedOutRequestedAndCached) {
-  const Block a = storage.allocate(100, Device::cpu());
+  const Block a = storage.allocate(3000, Device::cpu());
   const Block b = storage.allocate(5000, Device::cpu());
   EXPECT_EQ(stats().in_use, 3 * kPage);
-  EXPECT_EQ(stats().requested, 5100u);
+  EXPECT_EQ(stats().requested, 8000u);
   EXPECT_EQ(stats().cached, 0u);
   storage.release(a);
   EXPECT_EQ(stats().in_use, 2 * kPage);
@@ -123,7 +123,7 @@ TEST_F(Statistics, OfADeviceThatWasNeverUsedAreZero) {
 }
 
 TEST_F(Statistics, OfEveryCpuIdAreThoseOfTheOneCpu) {
-  const Block block = storage.allocate(1, Device::cpu(7));
+  const Block block = storage.allocate(kPage, Device::cpu(7));
   EXPECT_EQ(block.device, Device::cpu(7));
   EXPECT_EQ(storage.stats(Device::cpu(3)).in_use, kPage);
   storage.release(block);
@@ -176,7 +176,7 @@ class Ledger final : public Observer {
 TEST_F(Statistics, ObserverSeesEveryBlockComeAndGo) {
   Ledger ledger;
   g_observer = &ledger;
-  const Block a = storage.allocate(100, Device::cpu(2), "a");
+  const Block a = storage.allocate(kPage - 100, Device::cpu(2), "a");
   EXPECT_EQ(ledger.balance, static_cast<int64_t>(kPage));
   EXPECT_STREQ(ledger.last_tag, "a");
   EXPECT_EQ(ledger.last_device, Device::cpu(2));
