@@ -111,10 +111,10 @@ class Initializer:
         arr[:] = np.array([1.0, 0, 0, 0, 1.0, 0], np.float32)
 
     def _init_zero(self, _: str, arr: Any) -> None:
-        arr[:] = 0.0
+        arr[...] = 0.0
 
     def _init_one(self, _: str, arr: Any) -> None:
-        arr[:] = 1.0
+        arr[...] = 1.0
 
     _init_bias = _init_zero
     _init_gamma = _init_one

@@ -26,7 +26,7 @@ def _draw(name: str, first: float, second: float, arr: Any) -> None:
     if is_np_array():
         from ._numpy.arrays import arrays
 
-        arr[:] = arrays.section("random").names[name](first, second, arr.shape, ctx=arr.context)
+        arr[...] = arrays.section("random").names[name](first, second, arr.shape, ctx=arr.context)
         return
     from .ndarray import random
 
@@ -61,7 +61,7 @@ class Load:
         if loaded is not None:
             if arr.shape != loaded.shape:
                 raise ValueError(f"parameter {name}: given shape {loaded.shape}, expected {arr.shape}")
-            arr[:] = loaded
+            arr[...] = loaded
         elif self.default_init is None:
             raise ValueError(f"parameter {name}: expected it in what was loaded, or a default_init")
         else:
@@ -96,7 +96,7 @@ class Zero(Initializer):
         super().__init__()
 
     def _init_weight(self, name: str, arr: Any) -> None:
-        arr[:] = 0
+        arr[...] = 0
 
 
 @register
@@ -108,7 +108,7 @@ class One(Initializer):
         super().__init__()
 
     def _init_weight(self, name: str, arr: Any) -> None:
-        arr[:] = 1
+        arr[...] = 1
 
 
 @register
@@ -120,7 +120,7 @@ class Constant(Initializer):
         self.value = value
 
     def _init_weight(self, name: str, arr: Any) -> None:
-        arr[:] = self.value
+        arr[...] = self.value
 
     def dumps(self) -> str:
         """The initializer as JSON, with an array's numbers as a list."""
@@ -232,7 +232,7 @@ class LSTMBias(Initializer):
 
     def _init_weight(self, name: str, arr: Any) -> None:
         hidden = arr.shape[0] // 4
-        arr[:] = 0.0
+        arr[...] = 0.0
         arr[hidden : 2 * hidden] = self.forget_bias
 
 

@@ -279,6 +279,27 @@ def test_masks_where_shapes_are_not_numpys():
             array.as_nd_ndarray()[values > 100]
 
 
+@pytest.mark.parametrize("value", [5.0, np.float32(5), np.array(5.0), np.array([5.0]), mx.nd.array([5.0])], ids=lambda value: type(value).__name__)
+def test_all_of_an_array_without_dimensions(value):
+    with mx.util.np_shape():
+        array = mx.nd.ones(())
+        array[:] = value
+        assert array.shape == () and array.asnumpy() == 5
+        assert array[:].shape == () and array[:].asnumpy() == 5
+        array[...] = 6
+        assert array.shape == () and array.asnumpy() == 6
+        with mx.autograd.record():
+            found = array[:] * 2
+        assert found.shape == ()
+        for key in (0, slice(0, 1), (slice(None),)):
+            with pytest.raises(IndexError, match="given 1 indices, expected at most 0"):
+                array[key] = value
+        of_numpy = mx.np.ones(())
+        for key in (slice(None), 0):  # as of NumPy's
+            with pytest.raises(IndexError, match="given 1 indices, expected at most 0"):
+                of_numpy[key] = 5
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (2, 0, 3)])
 @pytest.mark.parametrize("np_shape", [False, True])
 def test_arrays_of_numpy_without_elements_are_indexed_whatever_shapes_mean(shape, np_shape):

@@ -16,7 +16,7 @@ _DENSE = 0
 def zero_gradient(array: NDArray) -> None:
     """Fills one with zeros."""
     if array._storage_type_id == _DENSE:
-        array[:] = 0
+        array[...] = 0
     else:
         ndarray.zeros(array.shape, array.context, array.dtype, array.stype).copyto(array)
 

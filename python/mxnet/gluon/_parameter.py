@@ -268,7 +268,7 @@ class Parameter(DeviceCopies):
             if self not in self._trainer._params_to_init:
                 self._trainer._reset_kvstore()
         for array in self._data:
-            array[:] = data
+            array[...] = data
 
     def _reduce(self) -> NDArray:
         """The value on the CPU: the mean over devices."""

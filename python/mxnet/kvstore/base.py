@@ -89,7 +89,7 @@ class TestStore(KVStoreBase):
     def broadcast(self, key: Any, value: Arrays, out: Arrays, priority: int = 0) -> None:
         """Copies `value` into every array of `out`."""
         for target in _as_list(out):
-            target[:] = _as_list(value)[0]
+            target[...] = _as_list(value)[0]
 
     def pushpull(self, key: Any, value: Arrays, out: Optional[Arrays] = None, priority: int = 0) -> None:
         """Writes the sum of the values into every array of `out`; into the values where there is none."""

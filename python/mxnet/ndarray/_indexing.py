@@ -69,9 +69,16 @@ def _get_advanced(array: Any, key: Any) -> Any:
     return array._of_shape(picked, where.shape)
 
 
+def _is_whole_scalar(array: Any, key: Any) -> bool:
+    """Whether that is all of an mx.nd array without dimensions, as in 1.9.1; those of mx.np refuse it, as NumPy's do."""
+    return isinstance(key, slice) and key == slice(None) and not array._is_np
+
+
 def get(array: Any, key: Any) -> Any:
     """array[key]."""
     shape = array.shape
+    if not shape and _is_whole_scalar(array, key):
+        key = ()
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and shape:
         size = shape[0]
         if not -size <= key < size:
@@ -211,6 +218,8 @@ def _put_advanced(array: Any, key: Any, value: Any, number: bool) -> None:
 def put(array: Any, key: Any, value: Any) -> None:
     """array[key] = value."""
     shape = array.shape
+    if not shape and _is_whole_scalar(array, key):
+        key = ()
     number = isinstance(value, (int, float, bool, np.generic)) and not isinstance(value, np.ndarray)
     if number:
         view = _rows_in_place(array, key, shape)

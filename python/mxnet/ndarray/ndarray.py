@@ -91,11 +91,11 @@ class NDArray(PythonValues):
     # --- Copies and views
 
     def _sync_copyfrom(self, source_array: Any) -> None:
-        """Copies from a NumPy array of the same shape, in this array's type: what `x[:] = values` does, by its old name."""
+        """Copies from a NumPy array of the same shape, in this array's type: what `x[...] = values` does, by its old name."""
         values = np.asarray(source_array)
         if values.shape != self.shape:
             raise ValueError(f"given shape {values.shape}, expected {self.shape}")
-        self[:] = values
+        self[...] = values
 
     def copy(self) -> NDArray:
         """A copy on the same device."""

@@ -224,4 +224,4 @@ class Test(Optimizer):
     def update(self, index: Any, weight: Any, grad: Any, state: Optional[Any]) -> None:
         """Adds the scaled gradient."""
         weight[:] += grad * self.rescale_grad
-        state[:] = weight  # type: ignore[index]
+        state[...] = weight  # type: ignore[index]

@@ -322,6 +322,27 @@ def test_type_in_the_file_converts_only_when_asked(tmp_path):
     assert other["p_a"].data().dtype == np.float32
 
 
+@pytest.mark.parametrize("init", ["ones", "zeros", "normal", "uniform", mx.init.Constant(3)], ids=str)
+def test_a_parameter_without_dimensions(init):
+    with mx.util.np_shape(), mx.util.np_array():
+        parameter = Parameter("scale", shape=(), init=init)
+        parameter.initialize()
+        trainer = gluon.Trainer({"scale": parameter}, "sgd", {"learning_rate": 0.5})
+        before = float(parameter.data())
+        with mx.autograd.record():
+            loss = (parameter.data() * mx.np.ones((3,))).sum()
+        loss.backward()
+        assert float(parameter.grad()) == 3
+        trainer.step(1)
+        assert float(parameter.data()) == np.float32(before) - np.float32(1.5)
+        parameter.zero_grad()
+        assert float(parameter.grad()) == 0
+        parameter.set_data(mx.np.array(4.0))
+        assert parameter.data().shape == () and float(parameter.data()) == 4
+        parameter.data()._sync_copyfrom(np.array(7, np.float32))
+        assert float(parameter.data()) == 7
+
+
 def test_an_empty_shape_is_unknown_to_a_file_unless_numpys_rules_hold():
     parameters = ParameterDict("net_")
     parameter = parameters.get("w", shape=())
