@@ -50,6 +50,7 @@ Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays, Ref<Ar
   const auto sparse = [](const NDArray& array) { return array.is_sparse(); };
   eager_only_ = eager_.has_dynamic_shapes() || crosses_ ||
                 std::any_of(arrays_.args.begin(), arrays_.args.end(), sparse) ||
+                std::any_of(arrays_.aux.begin(), arrays_.aux.end(), sparse) ||
                 std::any_of(arrays_.grads.begin(), arrays_.grads.end(), sparse) || shares_states();
   const bool complete = infer_graph(this->graph(), &types_);
   if (!complete && !eager_.has_dynamic_shapes()) {
@@ -164,8 +165,12 @@ void Executor::hand_over(std::size_t i) {
 
 void Executor::make_outputs(const DeviceGroups& groups) {
   VariableStorage variables;
-  for (std::size_t i = 0; i < arrays_.args.size(); ++i)
-    variables[&graph().node(graph().arguments()[i])] = arrays_.args[i].storage_type();
+  const auto note = [&](std::span<const int> nodes, const std::vector<NDArray>& values) {
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      variables[&graph().node(nodes[i])] = values[i].storage_type();
+  };
+  note(graph().arguments(), arrays_.args);
+  note(graph().auxiliary(), arrays_.aux);
   const std::vector<StorageType> storage = infer_storage(graph(), variables, device_);
   for (int entry : graph().outputs()) {
     const ArrayType& type = types_[static_cast<std::size_t>(entry)];

@@ -359,6 +359,37 @@ def test_gradients_of_sums_of_squares_of_rows_are_row_sparse(axis, capfd):
     assert "fallback" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("state", ["d", "v", "z"])
+def test_a_state_that_is_stored_sparse_is_read_and_written(state):
+    names = ["weight", "grad", "d", "v", "z"]
+    variables = {name: mx.sym.var(name, stype="row_sparse" if name == state else None, shape=(5, 2), dtype="float32") for name in names}
+    executor = mx.sym.ftml_update(**variables, lr=0.1, t=3).simple_bind(mx.cpu(), grad_req="null")
+    assert executor.aux_dict[state].stype == "row_sparse"
+    arrays = [mx.nd.ones((5, 2)), mx.nd.ones((5, 2)), *(mx.nd.zeros((5, 2)) for _ in range(3))]
+    for array in executor.arg_arrays:
+        array[:] = 1
+    for _ in range(2):
+        wanted = mx.nd.ftml_update(*arrays, lr=0.1, t=3)
+        np.testing.assert_array_equal(executor.forward()[0].asnumpy(), wanted.asnumpy())
+        for name, array in zip(names[2:], arrays[2:]):
+            np.testing.assert_array_equal(executor.aux_dict[name].asnumpy(), array.asnumpy())
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_moving_averages_that_are_stored_sparse(training):
+    data = np.random.default_rng(3).normal(size=(4, 3)).astype(np.float32)
+    results = []
+    for stype in ("row_sparse", None):
+        moving = mx.sym.var("moving", stype=stype, shape=(3,))
+        layer = mx.sym.BatchNorm(mx.sym.var("x", shape=(4, 3)), moving_mean=moving, fix_gamma=False, name="norm")
+        executor = layer.simple_bind(mx.cpu(), grad_req="null")
+        executor.arg_dict["x"][:] = data
+        executor.arg_dict["norm_gamma"][:] = 2
+        results.append([executor.forward(is_train=training)[0].asnumpy(), executor.aux_dict["moving"].asnumpy()])
+    for sparse, dense in zip(*results):
+        np.testing.assert_array_equal(sparse, dense)
+
+
 @pytest.mark.parametrize("shared_arg_names, buffer, shared", [
     (None, False, []), ([], False, []), (["fc_weight"], False, ["bn_moving_mean", "bn_moving_var", "fc_weight"]),
     (None, True, ["bn_beta", "bn_gamma", "bn_moving_mean", "bn_moving_var", "fc_bias", "fc_weight"])])
