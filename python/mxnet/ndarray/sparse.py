@@ -179,7 +179,7 @@ class BaseSparseNDArray(NDArray):
         raise kind(f"given index {key!r}; {type(self).__name__} takes {taken} only")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if key != _slice(None):
+        if key is not Ellipsis and key != _slice(None):
             raise ValueError(f"given index {key!r}, expected [:]")
         if not isinstance(value, NDArray):
             value = _dense_array(np.broadcast_to(np.asarray(value, self.dtype), self.shape), self.context, self.dtype)
