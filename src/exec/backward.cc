@@ -124,14 +124,20 @@ class Backward {
   }
 
   void pass(InputRefs heads, InputRefs head_grads) {
-    const AutogradScope scope({.recording = options_.create_graph,
-                               .training = options_.training,
-                               .retaining = options_.retain_graph});
+    const AutogradScope scope({.recording = options_.create_graph, .training = options_.training});
     sums_.resize(graph_.num_outputs());
     seed(heads, head_grads);
     for (Visit& visit : std::views::reverse(graph_.order())) {
+      const bool last = !options_.retain_graph && visit.node->claim();
+      // What is computed of the node may overwrite what was kept for it, if no other pass reads it.
+      autograd_state().retaining = !last;
       if (visit.needed) step(visit);
-      if (!options_.retain_graph) visit.freed = visit.node->free_alone();
+      if (last) {
+        visit.freed = true;
+        visit.node->free_claimed();
+      } else if (!options_.retain_graph) {
+        visit.node->free_later();
+      }
     }
   }
 
