@@ -138,6 +138,46 @@ def test_threads_that_differentiate_one_call_take_turns_at_its_state(tmp_path):
     np.testing.assert_array_equal(together(gradients), np.full((4, 10, 3), 2))
 
 
+ENDING = HEADER + """
+#include <pthread.h>
+#include <atomic>
+extern "C" { std::atomic<int> entered{0}; }
+class Ending : public CustomStatefulOp {
+ public:
+  MXReturnValue Forward(Tensors*, Tensors*, const OpResource&) override {
+    entered = 1;
+    pthread_exit(nullptr);
+  }
+};
+MXReturnValue types(const Attributes&, std::vector<int>* in, std::vector<int>* out) { return *out = *in, MX_SUCCESS; }
+MXReturnValue shapes(const Attributes&, ShapeList* in, ShapeList* out) { return *out = *in, MX_SUCCESS; }
+MXReturnValue counts(const Attributes&, int* in, int* out) { return *in = *out = 1, MX_SUCCESS; }
+MXReturnValue make(const Attributes&, const MXContext&, const ShapeList&, const std::vector<int>, CustomStatefulOp** state) {
+  return *state = new Ending, MX_SUCCESS;
+}
+REGISTER_OP(test_end).setParseAttrs(counts).setInferType(types).setInferShape(shapes).setCreateOpState(make, "cpu");
+""" + INITIALIZE
+
+
+@pytest.mark.parametrize("native", ["1", "0"])
+def test_a_thread_that_ends_in_a_function_of_an_extension_stays_there(run_python, tmp_path, native):
+    done = run_python(f"""
+import ctypes
+import threading
+import time
+import mxnet as mx
+path = {compiled_text(tmp_path, "ending", ENDING)!r}
+mx.library.load(path, verbose=False)
+entered = ctypes.c_int.in_dll(ctypes.CDLL(path), "entered")
+threading.Thread(target=lambda: mx.nd.test_end(mx.nd.ones(3)), daemon=True).start()
+while not entered.value:
+    time.sleep(0.001)
+print((mx.nd.ones(2) + 1).asnumpy().tolist())
+raise SystemExit(7)
+""", env={"MXNET_ENABLE_CYTHON": native})
+    assert (done.returncode, done.stdout, done.stderr) == (7, "[2.0, 2.0]\n", "")
+
+
 def test_state_of_a_bound_network_is_its_own():
     net = mx.sym.example_counter(mx.sym.var("x"))
     executors = [net.bind(mx.cpu(), {"x": mx.nd.ones(1)}) for _ in range(2)]
