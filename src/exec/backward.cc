@@ -124,13 +124,16 @@ class Backward {
   }
 
   void pass(InputRefs heads, InputRefs head_grads) {
-    const AutogradScope scope({.recording = options_.create_graph, .training = options_.training});
+    const AutogradScope scope({.recording = options_.create_graph,
+                               .training = options_.training,
+                               .retaining = options_.retain_graph});
+    AutogradState& state = autograd_state();
     sums_.resize(graph_.num_outputs());
     seed(heads, head_grads);
     for (Visit& visit : std::views::reverse(graph_.order())) {
       const bool last = !options_.retain_graph && visit.node->claim();
       // What is computed of the node may overwrite what was kept for it, if no other pass reads it.
-      autograd_state().retaining = !last;
+      if (state.retaining == last) state.retaining = !last;
       if (visit.needed) step(visit);
       if (last) {
         visit.freed = true;

@@ -143,11 +143,12 @@ void TapeNode::leave() {
 }
 
 bool TapeNode::claim() {
-  int32_t passes = passes_.load(std::memory_order_relaxed);
+  int32_t alone = 1;  // or the last that another was to free
   // Acquire: those who have left have read.
-  return (passes & ~kToFree) == 1 &&
-         passes_.compare_exchange_strong(passes, kClaimed, std::memory_order_acquire,
-                                         std::memory_order_relaxed);
+  while (!passes_.compare_exchange_weak(alone, kClaimed, std::memory_order_acquire,
+                                        std::memory_order_relaxed))
+    if ((alone & ~kToFree) != 1) return false;
+  return true;
 }
 
 // Relaxed, here and below: see freed(), and leave().
