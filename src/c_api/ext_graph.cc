@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/thread_end.h"
 #include "graph/indexed_graph.h"
 #include "graph/load.h"
 
@@ -148,7 +149,7 @@ int answer_extension(MXExtMessage* message, const std::function<void()>& body) n
     message->text[sizeof(message->text) - 1] = '\0';
   };
   try {
-    body();
+    or_stay(body);  // which may call the extension back
     return 0;
   } catch (const std::exception& error) {
     say(error.what());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/thread_end.h"
 #include "graph/symbol.h"
 #include "ir/saved_graph.h"
 #include "mxnet/ext/abi.h"
@@ -56,11 +57,12 @@ MXExtShape ext_shape(const Shape& shape);
 Shape shape_of_ext(const MXExtShape& shape);  // throws Error(kValue) for too many dimensions
 MXExtTensor ext_tensor(void* data, const Shape& shape, DType dtype, Device device);
 
-// Runs a function of an extension that gives 0 or a message. Throws Error(kGeneric) with that.
+// Runs a function of an extension that gives 0 or a message. Throws Error(kGeneric) with that. A
+// thread that ends in there stays: below may be the engine, or a thread of its own.
 template <class Call>
 void call_extension(const std::string& who, Call&& call) {
   MXExtMessage message{};
-  if (call(&message) == 0) return;
+  if (or_stay([&] { return call(&message); }) == 0) return;
   message.text[sizeof(message.text) - 1] = '\0';
   throw Error(ErrorCode::kGeneric, who, message.text);
 }

@@ -8,28 +8,38 @@
 #include <vector>
 
 #include "base/lock.h"
+#include "base/thread_end.h"
 #include "exec/array_op.h"
 #include "mxnet/ext/abi.h"
 #include "op/op_def.h"
 
 namespace mxnet::c_api {
 
-// A state that the extension has made; used by one call, and its gradient, at a time.
+// A state that the extension has made; of one call, and its gradient, at a time. Several passes of
+// backward may ask for that gradient at once: they take turns.
 class ExtState {
  public:
   ExtState(const MXExtOp& op, void* state, std::vector<ArrayType> inputs)
       : op_(op), state_(state), inputs_(std::move(inputs)) {}
-  ~ExtState() { op_.destroy_state(state_); }
+  ~ExtState() {
+    or_stay([this] { op_.destroy_state(state_); });
+  }
   ExtState(const ExtState&) = delete;
   ExtState& operator=(const ExtState&) = delete;
 
-  void* get() const { return state_; }
+  // Runs a function of it, one at a time.
+  template <class Call>
+  int run(Call&& call) const {
+    const MutexLock lock(mutex_);
+    return call(state_);
+  }
   bool fits(const std::vector<ArrayType>& inputs) const;
 
  private:
   const MXExtOp& op_;
   void* const state_;
   const std::vector<ArrayType> inputs_;
+  mutable Mutex mutex_;  // held while the extension runs, which calls nobody that comes for it
 };
 
 // States that nobody uses at the moment. Calls one after the other get the same state again; calls

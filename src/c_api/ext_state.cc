@@ -58,8 +58,9 @@ void run_body(const ExtParams& params, const ExtState& state, Body body,
                        &scratch};
   // What the operator computes is no part of any graph: it says itself what its gradient is.
   const AutogradScope scope({.recording = false, .training = training});
-  call_extension(params.op->name,
-                 [&](MXExtMessage* message) { return body(state.get(), &call, message); });
+  call_extension(params.op->name, [&](MXExtMessage* message) {
+    return state.run([&](void* mine) { return body(mine, &call, message); });
+  });
 }
 
 // What a call keeps for its gradient.

@@ -127,11 +127,20 @@ class Backward {
     const AutogradScope scope({.recording = options_.create_graph,
                                .training = options_.training,
                                .retaining = options_.retain_graph});
+    AutogradState& state = autograd_state();
     sums_.resize(graph_.num_outputs());
     seed(heads, head_grads);
     for (Visit& visit : std::views::reverse(graph_.order())) {
+      const bool last = !options_.retain_graph && visit.node->claim();
+      // What is computed of the node may overwrite what was kept for it, if no other pass reads it.
+      if (state.retaining == last) state.retaining = !last;
       if (visit.needed) step(visit);
-      if (!options_.retain_graph) visit.freed = visit.node->free_alone();
+      if (last) {
+        visit.freed = true;
+        visit.node->free_claimed();
+      } else if (!options_.retain_graph) {
+        visit.node->free_later();
+      }
     }
   }
 

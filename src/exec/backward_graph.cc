@@ -49,14 +49,16 @@ void BackwardGraph::visit_behind(TapeNode* root) {
       if (leaf_index_.try_emplace(leaf, leaves_.size()).second) leaves_.emplace_back(leaf);
       return;
     }
-    if (visited(*node)) return;  // none is met while it is open: there are no cycles
+    if (visited(*node)) return;         // none is met while it is open: there are no cycles
+    stack.push_back({node, false, 0});  // first, as it may throw
     const TapeNode::Entered entered = node->enter();
+    stack.back().first = entered == TapeNode::Entered::kFirst;
     if (entered == TapeNode::Entered::kFreed) {
+      stack.pop_back();
       throw Error(ErrorCode::kValue, "backward",
                   "given a graph of which a part was freed by an earlier backward, expected "
                   "retain_graph=True in that call");
     }
-    stack.push_back({node, entered == TapeNode::Entered::kFirst, 0});
   };
   try {
     open(root);

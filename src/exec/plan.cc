@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/leaked.h"
 #include "base/log.h"
 #include "exec/kept_results.h"
 #include "exec/plan_turns.h"
@@ -33,8 +34,8 @@ const OpDef& copy_op() {
   return op;
 }
 const void* copy_params() {
-  static const ParamsPtr params = copy_op().parse({});
-  return params.get();
+  static Leaked<ParamsPtr> params(copy_op().parse({}));
+  return params->get();
 }
 
 Request request_of(const PlanOptions& options, int output) {

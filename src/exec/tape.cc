@@ -127,22 +127,37 @@ void connect(const Ref<Node>& node, std::span<NDArray* const> inputs, OutputRefs
 TapeNode::Entered TapeNode::enter() {
   int32_t others = passes_.load(std::memory_order_relaxed);
   do {
-    if (others == kFreed) return Entered::kFreed;
+    if (others < 0 || others >= kToFree) return Entered::kFreed;
     // Acquire: of the pass that had the scratch field before, all is done.
   } while (!passes_.compare_exchange_weak(others, others + 1, std::memory_order_acquire,
                                           std::memory_order_relaxed));
   return others == 0 ? Entered::kFirst : Entered::kShared;
 }
 
-bool TapeNode::free_alone() {
-  int32_t mine = 1;
+void TapeNode::leave() {
+  // Nobody else changes what this pass has claimed. Release: for the next to enter.
+  if (passes_.load(std::memory_order_relaxed) == kClaimed)
+    return passes_.store(0, std::memory_order_release);
+  // Release: it has read. Acquire, of the last: so have those who have left before.
+  if (passes_.fetch_sub(1, std::memory_order_acq_rel) == (kToFree | 1)) free_claimed();
+}
+
+bool TapeNode::claim() {
+  int32_t alone = 1;  // or the last that another was to free
   // Acquire: those who have left have read.
-  if (!passes_.compare_exchange_strong(mine, kFreed, std::memory_order_acquire,
-                                       std::memory_order_relaxed))
-    return false;
-  free();
+  while (!passes_.compare_exchange_weak(alone, kClaimed, std::memory_order_acquire,
+                                        std::memory_order_relaxed))
+    if ((alone & ~kToFree) != 1) return false;
   return true;
 }
+
+// Relaxed, here and below: see freed(), and leave().
+void TapeNode::free_claimed() {
+  passes_.store(kFreed, std::memory_order_relaxed);
+  free();
+}
+
+void TapeNode::free_later() { passes_.fetch_or(kToFree, std::memory_order_relaxed); }
 
 void TapeNode::free() { inputs.clear(); }
 

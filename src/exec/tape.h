@@ -22,7 +22,8 @@ namespace mxnet {
 // Invariants:
 //   1. Inputs of a node are older than it, so there are no cycles; nodes hold values without tape.
 //   2. A freed node has neither inputs nor values and counts as not being on the tape.
-//   3. No pass goes through a node that is being freed, or is freed.
+//   3. No pass but the one that claims it goes through a node that is claimed, and none through one
+//      that is freed.
 class TapeNode : public ir::Node {
  public:
   enum class Kind : uint8_t {
@@ -40,16 +41,23 @@ class TapeNode : public ir::Node {
   // Begins to go through it. The first pass, and it alone, may use the scratch field until it
   // leaves.
   Entered enter();
-  void leave() { passes_.fetch_sub(1, std::memory_order_release); }  // see free_alone()
-  // Forgets values and inputs, unless another pass goes through it: the graph cannot be
-  // differentiated through here any more, and who has entered is not to leave. False: it stays.
-  bool free_alone();
+  // The last to leave frees what another pass was to free.
+  void leave();
+  // For the pass that is to free it, before it overwrites anything: true where no other goes
+  // through the node, and from now on none will. Then comes free_claimed(), or leave(), which gives
+  // it back.
+  bool claim();
+  // Forgets values and inputs: the graph cannot be differentiated through here any more.
+  void free_claimed();
+  // Where claim() has failed: no pass enters any more, and the last to leave does the same.
+  void free_later();
 
  protected:
   virtual void free();
 
  private:
-  static constexpr int32_t kFreed = -1;
+  static constexpr int32_t kFreed = -1, kClaimed = -2;  // else the number of passes, and
+  static constexpr int32_t kToFree = 1 << 30;
 
   std::atomic<int32_t> passes_{0};  // that go through it
   const Kind kind_;

@@ -2,6 +2,7 @@
 // One walk in the order of execution.
 #include "graph/layouts.h"
 
+#include "base/leaked.h"
 #include "graph/casts.h"
 #include "graph/rewrite.h"
 #include "graph/symbol.h"
@@ -133,10 +134,10 @@ class Layouts {
     if (Ref<ir::Node> converted = converted_to(entry, from, wanted))
       return remember(entry, wanted, {std::move(converted), 0, 0});
     static const OpDef& op = Registry::get().at(kReorderOp);
-    static const ParamsPtr params = op.parse({});
+    static Leaked<ParamsPtr> params(op.parse({}));
     auto node = make_ref<ir::Node>();
     node->op = &op;
-    node->params = params;
+    node->params = *params;
     node->name = from.entry.node->name + "_reorder";
     node->inputs = {from.entry};
     result_.kernels[node.get()] = prepare_reorder(tensor(entry), from.layout, wanted);

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/leaked.h"
 #include "graph/symbol_attributes.h"
 #include "op/op_def.h"
 
@@ -141,7 +142,8 @@ Form attention_values(const ir::Node& node, bool) {
 }  // namespace
 
 std::optional<QuantizedForm> quantized_form(const ir::Node& node, bool channel_wise) {
-  static const std::map<std::string_view, Form (*)(const ir::Node&, bool)> forms{
+  using Forms = std::map<std::string_view, Form (*)(const ir::Node&, bool)>;
+  static Leaked<Forms> forms(Forms{
       {"Convolution", convolution},
       {"FullyConnected", fully_connected},
       {"Activation", activation},
@@ -157,10 +159,10 @@ std::optional<QuantizedForm> quantized_form(const ir::Node& node, bool channel_w
       {"_sg_mkldnn_fully_connected", fused_fully_connected},
       {"_sg_mkldnn_selfatt_qk", attention_scores},
       {"_sg_mkldnn_selfatt_valatt", attention_values},
-  };
+  });
   if (node.is_variable() || !node.control_deps().empty()) return std::nullopt;
-  const auto at = forms.find(node.op->name());
-  if (at == forms.end() || is_true(node, "quantized")) return std::nullopt;
+  const auto at = forms->find(node.op->name());
+  if (at == forms->end() || is_true(node, "quantized")) return std::nullopt;
   return at->second(node, channel_wise);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/config.h"
+#include "base/leaked.h"
 #include "exec/invoke.h"
 #include "kvstore/array_op.h"
 #include "kvstore/collective_reducer.h"
@@ -30,13 +31,13 @@ std::unique_ptr<Reducer> make_reducer(const StoreType& type, const KvstoreConfig
 NDArray as_type(const NDArray& array, DType dtype) {
   if (array.dtype() == dtype) return array;
   static const OpDef& copy = Registry::get().at("_copyto");
-  static const ParamsPtr params = copy.parse({});
+  static Leaked<ParamsPtr> params(copy.parse({}));
   NDArray converted = array.is_sparse()
                           ? NDArray(array.storage_type(), array.shape(), dtype, array.device())
                           : NDArray(array.shape(), dtype, array.device());
   const std::array<const NDArray*, 1> in{&array};
   const std::array<NDArray*, 1> out{&converted};
-  invoke(copy, params, in, out);
+  invoke(copy, *params, in, out);
   return converted;
 }
 

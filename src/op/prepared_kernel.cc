@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/leaked.h"
 #include "op/op_def.h"
 
 namespace mxnet {
@@ -17,8 +18,8 @@ struct Entry {
 
 // Filled before main, read-only afterwards.
 std::map<std::string, Entry, std::less<>>& table() {
-  static std::map<std::string, Entry, std::less<>> table;
-  return table;
+  static Leaked<std::map<std::string, Entry, std::less<>>> table;
+  return *table;
 }
 
 Entry entry_of(const OpDef& op) {

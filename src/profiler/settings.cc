@@ -12,6 +12,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/leaked.h"
 
 namespace mxnet::profiler {
 namespace {
@@ -66,7 +67,7 @@ bool store_process(Parsed& parsed, std::string_view text) {
 }
 
 const std::vector<Key>& keys() {
-  static const std::vector<Key> all = {
+  static Leaked<std::vector<Key>> all(std::vector<Key>{
       {"filename", "the path of a file",
        [](Parsed& parsed, std::string_view text) {
          parsed.settings.file_name = text;
@@ -81,8 +82,8 @@ const std::vector<Key>& keys() {
       {"dump_period", "seconds, more than 0", store_period},
       flag("aggregate_stats", &Settings::aggregate_stats),
       {"profile_process", "worker or server", store_process},
-  };
-  return all;
+  });
+  return *all;
 }
 
 std::string all_names() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays as extensions see them, and how their functions report errors.
 #pragma once
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -127,6 +129,9 @@ int guarded(MXExtMessage* message, Body&& body) noexcept {
   } catch (const std::exception& error) {
     put_message(message, error.what());
   } catch (...) {
+    // The end of the thread by pthread_exit, which may not pass here and would end the process
+    // where it is kept: the thread stays.
+    while (std::current_exception() == nullptr) ::pause();
     put_message(message, "it has thrown what is no std::exception");
   }
   return -1;

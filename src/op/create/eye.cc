@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "op/create/create.h"
 #include "op/run/primitives.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 namespace {
@@ -27,8 +28,7 @@ void eye(KernelContext& context, int64_t k) {
     fill_tensor(context, out, 0.0);
     const int64_t first = std::max<int64_t>(0, -k), last = std::min(rows, columns - k);
     if (first >= last) return;
-    static const Shape kOne{1};
-    const Tensor one{context.workspace(dtype_size(out.dtype)), &kOne, out.dtype};
+    const Tensor one{context.workspace(dtype_size(out.dtype)), &single_shape(), out.dtype};
     fill_tensor(context, one, 1.0);
     StridedPlan diagonal;
     diagonal.out_offset = first * columns + first + k;

@@ -15,6 +15,7 @@
 #include "op/rows/row_math.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 namespace {
@@ -193,8 +194,8 @@ void linspace_on_gpu(const GpuTable& gpu, const SpaceParams& params, KernelConte
   const Tensor numbers{context.workspace_of<double>(out.size()), out.shape_ptr, DType::kFloat64};
   gpu.count_up(stream, params.start, params.step(), 1, numbers);
   if (params.endpoint && params.num > 1) {
-    static const Shape kOne{1};
-    gpu.fill(stream, {numbers.as<double>() + params.num - 1, &kOne, DType::kFloat64}, params.stop);
+    gpu.fill(stream, {numbers.as<double>() + params.num - 1, &single_shape(), DType::kFloat64},
+             params.stop);
   }
   gpu.convert(stream, numbers, out);
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/leaked.h"
 #include "op/rows/binary_loops.h"
 
 namespace mxnet {
@@ -26,7 +27,7 @@ struct BinaryNames {
 inline const std::vector<BinaryNames>& binary_names() {
   using enum BinaryRow;
   // clang-format off
-  static const std::vector<BinaryNames> names = {
+  static Leaked<std::vector<BinaryNames>> names(std::vector<BinaryNames>{
       {add, {"elemwise_add", "_Plus", "_add", "_plus", "_sparse_elemwise_add"},
        {"broadcast_add", "_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"}, {"_plus_scalar", "_PlusScalar"}, {},
        "_npi_add", "_npi_add_scalar", nullptr},
@@ -70,9 +71,9 @@ inline const std::vector<BinaryNames>& binary_names() {
       {logical_and, {"_logical_and", "_Logical_And"}, {"broadcast_logical_and"}, {"_logical_and_scalar", "_LogicalAndScalar"}, {}},
       {logical_or, {"_logical_or", "_Logical_Or"}, {"broadcast_logical_or"}, {"_logical_or_scalar", "_LogicalOrScalar"}, {}},
       {logical_xor, {"_logical_xor", "_Logical_Xor"}, {"broadcast_logical_xor"}, {"_logical_xor_scalar", "_LogicalXorScalar"}, {}},
-  };
+  });
   // clang-format on
-  return names;
+  return *names;
 }
 
 }  // namespace mxnet

@@ -13,6 +13,7 @@
 #include "op/rows/unary_loops.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 namespace {
@@ -86,11 +87,10 @@ float rows_of(const Shape& shape) {
 void share_on_gpu(const GpuTable& gpu, double scale, float valid_thresh, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);
   NativeStream* const stream = context.stream()->native();
-  static const Shape kOne{1};
   const auto row = [](BinaryRow row) { return static_cast<int>(row); };
   // In float, as on the CPU.
   const Tensor valid{context.workspace_of<float>(in.size()), in.shape_ptr, DType::kFloat32};
-  const Tensor share{context.workspace_of<float>(1), &kOne, DType::kFloat32};
+  const Tensor share{context.workspace_of<float>(1), &single_shape(), DType::kFloat32};
   gpu.convert(stream, in, valid);
   gpu.binary_scalar(stream, row(BinaryRow::greater), valid, valid_thresh, false, valid);
   reduce_to({.reduction = Reduction::sum, .wide = true}, valid, all_axes(in.ndim()), share,

@@ -26,7 +26,8 @@ double seconds_lying(const ConvGeometry& g, memory::data_type number, const Lie&
     return dnnl::convolution_forward::primitive_desc(
         onednn::engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
         lie(a.image(), number), onednn::any_layout(a.weight(), number), memory::desc(),
-        lie(a.map(), number), a.stride(), a.dilate(), a.pad(), a.pad_behind());
+        lie(a.map(), number), a.stride(), a.dilate(), a.pad(), a.pad_behind(),
+        dnnl::primitive_attr());
   });
   double best = std::numeric_limits<double>::infinity();
   if (!desc) return best;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/stream_copy.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 namespace {
@@ -13,11 +14,6 @@ namespace {
 constexpr int64_t kLeastElements = 2048;
 // Slots begin where vector loads may, and tiles where a line of the caches does.
 constexpr std::size_t kAlign = 64;
-
-const Shape& one() {
-  static const Shape shape{1};
-  return shape;
-}
 
 }  // namespace
 
@@ -67,7 +63,7 @@ TileRunner::TileRunner(const TiledCall& call, int64_t most_elements, std::byte* 
       slots_(room),
       slot_bytes_(call.slot_bytes(most_elements)) {
   for (const PointwiseOperand& operand : call.chain().operands) {
-    operands_.push_back({nullptr, operand.single ? &one() : &tile_, operand.dtype});
+    operands_.push_back({nullptr, operand.single ? &single_shape() : &tile_, operand.dtype});
     origins_.push_back(origin_of(operand));
   }
 }

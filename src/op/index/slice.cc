@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#include "base/leaked.h"
 #include "op/index/slice_params.h"
 #include "op/inline_vector.h"
 #include "op/numbered_names.h"
@@ -103,10 +104,12 @@ SliceBox box_of(const CropParams& params, const Shape& data, const Shape& like) 
   return box;
 }
 
-const Shape& pattern(const Tensor* like) {
-  static const Shape none;
-  return like == nullptr ? none : like->shape();
+const Shape& unknown() {
+  static Leaked<Shape> none;
+  return *none;
 }
+
+const Shape& pattern(const Tensor* like) { return like == nullptr ? unknown() : like->shape(); }
 
 template <class P>
 void slice_cpu(const P& params, KernelContext& context) {
@@ -172,8 +175,7 @@ void infer_slice(const P& params, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
   if (infer.num_in() > 1 && infer.in(1).dtype() == DType::kUnknown)
     infer.in(1).set_dtype(infer.in(0).dtype());
-  static const Shape none;
-  const Shape& like = infer.num_in() > 1 ? infer.in(1).shape() : none;
+  const Shape& like = infer.num_in() > 1 ? infer.in(1).shape() : unknown();
   const Shape& data = infer.in(0).shape();
   if (!data.rank_known() || (infer.num_in() > 1 && !like.rank_known())) return;
   if constexpr (requires { pattern_axis(params, 0, data, like); }) {

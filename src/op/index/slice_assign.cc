@@ -13,6 +13,7 @@
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 
@@ -83,8 +84,7 @@ void slice_assign_cpu(const SliceParams& params, KernelContext& context) {
 void slice_assign_scalar_cpu(const SliceParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   const std::size_t bytes = dtype_size(out.dtype);
-  static const Shape kOne{1};
-  const Tensor value{context.workspace(bytes), &kOne, out.dtype};
+  const Tensor value{context.workspace(bytes), &single_shape(), out.dtype};
   fill_tensor(context, value, params.scalar);
   copy_around(slice_box(params, out.shape()), context, [&](const SliceBox& box, int64_t) {
     box.fill(out.data, value.data, bytes, context);

@@ -84,7 +84,7 @@ void infer_backward_embedding(const EmbeddingParams& params, Infer& infer) {
   infer.in(0).same_dtype(infer.out(0));
 }
 
-const Choices<OutOfRange> kModes = {
+const auto& kModes = *new Choices<OutOfRange>{
     {"clip", OutOfRange::kClip}, {"raise", OutOfRange::kRaise}, {"wrap", OutOfRange::kWrap}};
 
 MX_OP(take, TakeParams)

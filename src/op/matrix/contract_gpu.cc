@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "op/matrix/matrix_form.h"
 #include "op/run/primitives.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 namespace {
@@ -130,8 +131,8 @@ void contract_on_gpu(const GpuTable& gpu, Dims dims, std::span<const Labelled> i
   if (empty || reached(dims, out.strides) < out.tensor.size())
     clear_memory(context, out.tensor.data, static_cast<std::size_t>(out.tensor.size()) * element);
   if (empty) return;
-  static const Shape kOne{1};
-  Labelled second{{context.workspace(element), &kOne, out.tensor.dtype}, Strides(dims.size(), 0)};
+  Labelled second{{context.workspace(element), &single_shape(), out.tensor.dtype},
+                  Strides(dims.size(), 0)};
   if (in.size() == 2)
     second = in[1];
   else

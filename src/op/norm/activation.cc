@@ -108,11 +108,11 @@ void infer_alike(Infer& infer) {
 
 namespace {
 
-const Choices<ActivationRow> kTypes = {{"relu", ActivationRow::relu},
-                                       {"sigmoid", ActivationRow::sigmoid},
-                                       {"softrelu", ActivationRow::softrelu},
-                                       {"softsign", ActivationRow::softsign},
-                                       {"tanh", ActivationRow::tanh}};
+const auto& kTypes = *new Choices<ActivationRow>{{"relu", ActivationRow::relu},
+                                                 {"sigmoid", ActivationRow::sigmoid},
+                                                 {"softrelu", ActivationRow::softrelu},
+                                                 {"softsign", ActivationRow::softsign},
+                                                 {"tanh", ActivationRow::tanh}};
 constexpr const char* kTypeDoc =
     "relu: max(x, 0); sigmoid: 1 / (1 + exp(-x)); softrelu: log(1 + exp(x)); softsign: "
     "x / (1 + |x|); tanh.";

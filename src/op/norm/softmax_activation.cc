@@ -22,8 +22,8 @@ SoftmaxCall call_of(const SoftmaxActivationParams& params, const Tensor& like) {
   return call;
 }
 
-const Choices<ActivationMode> kModes = {{"channel", ActivationMode::kChannel},
-                                        {"instance", ActivationMode::kInstance}};
+const auto& kModes = *new Choices<ActivationMode>{{"channel", ActivationMode::kChannel},
+                                                  {"instance", ActivationMode::kInstance}};
 constexpr const char* kModeDoc =
     "instance: along the last axis; channel: along axis 1, at each position.";
 

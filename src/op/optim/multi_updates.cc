@@ -15,6 +15,7 @@
 #include "op/reducing/evaluate.h"
 #include "op/run/gpu.h"
 #include "op/run/parallel.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 namespace {
@@ -174,8 +175,7 @@ float norm(const Tensor& tensor, KernelContext& context) {
 
 // The norm of a tensor of the call's GPU, there.
 Tensor norm_there(const Tensor& tensor, KernelContext& context) {
-  static const Shape kOne{1};
-  const Tensor found{context.workspace_of<float>(1), &kOne, DType::kFloat32};
+  const Tensor found{context.workspace_of<float>(1), &single_shape(), DType::kFloat32};
   reduce_to({.reduction = Reduction::sum_squares, .finish = Finish::kRoot, .wide = true}, tensor,
             all_axes(tensor.ndim()), found, context);
   return found;

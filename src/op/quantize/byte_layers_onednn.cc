@@ -90,7 +90,7 @@ bool onednn_bytes_are_exact() {
       return dnnl::inner_product_forward::primitive_desc(
           onednn::engine(), dnnl::prop_kind::forward_inference,
           plain_desc(row, memory::data_type::u8), plain_desc(square, kWeight), memory::desc(),
-          plain_desc(sums, kSum));
+          plain_desc(sums, kSum), dnnl::primitive_attr());
     });
     if (!desc) return false;
     std::vector<uint8_t> data(kDepth, std::numeric_limits<uint8_t>::max());

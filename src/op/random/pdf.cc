@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/leaked.h"
 #include "base/repeat_bytes.h"
 #include "base/simd.h"
 #include "op/inline_vector.h"
@@ -219,8 +220,8 @@ Gradients gradient_by(const std::string& backward, Grad& grad, bool of_sample) {
 // Names of the rows' operators; gradient rules are plain functions and find theirs by type.
 template <class Dist>
 std::string& backward_name() {
-  static std::string name;
-  return name;
+  static Leaked<std::string> name;
+  return *name;
 }
 
 template <class Dist>

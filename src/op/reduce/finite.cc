@@ -18,6 +18,7 @@
 #include "op/run/element_size.h"
 #include "op/run/gpu.h"
 #include "op/run/parallel.h"
+#include "op/run/single_shape.h"
 
 namespace mxnet {
 namespace {
@@ -125,11 +126,10 @@ MX_OP(multi_sum_sq, SumSquaresParams)
       infer.out(0).set_shape({params.num_arrays}).set_dtype(DType::kFloat32);
     })
     .cpu([](const SumSquaresParams&, KernelContext& context) {
-      static const Shape kOne{1};
       for (int i = 0; i < context.num_in(); ++i) {
         const Tensor& in = context.in(i);
         reduce_to({Reduction::sum_squares}, in, all_axes(in.ndim()),
-                  {context.out(0).as<float>() + i, &kOne, DType::kFloat32}, context);
+                  {context.out(0).as<float>() + i, &single_shape(), DType::kFloat32}, context);
       }
     });
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "base/leaked.h"
 #include "op/op_builder.h"
 
 namespace mxnet {
@@ -34,10 +35,10 @@ Gradients gradient_of_adjoint(const std::string& forward_name, Attrs (*linear_at
 // Defines the operator and its adjoint, _backward_<name>. REQUIRES: no other operator has P.
 template <class P>
 OpBuilder<P> define_linear(const LinearOp<P>& spec) {
-  static const std::string forward_name = spec.name, backward_name = "_backward_" + forward_name;
+  static Leaked<std::string> forward_name(spec.name), backward_name("_backward_" + *forward_name);
   static const auto linear_attrs = spec.linear_attrs;
   static const auto rule = spec.infer;
-  OpBuilder<P> back(backward_name.c_str());
+  OpBuilder<P> back(backward_name->c_str());
   back.doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the result.")
       .input("data", "The array; only its shape matters.")
@@ -48,14 +49,14 @@ OpBuilder<P> define_linear(const LinearOp<P>& spec) {
       })
       .cpu(spec.backward)
       .grad([](const P&, Grad& grad) {
-        return gradient_of_adjoint(forward_name, linear_attrs, grad);
+        return gradient_of_adjoint(*forward_name, linear_attrs, grad);
       });
   spec.declare(back);
   OpBuilder<P> op(spec.name);
   op.doc(spec.doc).input("data", "The array.").dtypes(spec.forward_types);
   spec.declare(op);
   op.infer(spec.infer).cpu(spec.forward).grad([](const P&, Grad& grad) {
-    return gradient_of_linear(backward_name, grad);
+    return gradient_of_linear(*backward_name, grad);
   });
   return op;
 }

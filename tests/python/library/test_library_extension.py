@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from extension_examples import COMPILER, HEADER, INITIALIZE, compiled_text, example
 from mxnet import autograd, gluon
+from several_threads import together
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 SEED = 20260814
@@ -93,6 +94,88 @@ def test_state_lives_from_a_call_to_its_gradient():
     both.backward()
     scale = both.asnumpy()[0]
     np.testing.assert_allclose(x.grad.asnumpy(), [scale, scale])
+
+
+ALONE = HEADER + """
+#include <atomic>
+#include <chrono>
+#include <thread>
+// Twice the input; while a function of a state runs, no other of it may.
+class Alone : public CustomStatefulOp {
+ public:
+  MXReturnValue Forward(Tensors* inputs, Tensors* outputs, const OpResource&) override { return twice(*inputs, *outputs); }
+  MXReturnValue Backward(Tensors* inputs, Tensors* outputs, const OpResource&) override { return twice(*inputs, *outputs); }
+ private:
+  MXReturnValue twice(const Tensors& from, const Tensors& to) {
+    if (busy_.exchange(true)) throw std::runtime_error("two functions of a state at once");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int64_t i = 0; i < from[0].size(); ++i) to[0].data<float>()[i] = 2 * from[0].data<float>()[i];
+    busy_ = false;
+    return MX_SUCCESS;
+  }
+  std::atomic<bool> busy_{false};
+};
+MXReturnValue types(const Attributes&, std::vector<int>* in, std::vector<int>* out) { return *out = *in, MX_SUCCESS; }
+MXReturnValue shapes(const Attributes&, ShapeList* in, ShapeList* out) { return *out = *in, MX_SUCCESS; }
+MXReturnValue counts(const Attributes&, int* in, int* out) { return *in = *out = 1, MX_SUCCESS; }
+MXReturnValue make(const Attributes&, const MXContext&, const ShapeList&, const std::vector<int>, CustomStatefulOp** state) {
+  return *state = new Alone, MX_SUCCESS;
+}
+REGISTER_OP(test_alone).setParseAttrs(counts).setInferType(types).setInferShape(shapes).setCreateOpState(make, "cpu");
+""" + INITIALIZE
+
+
+def test_threads_that_differentiate_one_call_take_turns_at_its_state(tmp_path):
+    mx.library.load(compiled_text(tmp_path, "alone", ALONE), verbose=False)
+    x = mx.nd.ones(3)
+    x.attach_grad()
+    with autograd.record():
+        y = mx.nd.test_alone(x)
+
+    def gradients(_):
+        return [autograd.grad(y, [x], retain_graph=True)[0].asnumpy() for _ in range(10)]
+
+    np.testing.assert_array_equal(together(gradients), np.full((4, 10, 3), 2))
+
+
+ENDING = HEADER + """
+#include <pthread.h>
+#include <atomic>
+extern "C" { std::atomic<int> entered{0}; }
+class Ending : public CustomStatefulOp {
+ public:
+  MXReturnValue Forward(Tensors*, Tensors*, const OpResource&) override {
+    entered = 1;
+    pthread_exit(nullptr);
+  }
+};
+MXReturnValue types(const Attributes&, std::vector<int>* in, std::vector<int>* out) { return *out = *in, MX_SUCCESS; }
+MXReturnValue shapes(const Attributes&, ShapeList* in, ShapeList* out) { return *out = *in, MX_SUCCESS; }
+MXReturnValue counts(const Attributes&, int* in, int* out) { return *in = *out = 1, MX_SUCCESS; }
+MXReturnValue make(const Attributes&, const MXContext&, const ShapeList&, const std::vector<int>, CustomStatefulOp** state) {
+  return *state = new Ending, MX_SUCCESS;
+}
+REGISTER_OP(test_end).setParseAttrs(counts).setInferType(types).setInferShape(shapes).setCreateOpState(make, "cpu");
+""" + INITIALIZE
+
+
+@pytest.mark.parametrize("native", ["1", "0"])
+def test_a_thread_that_ends_in_a_function_of_an_extension_stays_there(run_python, tmp_path, native):
+    done = run_python(f"""
+import ctypes
+import threading
+import time
+import mxnet as mx
+path = {compiled_text(tmp_path, "ending", ENDING)!r}
+mx.library.load(path, verbose=False)
+entered = ctypes.c_int.in_dll(ctypes.CDLL(path), "entered")
+threading.Thread(target=lambda: mx.nd.test_end(mx.nd.ones(3)), daemon=True).start()
+while not entered.value:
+    time.sleep(0.001)
+print((mx.nd.ones(2) + 1).asnumpy().tolist())
+raise SystemExit(7)
+""", env={"MXNET_ENABLE_CYTHON": native})
+    assert (done.returncode, done.stdout, done.stderr) == (7, "[2.0, 2.0]\n", "")
 
 
 def test_state_of_a_bound_network_is_its_own():
