@@ -314,7 +314,9 @@ void backward_columns(const SoftmaxCall& call, const Tensor& dy, const Tensor& y
   const C scale = static_cast<C>(call.scale);
   const auto slope = log ? loops.log_softmax_grad_columns : loops.softmax_grad_columns;
   for_columns(rows, [&](const ColumnSteps& steps) {
-    std::array<C, kColumns> a, b, to, zero{}, sum{}, dot{};
+    std::array<C, kColumns> a, b, to, zero, sum, dot;
+    for (C* const clear : {zero.data(), sum.data(), dot.data()})
+      std::fill_n(clear, steps.columns, C(0));
     const auto read = [&](const Tensor& tensor, int64_t k, C* buffer) {
       return read_elements(tensor, steps.at(k), steps.elements(k), 1, buffer);
     };
