@@ -22,6 +22,7 @@ namespace {
 // Steps, in elements, of an array as if it were broadcast to `full`.
 struct Steps {
   Steps(const Shape& shape, const Shape& full) {
+    std::fill_n(of.begin(), full.ndim() - shape.ndim(), 0);
     int64_t step = 1;
     for (int i = 1; i <= shape.ndim(); ++i) {
       const int64_t dim = shape[shape.ndim() - i];
@@ -29,7 +30,7 @@ struct Steps {
       step *= dim;
     }
   }
-  std::array<int64_t, Shape::kMaxDims> of{};
+  std::array<int64_t, Shape::kMaxDims> of;  // as many as `full` has; to clear all takes longer
 };
 
 // An operand: elements along the last dimension are `step` apart.

@@ -71,12 +71,12 @@ std::vector<double> column_sums(const BatchNormGradient& call, int64_t at_once) 
     double* const total_dy = parts.data() + 2 * box.part() * step + box.channel;
     double* const total_dyx = total_dy + step;
     const int64_t first = box.channel, width = box.width;
-    std::array<C, ChannelBox::kColumns> mean{}, sum_dy, sum_dyx;
+    std::array<C, ChannelBox::kColumns> mean, sum_dy, sum_dyx;  // as many as `width` says
     for (int64_t j = 0; j < width; ++j)
       mean[static_cast<std::size_t>(j)] = static_cast<C>(call.mean[first + j]);
     for (int64_t begin = box.begin; begin < box.end; begin += ChannelBox::kExamples) {
-      sum_dy.fill(C(0));
-      sum_dyx.fill(C(0));
+      std::fill_n(sum_dy.data(), width, C(0));
+      std::fill_n(sum_dyx.data(), width, C(0));
       const int64_t end = std::min(begin + ChannelBox::kExamples, box.end);
       for (int64_t n = begin; n < end; n += at_once) {
         const int64_t at = runs.at(n, first);
@@ -119,7 +119,7 @@ void column_gradients(const BatchNormGradient& call) {
   const std::vector<Slope> slopes = column_slopes(call, column_sums<C>(call, at_once));
   for_boxes<C>(channels, kNormCost, [&](const ChannelBox& box, ChannelRuns<C>& runs) {
     const int64_t first = box.channel, width = box.width;
-    std::array<C, ChannelBox::kColumns> mean{}, a, b, c;
+    std::array<C, ChannelBox::kColumns> mean, a, b, c;
     for (int64_t j = 0; j < width; ++j) {
       const auto k = static_cast<std::size_t>(j);
       const Slope& slope = slopes[static_cast<std::size_t>(first + j)];

@@ -58,18 +58,19 @@ void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean
   for_boxes<C>(call.channels, kNormCost, [&](const ChannelBox& box, ChannelRuns<C>& runs) {
     Moments* const moments = parts.data() + box.part() * step + box.channel;
     const int64_t first = box.channel, width = box.width;
-    std::array<C, ChannelBox::kColumns> about, sum, square;
+    std::array<C, ChannelBox::kColumns> about, sum, square;  // as many of each as `width` says
     for (int64_t begin = box.begin; begin < box.end; begin += ChannelBox::kExamples) {
       const int64_t end = std::min(begin + ChannelBox::kExamples, box.end);
       const double count = static_cast<double>(end - begin);
-      sum.fill(C(0));
+      std::fill_n(sum.data(), width, C(0));
       for (int64_t n = begin; n < end; n += at_once) {
         loops.add_columns(runs.read(in, runs.at(n, first), width, 0), width,
                           std::min(at_once, end - n), step, sum.data());
       }
-      for (std::size_t j = 0; j < about.size(); ++j) about[j] = static_cast<C>(sum[j] / count);
-      sum.fill(C(0));
-      square.fill(C(0));
+      std::transform(sum.data(), sum.data() + width, about.data(),
+                     [=](C value) { return static_cast<C>(value / count); });
+      std::fill_n(sum.data(), width, C(0));
+      std::fill_n(square.data(), width, C(0));
       for (int64_t n = begin; n < end; n += at_once) {
         loops.add_deviation_columns(runs.read(in, runs.at(n, first), width, 0), width,
                                     std::min(at_once, end - n), step, about.data(), sum.data(),

@@ -2,8 +2,10 @@
 // Compiles the loops of the normalisations for each instruction set.
 #include "op/norm/norm_loops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -19,6 +21,15 @@ namespace {
 
 using row_math::exp, row_math::log, row_math::MathConstants, row_math::power_of_two,
     row_math::reduced_expm1;
+
+// The coefficients that the digits of C ask for, in double.
+template <class C>
+struct LogSeries {
+  double at[std::size(MathConstants<C>::kLog)];
+  constexpr LogSeries() : at{} {
+    std::copy(std::begin(MathConstants<C>::kLog), std::end(MathConstants<C>::kLog), at);
+  }
+};
 
 #define MX_SIMD_FILE "op/norm/norm_loops.inc"
 #include "base/simd_targets.h"

@@ -48,8 +48,8 @@ struct NormLoops {
   void (*masked)(const C* dy, const uint8_t* mask, C* out, int64_t n);
 
   // --- rows of n elements one behind another: as max, exp_sum and scale or affine do a row, and as
-  // dot and softmax_grad or sum and log_softmax_grad. REQUIRES: n is kLeastRow at least, scale not
-  // below zero in the first ---
+  // dot and softmax_grad or sum and log_softmax_grad. REQUIRES: n is kLeastRow at least. Where
+  // scale is below zero, the first do as if the elements were negated ---
   static constexpr int64_t kLeastRow = 16;
   void (*softmax_rows)(const C* x, C* y, int64_t rows, int64_t n, C scale, bool log);
   void (*softmax_grad_rows)(const C* dy, const C* y, C* dx, int64_t rows, int64_t n, C scale,
@@ -77,6 +77,9 @@ struct NormLoops {
   void (*softmax_grad_columns)(const C* dy, const C* y, C* dx, int64_t n, const C* d, C scale);
   void (*log_softmax_grad_columns)(const C* dy, const C* y, C* dx, int64_t n, const C* d, C scale);
   void (*scale_columns)(C* y, int64_t n, const C* factor);
+  // -log(x) of numbers that are 1 at least or NaN, of floats as of double. Up to the next multiple
+  // of 16 what follows changes, too.
+  void (*negative_logs)(C* x, int64_t n);
 
   // --- normalisation across channels ---
   // sum[i] is that of the squares of x[r * step + i] for all r < rows.

@@ -55,14 +55,17 @@ RowMoments moments_again(const RowNorm& norm, const Tensor& mean, const Tensor& 
   return {moments.mean, 1.0 / std::sqrt(moments.variance() + norm.eps)};
 }
 
+// Of rows that are normalised together. Made once for many: to clear it takes longer than a row.
+using SomeMoments = std::array<Moments, kRowsTogether>;
+
 // Rows [row, row + count), which follow each other at `x` and go to `y`.
 template <class C>
 void normalize(const NormLoops<C>& loops, const RowNorm& norm, const C* x, C* y, int64_t row,
                int64_t count, const Parameters<C>& gamma, const Parameters<C>& beta,
-               const Tensor& mean, const Tensor& std) {
+               const Tensor& mean, const Tensor& std, SomeMoments& moments) {
   const int64_t length = norm.rows.length;
-  std::array<Moments, kRowsTogether> moments;
   if (count > 1) {
+    std::fill_n(moments.begin(), count, Moments{});
     add_blocks(loops, x, length, count, moments.data());
   } else {
     moments[0] = moments_of(loops, x, length);
@@ -97,11 +100,12 @@ void forward(const RowNorm& norm, const Tensor& in, const Tensor& gamma, const T
       [&](int64_t first, int64_t last) {
         RowWriter<C> write(out, norm.rows, last);
         RowReader<C> read(in, norm.rows, last);
+        SomeMoments moments;
         for (int64_t row = first; row < last;) {
           const C* const x = read(row);
           C* const y = write.begin(row);
           const int64_t count = std::min({most, read.at_hand(row), write.at_hand(row)});
-          normalize(loops, norm, x, y, row, count, g, b, mean, std);
+          normalize(loops, norm, x, y, row, count, g, b, mean, std, moments);
           row += count;
           write.finish(row - 1);
         }

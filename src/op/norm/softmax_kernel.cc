@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,7 +14,6 @@
 #include "op/norm/norm_loops.h"
 #include "op/norm/row_sums.h"
 #include "op/reducing/reduce_engine.h"
-#include "op/rows/unary_loops.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
@@ -90,11 +87,9 @@ void forward_little_rows(const SoftmaxCall& call, const Tensor& in, const Tensor
   const C scale = static_cast<C>(call.scale);
   for_little_rows(call.rows, [&](int64_t at, int64_t rows) {
     std::array<C, kLittle> from, to;
-    const C* x = read_elements(in, at, rows * n, 1, from.data());
-    // Of a negative scale the negated elements, of which the greatest is subtracted.
-    if (scale < C(0)) x = std::transform(x, x + rows * n, from.data(), std::negate<C>()) - rows * n;
+    const C* const x = read_elements(in, at, rows * n, 1, from.data());
     C* const y = place_elements(out, at, 1, to.data());
-    norm_loops<C>().softmax_rows(x, y, rows, n, std::fabs(scale), call.kind == SoftmaxKind::kLog);
+    norm_loops<C>().softmax_rows(x, y, rows, n, scale, call.kind == SoftmaxKind::kLog);
     write_elements(out, at, rows * n, 1, y);
   });
 }
@@ -196,23 +191,11 @@ class ColumnShifts {
   const ReduceLoops<C, C>& minima_ = reduce_loops<C, C>(Reduction::min);
 };
 
-// What a column is multiplied by in the end, or its logarithm: of floats that of double, as of
-// rows.
+// What a column is multiplied by in the end, or its logarithm.
 template <class C>
 void settle_sums(bool log, C* sum, int64_t n) {
-  if (!log || std::is_same_v<C, double>) {
-    for (int64_t i = 0; i < n; ++i) sum[i] = log ? -std::log(sum[i]) : C(1) / sum[i];
-    return;
-  }
-  constexpr int64_t kBlock = 64;
-  std::array<double, kBlock> logs;
-  for (; n > 0; n -= kBlock, sum += kBlock) {
-    const int64_t count = std::min(n, kBlock);
-    std::copy_n(sum, count, logs.data());
-    unary_loop<double>(UnaryRow::log).value(logs.data(), logs.data(), count);
-    std::transform(logs.begin(), logs.begin() + count, sum,
-                   [](double x) { return static_cast<C>(-x); });
-  }
+  if (log) return norm_loops<C>().negative_logs(sum, n);
+  for (int64_t i = 0; i < n; ++i) sum[i] = C(1) / sum[i];
 }
 
 template <class C>
@@ -231,10 +214,11 @@ void forward_columns(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
     const auto place = [&](int64_t k) { return place_elements(out, steps.at(k), 1, to.data()); };
     // Exponentials can wait in the result if it is of the type that is computed in.
     const bool keep = !log && place(0) != to.data(), several = steps.together() > 1;
-    shift.fill(shifts.first());
-    sum.fill(C(0));
-    other.fill(C(0));
-    scales.fill(scale);
+    const int64_t most = steps.together() * steps.columns;
+    std::fill_n(shift.data(), most, shifts.first());
+    std::fill_n(sum.data(), most, C(0));
+    if (several || !keep) std::fill_n(other.data(), most, C(0));
+    if (log) std::fill_n(scales.data(), most, scale);
     for (int64_t k = 0; k < steps.count(); ++k)
       shifts.meet(read(k), steps.elements(k), shift.data());
     for (int64_t i = 1; i < steps.together(); ++i)
@@ -330,7 +314,9 @@ void backward_columns(const SoftmaxCall& call, const Tensor& dy, const Tensor& y
   const C scale = static_cast<C>(call.scale);
   const auto slope = log ? loops.log_softmax_grad_columns : loops.softmax_grad_columns;
   for_columns(rows, [&](const ColumnSteps& steps) {
-    std::array<C, kColumns> a, b, to, zero{}, sum{}, dot{};
+    std::array<C, kColumns> a, b, to, zero, sum, dot;
+    for (C* const clear : {zero.data(), sum.data(), dot.data()})
+      std::fill_n(clear, steps.columns, C(0));
     const auto read = [&](const Tensor& tensor, int64_t k, C* buffer) {
       return read_elements(tensor, steps.at(k), steps.elements(k), 1, buffer);
     };

@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "op/norm/activation_loops.h"
@@ -122,6 +124,121 @@ TYPED_TEST(NormLoopsTest, ExponentialsOfAnyLengthInPlaceOrBeside) {
     EXPECT_NEAR(sum, expected, this->kLimit);
     EXPECT_EQ(loops.exp_sum(x.data(), x.data(), length, C(0.25), C(2)), sum);
     EXPECT_EQ(x, y);
+  }
+}
+
+// Short rows are made some at once; each has the digits of one that is alone, in place and beside.
+TYPED_TEST(NormLoopsTest, SoftmaxOfShortRowsIsThatOfEach) {
+  using C = TypeParam;
+  const NormLoops<C>& loops = norm_loops<C>();
+  constexpr int64_t kRows = 19;
+  const auto least = static_cast<std::size_t>(NormLoops<C>::kLeastRow);
+  for (std::size_t n = least; n < 100; ++n) {
+    const auto length = static_cast<int64_t>(n);
+    for (const bool log : {false, true}) {
+      for (const C scale : {C(0.5), C(-2)}) {
+        SCOPED_TRACE(testing::Message() << "seed " << kSeed << ", " << n << ", " << log << scale);
+        std::vector<C> x = this->numbers(n * kRows);
+        x[3] = std::numeric_limits<C>::quiet_NaN();
+        std::vector<C> y(x.size() + 1, C(-7));
+        loops.softmax_rows(x.data(), y.data(), kRows, length, scale, log);
+        EXPECT_EQ(y.back(), C(-7));
+        for (std::size_t i = 0; i < n; ++i) EXPECT_TRUE(std::isnan(y[i])) << i;
+        for (std::size_t at = n; at < x.size(); at += n) {
+          double largest = -1e300, sum = 0;
+          for (std::size_t i = 0; i < n; ++i)
+            largest = std::max(largest, static_cast<double>(scale) * x[at + i]);
+          for (std::size_t i = 0; i < n; ++i)
+            sum += std::exp(static_cast<double>(scale) * x[at + i] - largest);
+          for (std::size_t i = 0; i < n; ++i) {
+            const double power = static_cast<double>(scale) * x[at + i] - largest;
+            const double want = log ? power - std::log(sum) : std::exp(power) / sum;
+            EXPECT_NEAR(y[at + i], want,
+                        16 * std::numeric_limits<C>::epsilon() * (log ? 1 + std::abs(want) : want));
+          }
+          std::vector<C> alone(n);
+          loops.softmax_rows(x.data() + at, alone.data(), 1, length, scale, log);
+          EXPECT_TRUE(std::equal(alone.begin(), alone.end(), y.data() + at));
+        }
+        loops.softmax_rows(x.data(), x.data(), kRows, length, scale, log);
+        EXPECT_TRUE(std::equal(x.begin() + static_cast<std::ptrdiff_t>(n), x.end(), y.data() + n));
+      }
+    }
+  }
+}
+
+TYPED_TEST(NormLoopsTest, LogarithmsOfSums) {
+  using C = TypeParam;
+  std::vector<C> x;
+  for (double v = 1; v < 1e6; v *= 1.0003) x.push_back(static_cast<C>(v));
+  const std::size_t n = x.size();
+  x.push_back(std::numeric_limits<C>::quiet_NaN());
+  x.resize((x.size() + 15) / 16 * 16, C(1));
+  std::vector<C> y = x;
+  norm_loops<C>().negative_logs(y.data(), static_cast<int64_t>(n) + 1);
+  EXPECT_EQ(y[0], C(0));
+  EXPECT_TRUE(std::signbit(y[0]));
+  EXPECT_TRUE(std::isnan(y[n]));
+  for (std::size_t i = 1; i < n; ++i) {
+    const double want = std::log(static_cast<double>(x[i]));
+    // Of floats what rounding takes; of doubles two units more.
+    const double units = std::is_same_v<C, float> ? 0.51 : 2.5;
+    EXPECT_NEAR(-y[i], want, units * std::numeric_limits<C>::epsilon() * want) << x[i];
+  }
+}
+
+// The last elements are computed with some before them: where a result takes an argument's place,
+// as beside it.
+TYPED_TEST(NormLoopsTest, ElementsOfAnyLengthInPlaceOrBeside) {
+  using C = TypeParam;
+  const NormLoops<C>& loops = norm_loops<C>();
+  const auto near = [](const std::vector<C>& values, const auto& want) {
+    for (std::size_t i = 0; i + 1 < values.size(); ++i)
+      EXPECT_NEAR(values[i], want(i), NormLoopsTest<C>::kLimit) << i;
+    EXPECT_EQ(values.back(), C(-7));
+  };
+  for (std::size_t n = 0; n < 70; ++n) {
+    SCOPED_TRACE(testing::Message() << "seed " << kSeed << ", length " << n);
+    std::vector<C> x = this->numbers(n + 1), g = this->numbers(n + 1), e = this->numbers(n + 1);
+    x[n] = g[n] = e[n] = C(-7);
+    const auto length = static_cast<int64_t>(n);
+    const C shift = C(0.5), scale = C(-3), offset = C(0.25);
+    std::vector<C> y = x;
+    loops.scale(y.data(), length, scale);
+    near(y, [&](std::size_t i) { return x[i] * -3.0; });
+    y = x;
+    loops.affine(y.data(), y.data(), length, shift, scale, offset);
+    near(y, [&](std::size_t i) { return (x[i] - 0.5) * -3.0 + 0.25; });
+    y = x;
+    loops.affine_each(y.data(), y.data(), length, 1, &shift, &scale, g.data(), e.data());
+    near(y, [&](std::size_t i) { return (x[i] - 0.5) * -3.0 * g[i] + e[i]; });
+    y = g;
+    loops.softmax_grad(y.data(), x.data(), y.data(), length, shift, scale);
+    near(y, [&](std::size_t i) { return (g[i] - 0.5) * x[i] * -3.0; });
+    y = x;
+    loops.log_softmax_grad(g.data(), y.data(), y.data(), length, shift, scale);
+    near(y, [&](std::size_t i) { return (g[i] - std::exp(double{x[i]}) * 0.5) * -3.0; });
+    y = x;
+    loops.affine_grad(g.data(), y.data(), y.data(), length, shift, scale, offset, C(2));
+    near(y, [&](std::size_t i) { return g[i] * -3.0 + ((x[i] - 0.5) * 0.25 + 2); });
+    y = g;
+    loops.affine_grad_each(y.data(), e.data(), x.data(), y.data(), length, shift, scale, offset,
+                           C(2));
+    near(y, [&](std::size_t i) { return g[i] * e[i] * -3.0 + ((x[i] - 0.5) * 0.25 + 2); });
+    C sums[2], weighted[2];
+    loops.grad_sums(g.data(), x.data(), length, shift, sums);
+    loops.grad_sums_each(g.data(), e.data(), x.data(), length, shift, weighted);
+    double want[4] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+      want[0] += g[i];
+      want[1] += g[i] * (x[i] - 0.5);
+      want[2] += g[i] * double{e[i]};
+      want[3] += g[i] * double{e[i]} * (x[i] - 0.5);
+    }
+    EXPECT_NEAR(sums[0], want[0], this->kLimit);
+    EXPECT_NEAR(sums[1], want[1], this->kLimit);
+    EXPECT_NEAR(weighted[0], want[2], this->kLimit);
+    EXPECT_NEAR(weighted[1], want[3], this->kLimit);
   }
 }
 
