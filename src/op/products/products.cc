@@ -234,6 +234,8 @@ bool suits_rows(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_
   constexpr int64_t kFew = kSmallSide / 2, kDeep = 12;
   const int64_t most = std::max({m, n, k});
   const bool turned = transpose_b && n > 1 && k >= kDeep;
+  // Any number of rows, where those of the result are long.
+  if (!transpose_a && m > kSmallSide) return n > kFew && n <= kSmallSide && k <= kSmallSide;
   return most <= kFew || (most <= kSmallSide && !(turned && (m == 1 || transpose_a)));
 }
 
@@ -366,6 +368,17 @@ void multiply_all(const Products<T>& p) {
     if (made_of_row_dots(p)) return;
     if (is_by_rows(p)) {
       const int64_t bytes = (p.m * p.k + p.k * p.n + p.m * p.n) * static_cast<int64_t>(sizeof(T));
+      if (batch == 1 && p.m > kSmallSide) {
+        const double whole = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
+        return parallel_for(p.m, whole / static_cast<double>(p.m),
+                            [&](int64_t first, int64_t last) {
+                              Products<T> part = p;
+                              part.a += first * p.lda;
+                              part.c += first * p.ldc;
+                              part.m = last - first;
+                              multiply_by_rows(part, 0, 1);
+                            });
+      }
       return parallel_for(batch, std::max(cost, cost_of_moving(static_cast<double>(bytes))),
                           [&](int64_t first, int64_t last) { multiply_by_rows(p, first, last); });
     }

@@ -101,20 +101,24 @@ void multiply_columns(const ThinProduct<T>& p) {
       }
     }
     if (!turns) continue;
-    for (int64_t w = 0; w < part.wide; ++w)
-      for (int64_t r = 0; r < p.few; ++r) c[r * p.c_row + w * p.c_column] = turned[r * kTurned + w];
+    constexpr int64_t kBytes = sizeof(T);
+    tile_kernel(kBytes)(reinterpret_cast<const char*>(turned), reinterpret_cast<char*>(c),
+                        {part.wide, kBytes, p.c_column * kBytes}, {p.few, kTurned * kBytes, kBytes},
+                        kBytes, false);
   }
 }
 
 }  // namespace
 
-// Sums along lines of the matrix end with sums of lanes, for which little depth does not pay.
+// Sums along lines of the matrix end with sums of lanes, those across lines for some columns with
+// columns that are turned: little depth does not pay for them.
 template <class T>
 bool suits_thin(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kLeastWide = 16, kLeastDepth = 128 / static_cast<int64_t>(sizeof(T));
   const int64_t few = std::min(m, n), wide = std::max(m, n);
   if (few < 2 || few > kMost || simd_level() == 0) return false;
-  if (n <= m ? transpose_a : !transpose_b) return wide > kLeastWide && k > 1;
+  if (n <= m && transpose_a) return wide > kLeastWide && k > 1 && (k >= 2 * few || few < 4);
+  if (n > m && !transpose_b) return wide > kLeastWide && k > (few > kMost / 2 ? 7 : 1);
   return k >= (few > kMost / 2 ? 4 * kLeastDepth : kLeastDepth);
 }
 
