@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
-#include "op/loops/convert.h"
+#include "op/loops/as_type.h"
 #include "op/matrix/contract_elements.h"
 #include "op/matrix/contract_gpu.h"
 #include "op/matrix/strided.h"
+#include "op/moving/strided_kernels.h"
+#include "op/products/packed_bfloat16.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"
 #include "op/run/dispatch.h"
@@ -32,6 +34,12 @@ using Computed = std::conditional_t<
 template <class T>
 constexpr bool kAsItIs = std::is_same_v<Computed<T>, T> ||
                          (std::is_integral_v<T> && sizeof(T) == sizeof(Computed<T>));
+
+// The type of arrays of what is computed in: signs do not matter.
+template <class C>
+constexpr DType kWide = std::is_floating_point_v<C>
+                            ? (sizeof(C) == 8 ? DType::kFloat64 : DType::kFloat32)
+                            : (sizeof(C) == 8 ? DType::kInt64 : DType::kInt32);
 
 // A factor, which may be negative.
 template <class C>
@@ -111,10 +119,7 @@ void sum_alone(Dims dims, const Strides& other, const Strides& out, View<C>* vie
   const int64_t size = product(dims, kept);
   C* sums = context.workspace_of<C>(std::max<int64_t>(size, 1));
   if (const Labels labels = labels_of_dense(dims, view->strides); !labels.empty()) {
-    constexpr DType kType = std::is_floating_point_v<C>
-                                ? (sizeof(C) == 8 ? DType::kFloat64 : DType::kFloat32)
-                                : (sizeof(C) == 8 ? DType::kInt64 : DType::kInt32);
-    sum_dense(dims, labels, kept, kType, view->data, sums);
+    sum_dense(dims, labels, kept, kWide<C>, view->data, sums);
   } else {
     std::fill_n(sums, size, C{0});
     add_strided(walk_of(dims, view->strides, strides), view->data, sums);
@@ -210,16 +215,41 @@ void leave_to_batch(Dims dims, const Strides& a, const Strides& to, const Labels
   *rows = inner;
 }
 
+// c = a b by the processor's products of bfloat16, of floats that are rounded to it already: one
+// product, that is worth to be packed. Whether it was made.
+bool multiply_narrow(const Products<float>& p, KernelContext& context) {
+  constexpr int64_t kLeast = 16;  // of either side
+  if (std::min(p.m, p.n) < kLeast || p.k < 2 || p.count() != 1 || p.alpha != 1 || p.beta != 0 ||
+      (!p.transpose_a && p.k % 2 != 0) || !packed_bfloat16::available())
+    return false;
+  const float* right = p.b;
+  int64_t row = p.ldb;
+  if (p.transpose_b) {
+    auto* const turned = context.workspace_of<float>(p.k * p.n);
+    constexpr int64_t kBytes = sizeof(float);
+    tile_kernel(kBytes)(reinterpret_cast<const char*>(p.b), reinterpret_cast<char*>(turned),
+                        {p.k, kBytes, p.n * kBytes}, {p.n, p.ldb * kBytes, kBytes}, kBytes, false);
+    right = turned;
+    row = p.n;
+  }
+  packed_bfloat16::product(p.m, p.n, p.k,
+                           {p.a, p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
+                           {right, row, 1}, p.c, p.ldc, false, context);
+  return true;
+}
+
 // c (strides `to`, everything it reaches) = alpha * sum(a b) + beta * c. `to` forms matrices with
-// columns in steps of one: the caller has asked for that.
+// columns in steps of one: the caller has asked for that. `narrow`: the numbers are of bfloat16.
 template <class C>
 void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C alpha, C beta,
-                   KernelContext& context) {
+                   bool narrow, KernelContext& context) {
   for (std::size_t l = 0; l < dims.size(); ++l) {
     if (a.strides[l] == 0 && b.strides[l] == 0 && to[l] == 0) alpha *= static_cast<C>(dims[l]);
   }
+  const C *const given_a = a.data, *const given_b = b.data;
   sum_alone(dims, b.strides, to, &a, context);
   sum_alone(dims, a.strides, to, &b, context);
+  narrow = narrow && a.data == given_a && b.data == given_b;
   auto [batch, rows, columns, summed] = roles_of(dims, a.strides, b.strides, to);
   if (rows.empty() && columns.empty() && summed.empty() && !batch.empty())
     return multiply_elements(dims, batch, a, b, c, to, alpha, beta);
@@ -249,26 +279,29 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   const std::vector<int64_t> at_a = offsets(dims, outer, a.strides),
                              at_b = offsets(dims, outer, b.strides),
                              at_c = offsets(dims, outer, strides);
-  multiply(Products<C>{form_a.transposed,
-                       form_b.transposed,
-                       product(dims, rows),
-                       product(dims, columns),
-                       product(dims, summed),
-                       a.data,
-                       form_a.leading,
-                       b.data,
-                       form_b.leading,
-                       result,
-                       form->leading,
-                       alpha,
-                       result == c ? beta : C{0},
-                       at_a,
-                       at_b,
-                       at_c,
-                       series.count,
-                       series.a,
-                       series.b,
-                       series.c});
+  const Products<C> products{form_a.transposed,
+                             form_b.transposed,
+                             product(dims, rows),
+                             product(dims, columns),
+                             product(dims, summed),
+                             a.data,
+                             form_a.leading,
+                             b.data,
+                             form_b.leading,
+                             result,
+                             form->leading,
+                             alpha,
+                             result == c ? beta : C{0},
+                             at_a,
+                             at_b,
+                             at_c,
+                             series.count,
+                             series.a,
+                             series.b,
+                             series.c};
+  bool made = false;
+  if constexpr (std::is_same_v<C, float>) made = narrow && multiply_narrow(products, context);
+  if (!made) multiply(products);
   if (result == c) return;
   if (beta == C{0}) {
     copy_labels(dims, strides, to, result, c, sizeof(C));
@@ -286,7 +319,7 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
 // All operands into `out`, pairs from the left; each intermediate keeps the labels still needed.
 template <class C>
 void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides& to, C alpha,
-                    C beta, KernelContext& context) {
+                    C beta, bool narrow, KernelContext& context) {
   static constexpr C kOne{1};
   if (views.size() == 1) {
     const Strides none(dims.size(), 0);
@@ -301,7 +334,8 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
     for (std::size_t l = 0; l < dims.size(); ++l) {
       if (views[0].strides[l] == 0 && to[l] == 0) left[l] = 1;
     }
-    return multiply_pair<C>(left, views[0], View<C>{&kOne, none}, out, to, alpha, beta, context);
+    return multiply_pair<C>(left, views[0], View<C>{&kOne, none}, out, to, alpha, beta, false,
+                            context);
   }
   std::vector<int64_t> left(dims.begin(), dims.end());  // 1 for labels that are summed already
   while (views.size() > 2) {
@@ -318,7 +352,8 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
     }
     const Strides strides = packed_strides(dims, {&kept});
     C* product_of_pair = context.workspace_of<C>(std::max<int64_t>(product(dims, kept), 1));
-    multiply_pair<C>(pair_dims, views[0], views[1], product_of_pair, strides, C{1}, C{0}, context);
+    multiply_pair<C>(pair_dims, views[0], views[1], product_of_pair, strides, C{1}, C{0}, false,
+                     context);
     for (std::size_t l = 0; l < dims.size(); ++l) {
       const bool was_there = views[0].strides[l] != 0 || views[1].strides[l] != 0;
       if (was_there && strides[l] == 0) left[l] = 1;
@@ -326,7 +361,7 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
     views.erase(views.begin());
     views[0] = {product_of_pair, strides};
   }
-  multiply_pair<C>(left, views[0], views[1], out, to, alpha, beta, context);
+  multiply_pair<C>(left, views[0], views[1], out, to, alpha, beta, narrow, context);
 }
 
 template <class T>
@@ -339,17 +374,17 @@ void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out
     if constexpr (kAsItIs<T>) {
       views.push_back({reinterpret_cast<const C*>(operand.tensor.as<T>()), operand.strides});
     } else {
-      C* wide = context.workspace_of<C>(std::max<int64_t>(operand.tensor.size(), 1));
-      convert_array(operand.tensor.as<T>(), wide, operand.tensor.size());
-      views.push_back({wide, operand.strides});
+      const Tensor wide = as_type(operand.tensor, kWide<C>, context);
+      views.push_back({wide.as<C>(), operand.strides});
     }
   }
   C* result = nullptr;
   if constexpr (kAsItIs<T>) {
     result = reinterpret_cast<C*>(out.tensor.as<T>());
+  } else if (beta != 0.0) {
+    result = as_type(out.tensor, kWide<C>, context).template as<C>();
   } else {
     result = context.workspace_of<C>(std::max<int64_t>(size, 1));
-    if (beta != 0.0) convert_array(out.tensor.as<T>(), result, size);
   }
   const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
   if (empty || reached(dims, out.strides) < size) {
@@ -358,9 +393,10 @@ void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out
   }
   if (!empty) {
     multiply_views<C>(dims, std::move(views), result, out.strides, number<C>(alpha),
-                      number<C>(beta), context);
+                      number<C>(beta), std::is_same_v<T, bfloat16> && in.size() == 2, context);
   }
-  if constexpr (!kAsItIs<T>) convert_array(result, out.tensor.as<T>(), size);
+  if constexpr (!kAsItIs<T>)
+    convert_tensor({result, out.tensor.shape_ptr, kWide<C>}, out.tensor, context);
 }
 
 }  // namespace

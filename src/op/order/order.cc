@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort, argsort and topk: the best elements of each row go to whoever wants their values, their
 // positions or both.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "base/error.h"
+#include "op/loops/as_type.h"
 #include "op/loops/convert.h"
+#include "op/moving/rows.h"
 #include "op/op_builder.h"
 #include "op/order/row_order.h"
+#include "op/reducing/arg_positions.h"
 #include "op/run/adding.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu_table.h"
@@ -114,6 +121,52 @@ void each_taken(const AxisRows& rows, const TakenPositions& taken, const F& fn) 
   });
 }
 
+// Rows of which the best element alone is wanted, which takes no order.
+bool are_for_best(const AxisRows& rows, const Tensor& in) {
+  return rows.k == 1 && rows.n > 1 && in.size() > 0;
+}
+
+// The places of those in the array; their positions in the rows as well, unless null. None where
+// the smallest ones are wanted and one found is NaN, the last in order.
+std::optional<Positions> best_places(const AxisRows& rows, const Tensor& in,
+                                     const Tensor* positions, const Shape& line,
+                                     KernelContext& context) {
+  const Tensor best{context.workspace_of<int64_t>(line[0]), &line, DType::kInt64};
+  find_positions(!rows.ascending, {rows.outer, rows.n, rows.inner}, in, best, "topk");
+  if (positions != nullptr)
+    convert_tensor({best.data, positions->shape_ptr, DType::kInt64}, *positions, context);
+  auto* at = best.as<int64_t>();
+  for (int64_t o = 0; o < rows.outer; ++o)
+    for (int64_t i = 0; i < rows.inner; ++i, ++at) *at = (o * rows.n + *at) * rows.inner + i;
+  const Positions places(best, in.size(), OutOfRange::kClip, "topk");
+  if (rows.ascending && !is_integer(in.dtype)) {
+    const auto width = static_cast<int64_t>(dtype_size(in.dtype));
+    const Tensor values{context.workspace_of<char>(line[0] * width), &line, in.dtype};
+    gather_rows(in.data, 1, in.size(), width, places, values.data, context);
+    const Tensor numbers = as_type(values, DType::kFloat64, context);
+    const auto* const first = numbers.as<double>();
+    if (std::any_of(first, first + line[0], [](double x) { return std::isnan(x); })) return {};
+  }
+  return places;
+}
+
+// Values, positions and mask of the best elements. Whether they are found alone.
+bool take_best(const AxisRows& rows, KernelContext& context, const Tensor* values,
+               const Tensor* positions, const Tensor* mask) {
+  const Tensor& in = context.in(0);
+  const auto width = static_cast<int64_t>(dtype_size(in.dtype));
+  const Shape line{rows.outer * rows.inner};
+  const auto places = best_places(rows, in, positions, line, context);
+  if (!places) return false;
+  if (values != nullptr) gather_rows(in.data, 1, in.size(), width, *places, values->data, context);
+  if (mask != nullptr) {
+    const Tensor ones{context.workspace_of<char>(line[0] * width), &line, mask->dtype};
+    fill_tensor(context, ones, 1.0);
+    put_rows(ones.data, width, *places, mask->data, context);
+  }
+  return true;
+}
+
 // Values, positions and mask; null where not wanted.
 void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
            const Tensor* positions, const Tensor* mask) {
@@ -134,6 +187,7 @@ void order(const AxisRows& rows, KernelContext& context, const Tensor* values,
     call.mask = mask;
     return gpu->order(context.stream()->native(), call, context);
   }
+  if (are_for_best(rows, in) && take_best(rows, context, values, positions, mask)) return;
   if (in.size() > 0 && positions == nullptr && mask == nullptr && rows.k == rows.n) {
     return dispatch_dtype(in.dtype, "sort", [&]<class T>(TypeTag<T>) {
       RowOrder<T>(rows, in.as<T>(), context).values(values->as<T>());
@@ -191,6 +245,14 @@ void move_cpu(const OrderParams& params, KernelContext& context) {
     (scatter ? call.given : call.from) = &values;
     (scatter ? call.scattered : call.taken) = &out;
     return gpu->order(context.stream()->native(), call, context);
+  }
+  if (are_for_best(rows, data)) {
+    const Shape line{rows.outer * rows.inner};
+    if (const auto places = best_places(rows, data, nullptr, line, context)) {
+      const auto width = static_cast<int64_t>(dtype_size(data.dtype));
+      return scatter ? put_rows(values.data, width, *places, out.data, context)
+                     : gather_rows(values.data, 1, data.size(), width, *places, out.data, context);
+    }
   }
   visit_rows(rows, data, context, [&](const TakenPositions& taken) {
     dispatch_size(data.dtype, [&]<class T>(T) {

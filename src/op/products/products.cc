@@ -16,6 +16,7 @@
 #include "op/products/packed_gemm.h"
 #include "op/products/row_dots.h"
 #include "op/products/small_products.h"
+#include "op/products/thin_products.h"
 #include "op/products/unpacked_gemm.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
@@ -134,6 +135,12 @@ bool is_open(const Products<T>& p) {
          suits_open_tiles<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.lda);
 }
 
+// Whether the product is of a few rows or columns. The whole product decides.
+template <class T>
+[[gnu::noinline]] bool is_thin(const Products<T>& p) {
+  return p.alpha == 1 && p.beta == 0 && suits_thin<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k);
+}
+
 // A block of one of those. Whether it was made.
 template <class T>
 [[gnu::noinline]] bool multiply_open(const Products<T>& p, int64_t rows, int64_t columns,
@@ -227,6 +234,8 @@ bool suits_rows(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_
   constexpr int64_t kFew = kSmallSide / 2, kDeep = 12;
   const int64_t most = std::max({m, n, k});
   const bool turned = transpose_b && n > 1 && k >= kDeep;
+  // Any number of rows, where those of the result are long.
+  if (!transpose_a && m > kSmallSide) return n > kFew && n <= kSmallSide && k <= kSmallSide;
   return most <= kFew || (most <= kSmallSide && !(turned && (m == 1 || transpose_a)));
 }
 
@@ -291,6 +300,10 @@ void block(const Products<T>& p, int64_t i, int64_t row, int64_t rows, int64_t c
   T* c = p.c_of(i) + row * p.ldc + column;
   if constexpr (std::is_integral_v<T>) {
     integer_block(p, rows, columns, a, b, c);
+  } else if (is_thin(p)) {
+    // The longer side is the one that is split.
+    multiply_thin(p.n <= p.m, p.transpose_a, p.transpose_b, rows, columns, p.k, a, p.lda, b, p.ldb,
+                  c, p.ldc);
   } else if (!made_of_rows(p, rows, columns, a, b, c) &&
              !multiply_open(p, rows, columns, a, b, c) &&
              !multiply_packed(p, rows, columns, a, b, c)) {
@@ -344,21 +357,34 @@ void multiply_all(const Products<T>& p) {
   if (batch == 1 && p.m == 1 && p.n == 1 && p.k >= 2 * kStretch) return multiply_vectors(p);
   double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
                 static_cast<double>(std::max<int64_t>(p.k, 1));
-  // A vector meets each number of the matrix once, and waits for it.
-  if ((p.m == 1) != (p.n == 1)) {
-    const int64_t bytes = p.m * p.n * p.k * static_cast<int64_t>(sizeof(T));
+  // A few rows meet each number of a matrix a few times, and wait for it.
+  bool thin = false;
+  if constexpr (std::is_floating_point_v<T>) thin = is_thin(p);
+  if (thin || (p.m == 1) != (p.n == 1)) {
+    const int64_t bytes = std::max(p.m, p.n) * p.k * static_cast<int64_t>(sizeof(T));
     cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
   }
   if constexpr (std::is_floating_point_v<T>) {
     if (made_of_row_dots(p)) return;
     if (is_by_rows(p)) {
       const int64_t bytes = (p.m * p.k + p.k * p.n + p.m * p.n) * static_cast<int64_t>(sizeof(T));
+      if (batch == 1 && p.m > kSmallSide) {
+        const double whole = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
+        return parallel_for(p.m, whole / static_cast<double>(p.m),
+                            [&](int64_t first, int64_t last) {
+                              Products<T> part = p;
+                              part.a += first * p.lda;
+                              part.c += first * p.ldc;
+                              part.m = last - first;
+                              multiply_by_rows(part, 0, 1);
+                            });
+      }
       return parallel_for(batch, std::max(cost, cost_of_moving(static_cast<double>(bytes))),
                           [&](int64_t first, int64_t last) { multiply_by_rows(p, first, last); });
     }
   }
   bool in_slices = false;
-  if constexpr (std::is_floating_point_v<T>) in_slices = is_in_slices(p);
+  if constexpr (std::is_floating_point_v<T>) in_slices = !thin && is_in_slices(p);
   const auto whole = [&](int64_t i) {
     if constexpr (std::is_floating_point_v<T>) {
       if (in_slices) return multiply_in_slices(p, i);
@@ -404,6 +430,8 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
   if (is_outer(n, k, true)) {
     if (const auto loop = outer_product_loop<T>()) return loop(m, n, a, row_a, b, c, n);
   }
+  if (suits_thin<T>(transpose_a, transpose_b, m, n, k))
+    return multiply_thin(n <= m, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, n);
   if (transpose_b && n > 1 && k > 1 && unpacked_gemm::gains() &&
       suits_open_tiles<T>(transpose_a, transpose_b, m, n, k, lda))
     return unpacked_gemm::multiply<T>(m, n, k, {a, row_a, column_a}, {b, 1, ldb}, c, n, false);

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "op/op_builder.h"
-#include "op/reduce/arg_positions.h"
+#include "op/reducing/arg_positions.h"
 #include "op/reducing/axes.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"

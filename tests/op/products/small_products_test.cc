@@ -5,6 +5,7 @@
 #include "op/products/small_products.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <random>
 #include <vector>
@@ -133,6 +134,43 @@ TEST(SmallProducts, DoNotDependOnTheirNeighbours) {
     expect_no_neighbours<float>(side);
     expect_no_neighbours<double>(side);
   }
+}
+
+// Of many rows, which threads share: the digits tell.
+template <class T>
+void expect_the_same_on_any_threads() {
+  if (small_product_loop<T>() == nullptr) GTEST_SKIP() << "this processor has no vectors for it";
+  constexpr int64_t kRows = 40007, kColumns = 13, kDepth = 11;
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<T> number(-1, 1);
+  std::vector<T> a(kRows * kDepth), b(kDepth * kColumns), c(kRows * kColumns), alone;
+  for (auto* all : {&a, &b})
+    for (T& x : *all) x = number(random);
+  const int before = omp_get_max_threads();
+  const int64_t start[] = {0};
+  for (const int threads : {1, 2, 3}) {
+    omp_set_num_threads(threads);
+    c.assign(c.size(), T{7});
+    multiply(Products<T>{false, false, kRows, kColumns, kDepth, a.data(), kDepth, b.data(),
+                         kColumns, c.data(), kColumns, T{1}, T{0}, start, start, start});
+    if (alone.empty()) alone = c;
+    EXPECT_EQ(c, alone) << threads << " threads";
+  }
+  omp_set_num_threads(before);
+  for (int64_t i = 0; i < kRows; i += 997) {
+    for (int64_t j = 0; j < kColumns; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < kDepth; ++l)
+        sum += double{a[static_cast<std::size_t>(i * kDepth + l)]} *
+               double{b[static_cast<std::size_t>(l * kColumns + j)]};
+      ASSERT_NEAR(alone[static_cast<std::size_t>(i * kColumns + j)], sum, 4e-6);
+    }
+  }
+}
+
+TEST(SmallProducts, OfManyRowsAreTheSameOnAnyThreads) {
+  expect_the_same_on_any_threads<float>();
+  expect_the_same_on_any_threads<double>();
 }
 
 }  // namespace

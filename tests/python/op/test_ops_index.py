@@ -307,6 +307,16 @@ def test_creation_is_numpys(mx, seed):
     np.testing.assert_allclose(mx.run("_npi_blackman", M=n + 1, dtype="float64")[0], np.blackman(n + 1), atol=1e-15)
 
 
+# Rows of one number from none to longer than a pattern, periods that are copied one by one and together, and so many
+# elements that threads share them.
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "int32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (9, 0), (100000,), (1, 1, 7), (3, 5, 2), (700, 900), (40, 50, 130), (130, 50, 40), (7, 6, 5, 600),
+                                   (20000, 3), (3, 20000), (5, 4, 3, 2, 33), (1, 2000, 1), (70, 64, 8)])
+def test_indices_are_numpys(mx, shape, dtype):
+    got = mx.run("_npi_indices", dimensions=shape, dtype=dtype)[0]
+    equal(got, np.indices(shape).astype(dtype))
+
+
 @pytest.mark.parametrize("shape", [(5,), (4, 1, 3), (300, 700), (0, 3), (2, 3, 4, 5)])
 def test_the_index_of_every_place(mx, shape):
     data = np.zeros(shape, "float32")

@@ -179,6 +179,38 @@ def test_the_best_of_rows_with_many_equal_numbers(mx, rng, dtype, n):
             np.testing.assert_array_equal(got, order[:, :k])
 
 
+# Whatever finds it: short rows and long ones, along any axis, by one thread and by several.
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize("content", ["few different", "zeros of both signs", "some NaN", "all NaN"])
+def test_the_best_one_is_the_first_in_order(mx, rng, dtype, ascending, content):
+    if "different" not in content and dtype[0] != "f":
+        dtype = "float32"
+    for shape in ((1, 2), (7,), (5, 3, 2), (3000, 4), (4, 3000), (40, 30, 50), (2, 70000)):
+        a = rng.integers(0, 3, shape).astype(dtype)
+        if content == "zeros of both signs":
+            a = np.copysign(np.zeros(shape), rng.normal(size=shape)).astype(dtype)
+        elif content != "few different":
+            a[rng.random(shape) < (0.2 if content == "some NaN" else 1)] = np.nan
+        for axis in range(len(shape)):
+            place = np.take(order_of(a, axis, ascending), [0], axis)
+            mask = np.zeros_like(a)
+            np.put_along_axis(mask, place, 1, axis)
+            want = np.take_along_axis(a, place, axis)
+            attrs = {"k": 1, "axis": axis, "is_ascend": ascending}
+            for number in ("int64", "float32", "int32"):
+                values, positions = mx.run("topk", a, ret_typ="both", dtype=number, **attrs)
+                np.testing.assert_array_equal(positions, place.astype(number))
+                np.testing.assert_array_equal(values.view(f"u{a.itemsize}"), want.view(f"u{a.itemsize}"))
+            np.testing.assert_array_equal(mx.run("topk", a, ret_typ="indices", dtype="int64", **attrs)[0], place)
+            np.testing.assert_array_equal(mx.run("topk", a, ret_typ="mask", **attrs)[0], mask)
+            given = rng.integers(1, 9, place.shape).astype(dtype)
+            back = np.zeros_like(a)
+            np.put_along_axis(back, place, given, axis)
+            np.testing.assert_array_equal(mx.run("_backward_topk", given, a, **attrs)[0], back)
+            np.testing.assert_array_equal(mx.run("_topk_take", back, a, **attrs)[0], given)
+
+
 def test_no_axis_orders_the_flattened_array(mx, rng):
     a = sample(rng, (7, 60), "float32")
     np.testing.assert_array_equal(mx.run("sort", a, axis="None")[0], np.sort(a, axis=None))

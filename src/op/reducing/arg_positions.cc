@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows, columns and many short rows have loops of their own; what shares them among threads is
 // there once for all types.
-#include "op/reduce/arg_positions.h"
+#include "op/reducing/arg_positions.h"
 
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ constexpr int64_t kFew = 64;
 template <class T>
 inline constexpr int64_t kSome = 1024 / sizeof(T);
 
-#define MX_SIMD_FILE "op/reduce/arg_loops.inc"
+#define MX_SIMD_FILE "op/reducing/arg_loops.inc"
 #include "base/simd_targets.h"
 
 // at[i]: the best of row i of `rows`, which follow each other. fn(x, rows, n, at) does so for rows
