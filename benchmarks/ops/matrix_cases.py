@@ -63,6 +63,10 @@ def cases(torch):
     for dtype, n in (("float32", 8), ("float32", 32), ("float32", 64), ("float32", 256), ("float32", 1024), ("float64", 256)):
         yield product(torch, f"{n} {dtype}", "dot", normals(dtype, n, n), normals(dtype, n, n))
     yield product(torch, "vector float32", "dot", normals("float32", 1024, 1024), normals("float32", 1024))
+    for dtype in ("float32", "float64"):
+        yield product(torch, f"3 x 1000 by 1000 x 1000 {dtype}", "dot", normals(dtype, 3, 1000), normals(dtype, 1000, 1000))
+        yield product(torch, f"20000 x 64 by 64 x 4 {dtype}", "dot", normals(dtype, 20000, 64), normals(dtype, 64, 4))
+        yield product(torch, f"8 x 100000 by itself {dtype}", "dot", *[normals(dtype, 8, 100000)] * 2, transpose_b=True)
     yield product(torch, "transposed float32", "dot", normals("float32", 512, 512), normals("float32", 512, 512), transpose_b=True)
     for batch, n in ((64, 32), (16, 128)):
         yield product(torch, f"{batch} x {n}", "batch_dot", normals("float32", batch, n, n), normals("float32", batch, n, n))

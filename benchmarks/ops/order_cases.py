@@ -19,6 +19,8 @@ def cases(torch):
                    lambda x, o, axis=axis: torch.argsort(x, dim=axis), {"axis": axis, "dtype": "int64"}, compare=False)
     yield Case("topk 10 of 1e6", "topk", [normals("float32", 1000000)], lambda x, o: np.argpartition(-x, 10)[:10],
                lambda x, o: torch.topk(x, 10), {"k": 10}, compare=False)
+    yield Case("topk 1 of 1000, 1000 rows", "topk", [normals("float32", 1000, 1000)], lambda x, o: np.argmax(x, axis=1),
+               lambda x, o: torch.max(x, 1), {"k": 1}, compare=False)
     yield Case("topk 100 of 10000, 200 rows", "topk", [normals("float32", 200, 10000)],
                lambda x, o: np.argpartition(-x, 100, axis=1)[:, :100], lambda x, o: torch.topk(x, 100), {"k": 100},
                compare=False)

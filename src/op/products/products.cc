@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -316,45 +315,58 @@ void block(const Products<T>& p, int64_t i, int64_t row, int64_t rows, int64_t c
   }
 }
 
-// Two long vectors: stretches of them, whose sums are added in order, so that the result is the
-// same for any number of threads.
-constexpr int64_t kStretch = int64_t{1} << 16;
+// Few numbers of much depth: stretches of it, whose sums are added in order, so that the result is
+// the same for any number of threads.
+template <class T>
+int64_t stretch_of(const Products<T>& p) {
+  // More rows are shared among threads, 16 at a time.
+  constexpr int64_t kFew = 24, kOfVectors = int64_t{1} << 16, kOfMatrices = int64_t{1} << 12;
+  const int64_t stretch = p.m == 1 && p.n == 1 ? kOfVectors : kOfMatrices;
+  const bool is_deep = p.count() == 1 && std::max(p.m, p.n) <= kFew && p.k >= 2 * stretch;
+  return is_deep ? stretch : 0;
+}
 
 template <class T>
-void multiply_vectors(const Products<T>& p) {
+void multiply_stretches(const Products<T>& p, int64_t stretch) {
   using Sum = std::conditional_t<std::is_integral_v<T>, T, double>;
-  const int64_t stretches = (p.k + kStretch - 1) / kStretch;
+  const int64_t stretches = (p.k + stretch - 1) / stretch, size = p.m * p.n;
   const int64_t step_a = p.transpose_a ? p.lda : 1, step_b = p.transpose_b ? 1 : p.ldb;
-  std::vector<T> sums(static_cast<std::size_t>(stretches));
-  // Each number is met once, and waited for.
-  constexpr double kCost = std::max(kMultiplyCost * static_cast<double>(kStretch),
-                                    cost_of_moving(2.0 * sizeof(T) * kStretch));
+  std::vector<T> sums(static_cast<std::size_t>(stretches * size));
+  // Each number is met a few times, and waited for.
+  const double cost =
+      std::max(kMultiplyCost * static_cast<double>(stretch * size),
+               cost_of_moving(static_cast<double>((p.m + p.n) * stretch) * sizeof(T)));
   parallel_for(
-      stretches, kCost,
+      stretches, cost,
       [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
-          const int64_t at = i * kStretch, n = std::min(kStretch, p.k - at);
-          const int64_t at_a = p.at_a[0] + at * step_a, at_b = p.at_b[0] + at * step_b, zero = 0;
+          const int64_t at = i * stretch, zero = 0;
+          const int64_t at_a = p.at_a[0] + at * step_a, at_b = p.at_b[0] + at * step_b;
           Products<T> part = p;
-          part.k = n;
+          part.k = std::min(stretch, p.k - at);
           part.beta = T(0);
-          part.c = &sums[static_cast<std::size_t>(i)];
+          part.c = &sums[static_cast<std::size_t>(i * size)];
+          part.ldc = p.n;
           part.at_a = {&at_a, 1};
           part.at_b = {&at_b, 1};
           part.at_c = {&zero, 1};
-          block(part, 0, 0, 1, 0, 1);
+          block(part, 0, 0, p.m, 0, p.n);
         }
       },
       1);
-  T& c = p.c[p.at_c[0]];
-  const Sum total = std::accumulate(sums.begin(), sums.end(), Sum{0});
-  c = static_cast<T>(p.beta == 0 ? total : total + static_cast<Sum>(p.beta) * static_cast<Sum>(c));
+  for (int64_t j = 0; j < size; ++j) {
+    T& c = p.c[p.at_c[0] + j / p.n * p.ldc + j % p.n];
+    Sum total{0};
+    for (int64_t i = 0; i < stretches; ++i) total += sums[static_cast<std::size_t>(i * size + j)];
+    c = static_cast<T>(p.beta == 0 ? total
+                                   : total + static_cast<Sum>(p.beta) * static_cast<Sum>(c));
+  }
 }
 
 template <class T>
 void multiply_all(const Products<T>& p) {
   const int64_t batch = p.count();
-  if (batch == 1 && p.m == 1 && p.n == 1 && p.k >= 2 * kStretch) return multiply_vectors(p);
+  if (const int64_t stretch = stretch_of(p)) return multiply_stretches(p, stretch);
   double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
                 static_cast<double>(std::max<int64_t>(p.k, 1));
   // A few rows meet each number of a matrix a few times, and wait for it.

@@ -92,9 +92,19 @@ void expect_products() {
   expect_product<T>(1, 1, (1 << 17) + 77, 5, static_cast<T>(-1));
 }
 
+// Few numbers of so much depth that threads share it.
+template <class T>
+void expect_deep_products() {
+  for (const auto& [m, n] : {std::array<int64_t, 2>{1, 10}, {11, 1}, {3, 5}, {24, 16}}) {
+    expect_product<T>(m, n, 3 * 4096 + 5, 1, 0);
+    expect_product<T>(m, n, 2 * 4096, static_cast<T>(-3), 2);
+  }
+}
+
 TEST(IntegerProducts, AreSumsModuloTheType) {
   expect_products<uint32_t>();
   expect_products<uint64_t>();
+  expect_deep_products<uint32_t>();
 }
 
 // Around vectors, strips of some vectors and parts of the depth.
@@ -258,9 +268,18 @@ TEST(FloatingProducts, AreTheSameOnAnyThreads) {
   }
 }
 
+TEST(FloatingProducts, OfMuchDepthAreTheSameOnAnyThreads) {
+  for (const auto& [m, n] : {std::array<int64_t, 2>{1, 10}, {8, 8}, {17, 3}}) {
+    expect_the_same_on_any_threads<float>(m, n, 30011);
+    expect_the_same_on_any_threads<double>(m, n, 30011);
+  }
+}
+
 TEST(FloatingProducts, AreSums) {
   expect_large_products<float>();
   expect_large_products<double>();
+  expect_deep_products<float>();
+  expect_deep_products<double>();
 }
 
 }  // namespace
