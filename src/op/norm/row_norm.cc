@@ -55,7 +55,7 @@ RowMoments moments_again(const RowNorm& norm, const Tensor& mean, const Tensor& 
   return {moments.mean, 1.0 / std::sqrt(moments.variance() + norm.eps)};
 }
 
-// Of rows that are normalised together. Made once for many: to clear it takes longer than a row.
+// Of rows that are normalised together. Made once: to clear it takes as long as a short row.
 using SomeMoments = std::array<Moments, kRowsTogether>;
 
 // Rows [row, row + count), which follow each other at `x` and go to `y`.
