@@ -322,7 +322,7 @@ def test_type_in_the_file_converts_only_when_asked(tmp_path):
     assert other["p_a"].data().dtype == np.float32
 
 
-@pytest.mark.parametrize("init", ["ones", "zeros", "normal", "uniform", mx.init.Constant(3)], ids=str)
+@pytest.mark.parametrize("init", ["ones", "zeros", "normal", "uniform", mx.init.Constant(3)], ids=lambda init: getattr(init, "value", init))
 def test_a_parameter_without_dimensions(init):
     with mx.util.np_shape(), mx.util.np_array():
         parameter = Parameter("scale", shape=(), init=init)
