@@ -32,7 +32,8 @@ bool take_number(std::string_view* text, T* value) {
       real = std::trunc(real);
       // As from_chars has it: what the type does not hold is no number of it.
       using Limits = std::numeric_limits<T>;
-      constexpr double kEnd = 2.0 * static_cast<double>(Limits::max() / 2 + 1);
+      constexpr T kHalf = Limits::max() / 2 + 1;
+      constexpr double kEnd = 2.0 * static_cast<double>(kHalf);
       if (!(real >= static_cast<double>(Limits::min()) && real < kEnd)) return false;
       *value = static_cast<T>(real);
     }
