@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "base/error.h"
 
 namespace mxnet {
@@ -76,7 +78,9 @@ void BackwardGraph::visit_behind(TapeNode* root) {
       stack.pop_back();
     }
   } catch (...) {
-    for (const Open& entered : stack) entered.node->leave();
+    // The last first: a node that this pass has not left holds what it uses, one that has been left
+    // may be freed.
+    for (const Open& entered : std::views::reverse(stack)) entered.node->leave();
     throw;
   }
 }

@@ -139,6 +139,29 @@ TEST_P(SharedGraph, PassesThatFreeItLeaveOthersWhatTheyGoThrough) {
   }
 }
 
+// Of many threads some stop on their way down, and another frees what they come to: they leave the
+// way as they came.
+TEST(LongGraph, APassThatIsRefusedHalfwayLeavesTheRest) {
+  constexpr int kManyThreads = 16, kManyRounds = 200, kLong = 500;
+  for (int round = 0; round < kManyRounds; ++round) {
+    const Array leaf = matrix({1, 2, 3, 4}), buffer = matrix({0, 0, 0, 0});
+    mark(leaf, buffer);
+    const Array head = [&] {
+      const Recording recording;
+      Array chain = call("negative", {leaf.get()});
+      for (int i = 1; i < kLong; ++i) chain = call("negative", {chain.get()});
+      return chain;
+    }();
+    at_once(kManyThreads, [&](int) {
+      const Array gradient = gradient_of(head, leaf, false);
+      if (gradient.get() == nullptr)
+        ASSERT_TRUE(is_freed()) << MXGetLastError();
+      else
+        ASSERT_EQ(gradient.values(), Values({1, 1, 1, 1}));
+    });
+  }
+}
+
 TEST_P(SharedGraph, IsDifferentiatedTwiceByThreadsAtOnce) {
   const auto twice = [](const Graph& graph) {
     const Array once = [&] {
