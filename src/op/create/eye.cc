@@ -90,13 +90,19 @@ void repeat_period(char* to, int64_t period, int64_t count) {
 // 0, 1, ... n - 1 in a type.
 void count_up(int64_t n, char* to, DType type, KernelContext& context) {
   constexpr int64_t kTogether = 1024;
-  std::array<int64_t, kTogether> numbers;
-  for (int64_t first = 0; first < n; first += kTogether) {
-    const Shape some{std::min(kTogether, n - first)};
-    std::iota(numbers.begin(), numbers.begin() + some[0], first);
-    convert_tensor({numbers.data(), &some, DType::kInt64},
-                   {to + first * static_cast<int64_t>(dtype_size(type)), &some, type}, context);
-  }
+  const auto bytes = static_cast<int64_t>(dtype_size(type));
+  parallel_for(
+      n, cost_of_moving(static_cast<double>(bytes)),
+      [&](int64_t first, int64_t last) {
+        std::array<int64_t, kTogether> numbers;
+        for (; first < last; first += kTogether) {
+          const Shape some{std::min(kTogether, last - first)};
+          std::iota(numbers.begin(), numbers.begin() + some[0], first);
+          convert_tensor({numbers.data(), &some, DType::kInt64}, {to + first * bytes, &some, type},
+                         context);
+        }
+      },
+      kTogether);
 }
 
 // Along each axis the numbers once, and then either each of them as often as it stands beside
