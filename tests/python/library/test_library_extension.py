@@ -127,7 +127,7 @@ REGISTER_OP(test_alone).setParseAttrs(counts).setInferType(types).setInferShape(
 
 def test_threads_that_differentiate_one_call_take_turns_at_its_state(tmp_path):
     mx.library.load(compiled_text(tmp_path, "alone", ALONE), verbose=False)
-    x = mx.nd.ones(3)
+    x = mx.nd.ones(3, ctx=mx.cpu())
     x.attach_grad()
     with autograd.record():
         y = mx.nd.test_alone(x)
