@@ -133,7 +133,7 @@ class Backward {
     for (Visit& visit : std::views::reverse(graph_.order())) {
       const bool last = !options_.retain_graph && visit.node->claim();
       // What is computed of the node may overwrite what was kept for it, if no other pass reads it.
-      if (state.retaining == last) state.retaining = !last;
+      state.retaining = !last;
       if (visit.needed) step(visit);
       if (last) {
         visit.freed = true;

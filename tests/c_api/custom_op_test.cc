@@ -22,15 +22,6 @@ int count_deleted(void*) {
   return 1;
 }
 
-Values read(void* handle) {
-  int ndim = 0;
-  const int* dims = nullptr;
-  MXNDArrayGetShapeEx(handle, &ndim, &dims);
-  Values values(static_cast<std::size_t>(dims[0]));
-  MXNDArraySyncCopyToCPU(handle, values.data(), values.size());
-  return values;
-}
-
 float factor() {
   const auto given = g_seen.parameters.find("factor");
   return given == g_seen.parameters.end() ? 2.0f : std::stof(given->second);

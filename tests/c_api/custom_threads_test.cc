@@ -24,15 +24,6 @@ struct Square {
 };
 std::atomic<int> g_alive{0};  // descriptions and operators
 
-Values read(void* handle) {
-  int ndim = 0;
-  const int* dims = nullptr;
-  MXNDArrayGetShapeEx(handle, &ndim, &dims);
-  Values values(static_cast<std::size_t>(dims[0]));
-  MXNDArraySyncCopyToCPU(handle, values.data(), values.size());
-  return values;
-}
-
 int write(void* handle, const Values& values) {
   return MXNDArraySyncCopyFromCPU(handle, values.data(), values.size()) == 0 ? 1 : 0;
 }

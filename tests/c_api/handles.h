@@ -14,6 +14,18 @@ namespace mxnet::c_test {
 using Values = std::vector<float>;
 using Params = std::vector<std::pair<const char*, const char*>>;
 
+// What an array of floats holds.
+inline Values read(NDArrayHandle handle) {
+  int ndim;
+  const int* dims;
+  EXPECT_EQ(MXNDArrayGetShapeEx(handle, &ndim, &dims), 0) << MXGetLastError();
+  std::size_t size = 1;
+  for (int i = 0; i < ndim; ++i) size *= static_cast<std::size_t>(dims[i]);
+  Values values(size);
+  EXPECT_EQ(MXNDArraySyncCopyToCPU(handle, values.data(), size), 0) << MXGetLastError();
+  return values;
+}
+
 // An array handle that frees itself.
 class Array {
  public:
@@ -32,16 +44,7 @@ class Array {
   ~Array() { MXNDArrayFree(handle_); }
 
   NDArrayHandle get() const { return handle_; }
-  Values values() const {
-    int ndim;
-    const int* dims;
-    EXPECT_EQ(MXNDArrayGetShapeEx(handle_, &ndim, &dims), 0) << MXGetLastError();
-    std::size_t size = 1;
-    for (int i = 0; i < ndim; ++i) size *= static_cast<std::size_t>(dims[i]);
-    Values values(size);
-    EXPECT_EQ(MXNDArraySyncCopyToCPU(handle_, values.data(), size), 0) << MXGetLastError();
-    return values;
-  }
+  Values values() const { return read(handle_); }
 
  private:
   NDArrayHandle handle_ = nullptr;
