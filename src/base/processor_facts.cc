@@ -43,12 +43,10 @@ ProcessorFacts facts_about(const ProcessorId& id) noexcept {
   if (id.vendor == ProcessorVendor::kAmd && id.family == kZen3And4) {
     facts.halves_wide_vectors = true;  // Zen 3 has none
     facts.turns_along_result = true;
-    if (id.simd_level == kAvx512) {
-      facts.streams_of_sums = 2;
-      facts.gains_by_rows_at_once = true;
-      facts.gains_by_open_tiles = true;
-    }
+    if (id.simd_level == kAvx512) facts.streams_of_sums = 2;
   }
+  if (id.vendor == ProcessorVendor::kAmd && id.family >= kZen3And4)
+    facts.gains_by_open_tiles = facts.gains_by_rows_at_once = id.simd_level == kAvx512;
   if (id.vendor == ProcessorVendor::kAmd && id.family >= kZen5)
     facts.moves_strings = id.has_fast_short_moves;
   if (id.vendor == ProcessorVendor::kIntel) {

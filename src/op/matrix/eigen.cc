@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "op/matrix/eigen.h"
 #include "op/matrix/la_op.h"
+#include "op/products/products.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {
@@ -72,7 +73,7 @@ template <class T>
 void symmetric_gradient(int64_t n, const T* du, const T* dw, const T* u, const T* w, T* scratch,
                         T* da) {
   T* p = scratch;
-  blas::gemm(false, true, n, n, n, T{1}, u, n, du, n, T{0}, p, n);
+  multiply_here(false, true, n, n, n, T{1}, u, n, du, n, T{0}, p, n);
   for (int64_t i = 0; i < n; ++i) {
     p[i * n + i] = dw[i];
     for (int64_t j = 0; j < i; ++j) {
@@ -82,8 +83,8 @@ void symmetric_gradient(int64_t n, const T* du, const T* dw, const T* u, const T
     }
   }
   T* left = scratch + n * n;
-  blas::gemm(true, false, n, n, n, T{1}, u, n, p, n, T{0}, left, n);
-  blas::gemm(false, false, n, n, n, T{1}, left, n, u, n, T{0}, da, n);
+  multiply_here(true, false, n, n, n, T{1}, u, n, p, n, T{0}, left, n);
+  multiply_here(false, false, n, n, n, T{1}, left, n, u, n, T{0}, da, n);
 }
 
 void symmetric_backward_cpu(const EighParams& params, KernelContext& context) {
@@ -204,8 +205,8 @@ void general_middle_cpu(const NoParams&, KernelContext& context) {
     for_each_matrix(batch, 2 * cubic(n), "_npi_eig", "", [&](int64_t b) {
       const int64_t at = b * n * n;
       T *p = m + at, *q = gram + at;
-      blas::gemm(true, false, n, n, n, T{1}, v + at, n, dv + at, n, T{0}, p, n);
-      blas::gemm(true, false, n, n, n, T{1}, v + at, n, v + at, n, T{0}, q, n);
+      multiply_here(true, false, n, n, n, T{1}, v + at, n, dv + at, n, T{0}, p, n);
+      multiply_here(true, false, n, n, n, T{1}, v + at, n, v + at, n, T{0}, q, n);
       std::vector<T> diagonal(static_cast<std::size_t>(n));
       for (int64_t i = 0; i < n; ++i) diagonal[static_cast<std::size_t>(i)] = p[i * n + i];
       for (int64_t i = 0; i < n; ++i) {

@@ -5,6 +5,7 @@
 #include "op/matrix/tensor_equations.h"
 #include "op/moving/strided_copy.h"
 #include "op/products/matrix_batches.h"
+#include "op/products/products.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
 
@@ -98,8 +99,8 @@ void solve_backward_cpu(const P& params, KernelContext& context) {
     // `turned` is spent: it takes the gradient of the rearranged a.
     for (int64_t i = 0; i < s.batch; ++i) {
       const int64_t at = i * s.n * s.count;
-      blas::gemm(false, true, s.n, s.n, s.count, T{-1}, db + at, s.count, x + at, s.count, T{0},
-                 turned + i * s.n * s.n, s.n);
+      multiply_here(false, true, s.n, s.n, s.count, T{-1}, db + at, s.count, x + at, s.count, T{0},
+                    turned + i * s.n * s.n, s.n);
     }
     rearrange(params, shape, static_cast<const T*>(turned), da, true);
   });
@@ -229,8 +230,8 @@ void tensorinv_backward_cpu(const TensorinvParams& params, KernelContext& contex
     const int64_t n = joined_side(params, context.in(2).shape());
     const T *db = tensors.in(0), *b = tensors.in(1);
     T* left = context.workspace_of<T>(n * n);
-    blas::gemm(true, false, n, n, n, T{-1}, b, n, db, n, T{0}, left, n);
-    blas::gemm(false, true, n, n, n, T{1}, left, n, b, n, T{0}, tensors.out(0), n);
+    multiply_here(true, false, n, n, n, T{-1}, b, n, db, n, T{0}, left, n);
+    multiply_here(false, true, n, n, n, T{1}, left, n, b, n, T{0}, tensors.out(0), n);
   });
 }
 

@@ -2,6 +2,7 @@
 // Singular values, the pseudo-inverse, and the LQ factors.
 #include "op/matrix/eigen.h"
 #include "op/matrix/la_op.h"
+#include "op/products/products.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {
@@ -54,8 +55,8 @@ template <class T>
 void svd_gradient(int64_t m, int64_t n, const T* du, const T* ds, const T* dv, const T* u,
                   const T* s, const T* v, T* scratch, T* da) {
   T *p = scratch, *q = p + m * m, *k = q + m * m, *inner = k + m * m;
-  blas::gemm(true, false, m, m, m, T{1}, u, m, du, m, T{0}, p, m);
-  blas::gemm(false, true, m, m, n, T{1}, v, n, dv, n, T{0}, q, m);
+  multiply_here(true, false, m, m, m, T{1}, u, m, du, m, T{0}, p, m);
+  multiply_here(false, true, m, m, n, T{1}, v, n, dv, n, T{0}, q, m);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < m; ++j) {
       const T gap = (s[j] - s[i]) * (s[j] + s[i]);
@@ -66,8 +67,8 @@ void svd_gradient(int64_t m, int64_t n, const T* du, const T* ds, const T* dv, c
     }
     for (int64_t j = 0; j < n; ++j) inner[i * n + j] = s[i] == T{0} ? T{0} : dv[i * n + j] / s[i];
   }
-  blas::gemm(false, false, m, n, m, T{1}, k, m, v, n, T{1}, inner, n);
-  blas::gemm(false, false, m, n, m, T{1}, u, m, inner, n, T{0}, da, n);
+  multiply_here(false, false, m, n, m, T{1}, k, m, v, n, T{1}, inner, n);
+  multiply_here(false, false, m, n, m, T{1}, u, m, inner, n, T{0}, da, n);
 }
 
 void svd_backward_cpu(const NoParams&, KernelContext& context) {
@@ -169,7 +170,7 @@ void pinv_cpu(const PinvParams& params, KernelContext& context) {
             const bool counts = s[j] > static_cast<T>(limit * s[0]);
             for (int64_t c = 0; c < n; ++c) v[j * n + c] = counts ? v[j * n + c] / s[j] : T{0};
           }
-          blas::gemm(true, true, n, m, least, T{1}, v, n, u, least, T{0}, y + i * m * n, m);
+          multiply_here(true, true, n, m, least, T{1}, v, n, u, least, T{0}, y + i * m * n, m);
           return 0;
         });
   });

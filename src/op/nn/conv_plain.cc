@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "op/products/blas.h"
+#include "op/products/products.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {
@@ -223,9 +223,9 @@ void conv_map(const ConvGeometry& g, const T* image, const T* weight, const T* b
         T* to = map + part * g.map_group() * size + first;
         for (int64_t c = 0; bias != nullptr && c < g.map_group(); ++c)
           std::fill_n(to + c * size, last - first, bias[group * g.map_group() + c]);
-        blas::gemm(false, false, g.map_group(), last - first, rows, T{1},
-                   weight + group * g.map_group() * rows, rows, columns.values, columns.step,
-                   bias == nullptr ? T{0} : T{1}, to, size);
+        multiply_here(false, false, g.map_group(), last - first, rows, T{1},
+                      weight + group * g.map_group() * rows, rows, columns.values, columns.step,
+                      bias == nullptr ? T{0} : T{1}, to, size);
       });
 }
 
@@ -252,9 +252,9 @@ void conv_image(const ConvGeometry& g, const T* map, const T* weight, const T* b
         for (int64_t first = 0; first < size; first += cut.places) {
           const int64_t last = std::min(size, first + cut.places);
           const T* from = map + part * g.map_group() * size + first;
-          blas::gemm(true, false, channels * g.kernel_size(), last - first, g.map_group(), T{1}, w,
-                     rows, from, size, direct ? T{1} : T{0}, direct ? to + first : buffer,
-                     direct ? size : last - first);
+          multiply_here(true, false, channels * g.kernel_size(), last - first, g.map_group(), T{1},
+                        w, rows, from, size, direct ? T{1} : T{0}, direct ? to + first : buffer,
+                        direct ? size : last - first);
           if (!direct) add_columns(g, buffer, channels, first, last, to);
         }
       });
@@ -281,9 +281,9 @@ void conv_weight(const ConvGeometry& g, const T* image, const T* map, T* weight,
           for (int64_t first = 0; first < size; first += cut.places) {
             const int64_t last = std::min(size, first + cut.places);
             const Columns<T> columns = columns_of(g, from, channels, first, last, buffer);
-            blas::gemm(false, true, g.map_group(), channels * g.kernel_size(), last - first, T{1},
-                       map + part * g.map_group() * size + first, size, columns.values,
-                       columns.step, b == 0 && first == 0 ? T{0} : T{1}, to, rows);
+            multiply_here(false, true, g.map_group(), channels * g.kernel_size(), last - first,
+                          T{1}, map + part * g.map_group() * size + first, size, columns.values,
+                          columns.step, b == 0 && first == 0 ? T{0} : T{1}, to, rows);
           }
         }
       });

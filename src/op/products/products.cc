@@ -104,33 +104,25 @@ bool is_one_slice(const Products<T>& p) {
 // How many multiplications OpenBLAS makes without packing, unless it turns the right factor for
 // them.
 constexpr double kUnpacked = 1e6;
-constexpr int64_t kPageBytes = 4096, kVectorBytes = 64;
-
 // Whether the product is faster of factors where they lie, on processors where tiles for that gain:
-// not in much of which the last vector of a row is empty, nor where a slice of the right factor
-// leaves the second-level cache before many rows have met it, nor where rows that a tile meets are
-// whole pages apart, which the first-level cache keeps in the same few places.
+// not where a slice of the right factor leaves the second-level cache before many rows have met it,
+// nor, of a right one that is turned, for a few rows, or where those of both factors are whole
+// pages apart.
 template <class T>
 bool suits_open_tiles(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                       int64_t lda) {
-  constexpr int64_t kTurnedRows = 32, kLeastRows = 4, kManyRows = 96, kCached = 640 << 10;
+  constexpr int64_t kLeast = 4, kTurnedRows = 12, kPagedRows = 32, kManyRows = 96;
+  constexpr int64_t kCached = 640 << 10, kPageBytes = 4096;
   constexpr auto kItem = static_cast<int64_t>(sizeof(T));
-  constexpr int64_t kLanes = kVectorBytes / kItem;
-  const bool turns = transpose_b && !transpose_a;
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  if (work <= kUnpacked && !(turns && m >= kTurnedRows)) return false;
-  const int64_t lanes = (n + kLanes - 1) / kLanes * kLanes;
-  // OpenBLAS has tiles of fewer columns for floats.
-  const bool wide = kItem == 4 ? 5 * n > 4 * lanes : 2 * n >= lanes;
-  if (m < kLeastRows || !wide) return false;
+  if (std::min({m, n, k}) < kLeast || (transpose_b && m < kTurnedRows)) return false;
   if (m > kManyRows && n * unpacked_gemm::slice_depth(k) > kCached / kItem) return false;
-  return transpose_a || m <= kTurnedRows || lda * kItem % kPageBytes != 0;
+  return transpose_a || !transpose_b || m <= kPagedRows || lda * kItem % kPageBytes != 0;
 }
 
 // The whole product decides.
 template <class T>
 bool is_open(const Products<T>& p) {
-  return unpacked_gemm::gains() && p.alpha == 1 && (p.beta == 0 || p.beta == 1) && p.k > 1 &&
+  return unpacked_gemm::gains() && p.alpha != 0 &&
          suits_open_tiles<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.lda);
 }
 
@@ -147,7 +139,7 @@ template <class T>
   if (!is_open(p)) return false;
   unpacked_gemm::multiply<T>(
       rows, columns, p.k, {a, p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
-      {b, p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1}, c, p.ldc, p.beta != 0);
+      {b, p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1}, c, p.ldc, p.alpha, p.beta);
   return true;
 }
 
@@ -428,6 +420,21 @@ void multiply_all(const Products<T>& p) {
 }  // namespace
 
 template <std::floating_point T>
+void multiply_here(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,
+                   const T* a, int64_t lda, const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {
+  if (!unpacked_gemm::gains() || alpha == 0 ||
+      !suits_open_tiles<T>(transpose_a, transpose_b, m, n, k, lda))
+    return blas::gemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  unpacked_gemm::multiply<T>(m, n, k, {a, transpose_a ? 1 : lda, transpose_a ? lda : 1},
+                             {b, transpose_b ? 1 : ldb, transpose_b ? ldb : 1}, c, ldc, alpha,
+                             beta);
+}
+template void multiply_here(bool, bool, int64_t, int64_t, int64_t, float, const float*, int64_t,
+                            const float*, int64_t, float, float*, int64_t);
+template void multiply_here(bool, bool, int64_t, int64_t, int64_t, double, const double*, int64_t,
+                            const double*, int64_t, double, double*, int64_t);
+
+template <std::floating_point T>
 void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const T* a,
                   const T* b, T* c) {
   const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
@@ -444,10 +451,7 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
   }
   if (suits_thin<T>(transpose_a, transpose_b, m, n, k))
     return multiply_thin(n <= m, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, n);
-  if (transpose_b && n > 1 && k > 1 && unpacked_gemm::gains() &&
-      suits_open_tiles<T>(transpose_a, transpose_b, m, n, k, lda))
-    return unpacked_gemm::multiply<T>(m, n, k, {a, row_a, column_a}, {b, 1, ldb}, c, n, false);
-  blas::gemm(transpose_a, transpose_b, m, n, k, T{1}, a, lda, b, ldb, T{0}, c, n);
+  multiply_here(transpose_a, transpose_b, m, n, k, T{1}, a, lda, b, ldb, T{0}, c, n);
 }
 template void multiply_few(bool, bool, int64_t, int64_t, int64_t, const float*, const float*,
                            float*);

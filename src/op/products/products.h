@@ -42,6 +42,11 @@ void multiply(const Products<double>& products);
 void multiply(const Products<uint32_t>& products);
 void multiply(const Products<uint64_t>& products);
 
+// c = alpha * op(a) op(b) + beta * c, one product, on the calling thread.
+template <std::floating_point T>
+void multiply_here(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,
+                   const T* a, int64_t lda, const T* b, int64_t ldb, T beta, T* c, int64_t ldc);
+
 // c = op(a) op(b), one product of few numbers, but of some, whose matrices are dense: on the
 // calling thread, without the questions that batches ask.
 template <std::floating_point T>

@@ -20,11 +20,11 @@ constexpr int64_t slice_depth(int64_t k) {
   return slices == 0 ? 0 : (k + slices - 1) / slices;
 }
 
-// c = a b or c += a b (rows of c are `ldc` apart), where both of a's or both of b's rows or columns
-// are in steps of one. Columns of b that do are turned, a panel at a time. A number of c is the
-// same beside any others. REQUIRES: AVX-512.
+// c = alpha a b + beta c (rows of c are `ldc` apart; where beta is zero nothing is read of it),
+// where both of a's or both of b's rows or columns are in steps of one. Columns of b that do are
+// turned, a panel at a time. A number of c is the same beside any others. REQUIRES: AVX-512.
 template <class T>
 void multiply(int64_t m, int64_t n, int64_t k, const packed_gemm::View<T>& a,
-              const packed_gemm::View<T>& b, T* c, int64_t ldc, bool add);
+              const packed_gemm::View<T>& b, T* c, int64_t ldc, T alpha, T beta);
 
 }  // namespace mxnet::unpacked_gemm

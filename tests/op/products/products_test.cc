@@ -194,20 +194,20 @@ TEST(FloatingProducts, WithVectorsAreThoseOfRows) {
   }
 }
 
-// A thread's part of a few long rows, too.
+// A thread's part of a few long rows, too: those of up to 24 are summed in stretches.
 TEST(FloatingProducts, WithVectorsOfFewRowsAreTheSameOnAnyThreads) {
-  constexpr int64_t kDepth = int64_t{1} << 17;
+  constexpr int64_t kDepth = int64_t{1} << 15;
   std::mt19937_64 random(kSeed);
   std::uniform_real_distribution<float> number(-1, 1);
   const int before = omp_get_max_threads();
-  for (const int64_t rows : {5, 6, 7}) {
+  for (const int64_t rows : {25, 26, 30}) {
     std::vector<float> a(static_cast<std::size_t>(rows * kDepth)), x(kDepth);
     for (auto* all : {&a, &x})
       for (float& value : *all) value = number(random);
     std::vector<float> alone(static_cast<std::size_t>(rows)), c(alone.size());
     multiply_rows<float>(rows, kDepth, a.data(), x.data(), alone.data());
     if (!gains_by_vector()) continue;  // BLAS sums rows by their place
-    for (const int threads : {1, 2, 3}) {
+    for (const int threads : {1, 3, 11}) {
       omp_set_num_threads(threads);
       multiply(
           product_of(false, false, rows, 1, kDepth, a.data(), kDepth, x.data(), 1, c.data(), 1));
