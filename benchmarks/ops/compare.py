@@ -6,8 +6,8 @@ Columns: case, our time, GB read and written in a second, their share of what a 
 reaches, each peer's time, and the ratio to the faster peer (above 1: we are faster). Each round measures a case in arrays of
 its own, in turns with the peers, and after it the copy where the case waits for memory (`*`). Shown are the shortest times, the
 best share and the middle one of the rounds' ratios. A case counts as slower (`<`) only where all rounds say so.
-Each number of threads is a process of its own. Operators run on the caller's thread, as the peers' do
-(--engine ThreadedEnginePerDevice shows what handing them over costs).
+Each number of threads is a process of its own, in which OpenBLAS (NumPy's and ours) chooses its loops by the processor.
+Operators run on the caller's thread, as the peers' do (--engine ThreadedEnginePerDevice shows what handing them over costs).
 """
 import argparse
 import os
@@ -190,6 +190,7 @@ def main():
         # Libraries read these once, when they are loaded.
         environment = dict(os.environ, COMPARE_THREADS=threads, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads,
                            MXNET_ENGINE_TYPE=options.engine)
+        environment.pop("OPENBLAS_CORETYPE", None)  # NumPy's products are to be as fast as they can
         code = subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode or code
     return code
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -118,6 +119,15 @@ void solve_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha, 
 }
 
 }  // namespace
+
+bool has_wide_loops() {
+  static const bool wide = [] {
+    const std::string_view core = MX_JOIN(MXNET_BLAS_PREFIX, openblas_get_corename)();
+    const auto with = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+    return std::find(with.begin(), with.end(), core) != with.end();
+  }();
+  return wide;
+}
 
 // b = alpha * a b with a triangular matrix a.
 #define MX_TRIANGULAR(T, t, name)                                                              \

@@ -10,6 +10,10 @@
 
 namespace mxnet::blas {
 
+// Whether OpenBLAS's own loops have vectors of 512 bits: it chose by the processor, unless
+// OPENBLAS_CORETYPE said so.
+bool has_wide_loops();
+
 #define MX_BLAS_FUNCTIONS(T)                                                                   \
   /* c = alpha * op(a) op(b) + beta * c, c of m x n, op(a) of m x k. */                        \
   void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,      \

@@ -6,8 +6,8 @@
 
 namespace mxnet {
 
-// Whether it does here: on those of Intel and AMD with AVX-512, where four rows at once come as fast
-// as the third-level cache gives them.
+// Whether it does here: on those of Intel and AMD with AVX-512, where four rows at once come as
+// fast as the third-level cache gives them.
 bool gains_by_vector();
 
 // y = a x, of m rows of k numbers each, `row` apart. REQUIRES: gains_by_vector(), and k a multiple

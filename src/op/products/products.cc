@@ -112,10 +112,13 @@ template <class T>
 bool suits_open_tiles(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                       int64_t lda) {
   constexpr int64_t kLeast = 4, kTurnedRows = 12, kPagedRows = 32, kManyRows = 96;
-  constexpr int64_t kCached = 640 << 10, kPageBytes = 4096;
+  constexpr int64_t kCached = 640 << 10, kPageBytes = 4096, kLanes = 16;
   constexpr auto kItem = static_cast<int64_t>(sizeof(T));
   if (std::min({m, n, k}) < kLeast || (transpose_b && m < kTurnedRows)) return false;
   if (m > kManyRows && n * unpacked_gemm::slice_depth(k) > kCached / kItem) return false;
+  if (const int64_t lanes = (n + kLanes - 1) / kLanes * kLanes;
+      kItem == 4 && 10 * n < 7 * lanes && blas::has_wide_loops())
+    return false;
   return transpose_a || !transpose_b || m <= kPagedRows || lda * kItem % kPageBytes != 0;
 }
 
