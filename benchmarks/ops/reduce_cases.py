@@ -43,3 +43,9 @@ def cases(torch):
                lambda x, o: torch.var(x, 1, correction=0), {"axis": 1}, compare=False)
     yield Case("norm float32", "norm", [a], lambda x, o: np.linalg.norm(x.ravel()), lambda x, o: torch.linalg.vector_norm(x),
                memory_bound=True)
+    for shape in ((8, 64, 28, 28), (32, 512, 7, 7)):
+        yield Case(f"global average of {shape[2]} x {shape[3]}", "Pooling", [make("float32", *shape)], lambda x, o: np.mean(x, (2, 3), keepdims=True),
+                   lambda x, o: torch.nn.functional.adaptive_avg_pool2d(x, 1), {"kernel": (1, 1), "global_pool": True, "pool_type": "avg"},
+                   memory_bound=True)
+    yield Case("sum of outer and inner", "_np_sum", [make("float32", 100, 100, 100)], lambda x, o: np.sum(x, (0, 2)), lambda x, o: torch.sum(x, (0, 2)),
+               {"axis": (0, 2)}, memory_bound=True)

@@ -6,6 +6,7 @@
 #include "op/nn/pooling_onednn.h"
 #include "op/nn/pooling_plain.h"
 #include "op/op_builder.h"
+#include "op/reducing/evaluate.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/windows/pooling_geometry.h"
@@ -41,6 +42,22 @@ bool goes_by_pixels(const PoolGeometry& g) {
            4 * (g.channels - kFewChannels) * g.image_size() >= 9 * (seen - g.image_size());
   }
   return g.type != PoolKind::kLp || g.power != 3;
+}
+
+// Whether the only window is the image: sums of it are the library's, which a pooling's loops are
+// slower than by a factor of two to four.
+bool sums_images(const PoolParams& params, const Signature& signature) {
+  if (params.type != PoolKind::kAvg && params.type != PoolKind::kSum) return false;
+  const PoolGeometry g = pool_geometry(params, signature.in[0].shape(), signature.out[0].shape());
+  return g.map_size() == 1 && g.kernel == g.image && g.pad == PoolGeometry::Sizes{};
+}
+
+void sum_images(const PoolParams& params, KernelContext& context) {
+  const Tensor &data = context.in(0), &out = context.out(0);
+  const PoolGeometry g = pool_geometry(params, data.shape(), out.shape());
+  const AxisSet spatial = ((AxisSet{1} << g.spatial) - 1) << (g.channels_last ? 1 : 2);
+  reduce_to({Reduction::sum, params.type == PoolKind::kAvg ? Finish::kMean : Finish::kValue}, data,
+            spatial, out, context);
 }
 
 void forward_plain(const PoolParams& params, KernelContext& context) {
@@ -197,6 +214,7 @@ void define_forward(PoolOp& op, bool v1) {
   declare_params(op, v1);
   op.dtypes(kFloating)
       .infer(infer_pooling)
+      .cpu(sum_images, sums_images, "sums of images")
       .cpu(pool_forward_onednn, pool_forward_onednn_accepts, "onednn")
       .cpu(forward_plain)
       .grad(gradient);

@@ -201,6 +201,21 @@ def test_global_pooling_takes_the_whole_image(mx, rng, how):
     close(mx.run("Pooling", x, global_pool=True, pool_type=how, kernel=(3, 3), stride=(2, 2), pad=(1, 1))[0], want, depth=42)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("layout", ["NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"])
+@pytest.mark.parametrize("how", ["avg", "sum"])
+@pytest.mark.parametrize("globally", [False, True])
+def test_a_window_that_is_the_image_sums_it(mx, rng, dtype, layout, how, globally):
+    sizes = {"N": 3, "C": 19, "D": 2, "H": 5, "W": 7}
+    x = rng.normal(size=[sizes[axis] for axis in layout]).astype(dtype)
+    spatial = tuple(i for i, axis in enumerate(layout) if axis not in "NC")
+    attrs = {"global_pool": True, "kernel": (1,) * len(spatial)} if globally else {"kernel": [x.shape[i] for i in spatial]}
+    want = {"avg": np.mean, "sum": np.sum}[how](x.astype("float64"), axis=spatial, keepdims=True).astype(dtype)
+    got = mx.run("Pooling", x, pool_type=how, layout=layout, **attrs)[0]
+    assert got.dtype == dtype and got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=2e-3 if dtype == "float16" else 1e-6, atol=1e-6 if dtype != "float16" else 2e-3)
+
+
 def test_pooling_v1_sees_padding_as_zeros(mx):
     x = -np.ones((1, 1, 3, 3), "float32")
     attrs = {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1)}
