@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small networks beside PyTorch, where what a layer costs besides its arithmetic counts: microseconds of an inference call
+"""Small networks beside PyTorch and JAX, where what a layer costs besides its arithmetic counts: microseconds of an inference call
 and of a training step (forward, backward, SGD with momentum), each with a look at its result.
 
     small.py --peer-python /path/to/python [--networks perceptron,lenet,resnet,lstm] [--threads 1,2]
     small.py --engines eager,torch,reference --networks dense,filters --reference-python /path/to/python --peer-python ...
+
+    small.py --engines ours,torch,jax --jax-python /path/to/python --peer-python ...
 
 `eager` are layers of ours that are no graph, `reference` the same script on the release of 1.9.1. Each engine runs in a process of its own, in turns; the shortest and the median of each call's times."""
 import argparse
@@ -102,6 +104,7 @@ def ours(network, hybrid=True):
             cost = loss(net(images), labels)
         cost.backward()
         trainer.step(len(labels))
+        mx.nd.waitall()  # the step whole, not only what the cost needs
         return cost.asnumpy()
 
     return {"inference": lambda: net(images).asnumpy(), "training": train}
@@ -182,7 +185,13 @@ def torch(network):
     return {"inference": infer, "training": train}
 
 
-ENGINES = {"ours": ours, "torch": torch, "eager": eager, "reference": eager}
+def jax(network):
+    import jax_networks
+
+    return jax_networks.calls_of(jax_networks.network_of(network, CLASSES, UNITS, STAGES, BLOCKS), *batch_of(network), SGD)
+
+
+ENGINES = {"ours": ours, "torch": torch, "jax": jax, "eager": eager, "reference": eager}
 
 
 def run_engine(engine, networks, seconds):
@@ -202,8 +211,10 @@ def run_engine(engine, networks, seconds):
 
 
 def measure(engine, threads, args):
-    environment = {**os.environ, "OMP_NUM_THREADS": threads}
-    python = {"torch": args.peer_python, "reference": args.reference_python}.get(engine, sys.executable)
+    # JAX takes as many threads as there are cores, or one.
+    one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1" if threads == "1" else ""
+    environment = {**os.environ, "OMP_NUM_THREADS": threads, "XLA_FLAGS": one}
+    python = {"torch": args.peer_python, "jax": args.jax_python, "reference": args.reference_python}.get(engine, sys.executable)
     if python != sys.executable:
         environment.pop("PYTHONPATH", None)
         environment.pop("MXNET_LIBRARY_PATH", None)
@@ -220,6 +231,7 @@ def main():
     parser.add_argument("--threads", default=f"1,{os.cpu_count()}")
     parser.add_argument("--engines", default="ours,torch")
     parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--jax-python", default=sys.executable)
     parser.add_argument("--reference-python", default=sys.executable)
     parser.add_argument("--seconds", type=float, default=0.4)
     parser.add_argument("--turns", type=int, default=2)
