@@ -14,7 +14,7 @@ import traceback
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_uint, c_void_p
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from . import libinfo
+from . import _core, libinfo
 from ._core import NDArrayBase
 from .base import get_last_ffi_error, interrupts, reason_of
 from .context import Context
@@ -27,7 +27,7 @@ _lib = ctypes.CDLL(libinfo.find_lib_path()[0])  # loaded already: the same libra
 _REQUESTS = ("null", "write", "inplace", "add")
 _CLASSES = {0: NDArray, 1: RowSparseNDArray, 2: CSRNDArray}
 
-_DELETE = CFUNCTYPE(c_int, c_void_p)
+_DELETE = CFUNCTYPE(None, c_void_p)  # what it returns is not looked at
 _FORWARD_BACKWARD = CFUNCTYPE(c_int, c_int, POINTER(c_void_p), POINTER(c_int), POINTER(c_int), c_int, c_void_p)
 _LIST = CFUNCTYPE(c_int, POINTER(POINTER(c_char_p)), c_void_p)
 _SHAPES = CFUNCTYPE(c_int, c_int, POINTER(c_int), POINTER(POINTER(c_int)), c_void_p)
@@ -50,9 +50,8 @@ _CREATE = CFUNCTYPE(
 _CREATOR = CFUNCTYPE(c_int, c_char_p, c_int, POINTER(c_char_p), POINTER(c_char_p), POINTER(_CallbackList))
 
 
-_held: Dict[int, Any] = {}  # objects that the library has
+_held: Dict[int, Any] = {}  # objects that the library has; what is done to it is one step of the interpreter
 _numbers = itertools.count(1)
-_lock = threading.Lock()  # guards _held
 
 # Memory that the library reads when a callback has returned, until the next of its kind on that thread. Not thread-local
 # data: that of a thread which is not Python's goes as soon as the callback returns.
@@ -71,8 +70,7 @@ def _addresses(*functions: Any) -> Any:
 def _give(made: Any, addresses: Any, out: Any) -> None:
     """Hands an object to the library: fills a list with its callbacks."""
     number = next(_numbers)
-    with _lock:
-        _held[number] = made
+    _held[number] = made
     count = len(addresses)
     contexts = (c_void_p * count)(*[number] * count)
     _answer("contexts", contexts)
@@ -96,22 +94,15 @@ def _callback(kind: Any) -> Callable[[Callable[..., None]], Any]:
 
     def decorate(function: Callable[..., None]) -> Any:
         def call(*args: Any) -> int:
-            try:
-                function(_held[args[-1]], *args[:-1])
-                return 1
-            except BaseException as error:  # pylint: disable=broad-except  (C cannot carry it)
-                return _failed(error)
+            function(_held[args[-1]], *args[:-1])
+            return 1
 
-        return kind(call)
+        return kind(_core.answering(call, _failed))
 
     return decorate
 
 
-@_DELETE
-def _delete(number: int) -> int:
-    with _lock:
-        _held.pop(number, None)
-    return 1
+_delete = _DELETE(_held.pop)  # in C: Ctrl-C does not cut it off, as it might before the first instruction of a function
 
 
 # --- Operators
@@ -263,15 +254,12 @@ _creators: Dict[str, Any] = {}  # C functions that the library keeps for good
 def register(name: str, make: Callable[..., Any]) -> None:
     """Makes the operator Custom(op_type=name) ask `make(**texts)` for a description."""
 
-    @_CREATOR
-    def creator(_: bytes, count: int, keys: Any, values: Any, out: Any) -> int:
-        try:
-            texts = {keys[i].decode(): values[i].decode() for i in range(count)}
-            _give(make(**texts), _PROP_CALLBACKS, out)
-            return 1
-        except BaseException as error:  # pylint: disable=broad-except  (C cannot carry it)
-            return _failed(error)
+    def describe(_: bytes, count: int, keys: Any, values: Any, out: Any) -> int:
+        texts = {keys[i].decode(): values[i].decode() for i in range(count)}
+        _give(make(**texts), _PROP_CALLBACKS, out)
+        return 1
 
+    creator = _CREATOR(_core.answering(describe, _failed))
     if _lib.MXCustomOpRegister(c_char_p(name.encode()), creator) != 0:
         raise get_last_ffi_error()
     _creators.setdefault(name, []).append(creator)

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._core import NDArrayBase
-from .base import interrupts, string_types
+from .base import string_types
 from .ndarray import ndarray as _arrays
 
 __all__ = [
@@ -131,12 +131,8 @@ class Function:
 
         def gradient(output_grads: list, input_grads: list, requests: list, is_train: bool) -> None:
             shown = [array._as_kind(True) for array in output_grads] if numpy else output_grads
-            try:
-                with _RecordingStateScope(None, is_train):
-                    results = self.backward(*shown)
-            except KeyboardInterrupt as error:
-                interrupts.append(error)  # raised instead of the failure of backward()
-                raise
+            with _RecordingStateScope(None, is_train):
+                results = self.backward(*shown)
             if isinstance(results, str) or not hasattr(results, "__iter__"):
                 raise TypeError(f"{type(self).__name__}.backward returned {type(results).__name__}, expected arrays")
             results = _listed(results)

@@ -3,6 +3,7 @@
 
 #include <pybind11/stl.h>
 
+#include "answers.h"
 #include "array.h"
 #include "call_errors.h"
 #include "check.h"
@@ -74,9 +75,11 @@ int call_backward(int num_ograds, int num_igrads, void** handles, const int* req
     return 1;
   } catch (py::error_already_set& error) {
     // The caller of backward() gets an error of the library; what Python said is shown here. Ctrl-C
-    // it gets itself: mxnet/autograd.py keeps it.
+    // it gets itself.
     const std::string text = error.what();
-    if (!error.matches(PyExc_KeyboardInterrupt)) {
+    if (error.matches(PyExc_KeyboardInterrupt)) {
+      keep_interrupt(error.value());
+    } else {
       error.restore();
       PyErr_WriteUnraisable(static_cast<PyObject*>(state));  // may run Python, which may fail
     }

@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_arithmetic(module);
   mxnet::python::register_elementwise(module);
   mxnet::python::register_plain_calls(module);
+  mxnet::python::register_answers(module);
   mxnet::python::register_autograd(module);
   mxnet::python::register_recording_scope(module);
   mxnet::python::register_scopes(module);

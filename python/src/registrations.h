@@ -25,6 +25,7 @@ void register_cached_op(pybind11::module_& module);
 void register_executor(pybind11::module_& module);
 void register_elementwise(pybind11::module_& module);
 void register_plain_calls(pybind11::module_& module);
+void register_answers(pybind11::module_& module);
 void register_autograd(pybind11::module_& module);
 void register_recording_scope(pybind11::module_& module);
 void register_scopes(pybind11::module_& module);

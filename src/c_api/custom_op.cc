@@ -72,19 +72,12 @@ struct KeptOperator {
   std::shared_ptr<const CustomOperator> op;
 };
 
-bool same_types(const std::vector<ArrayType>& a, const std::vector<ArrayType>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const ArrayType& x, const ArrayType& y) {
-                      return x.dtype == y.dtype && x.shape == y.shape;
-                    });
-}
-
 std::shared_ptr<const CustomOperator> operator_for(const CustomProp& prop,
                                                    std::vector<ArrayType> types, Device device,
                                                    NodeState* state) {
   if (state == nullptr) return prop.new_operator(types, device);
   const auto* kept = static_cast<const KeptOperator*>(state->get());
-  if (kept == nullptr || !same_types(kept->types, types)) {
+  if (kept == nullptr || kept->types != types) {
     auto op = prop.new_operator(types, device);
     *state = std::make_shared<KeptOperator>(KeptOperator{std::move(types), std::move(op)});
     kept = static_cast<const KeptOperator*>(state->get());

@@ -134,8 +134,8 @@ void bind(const char* function, SymbolHandle symbol, DeviceNumbers at, const Dev
   *out = executor_pool().create(std::move(executor));
 }
 
-void backward(const char* function, ExecutorHandle handle, uint32_t len,
-              NDArrayHandle* head_grads) {
+void backward(const char* function, ExecutorHandle handle, uint32_t len, NDArrayHandle* head_grads,
+              bool training) {
   const ExecutorPool::Use executor = use_executor(handle, function);
   std::vector<const NDArray*> heads;
   heads.reserve(len);
@@ -143,7 +143,7 @@ void backward(const char* function, ExecutorHandle handle, uint32_t len,
     require(head_grads, function, "head_grads");
     heads.push_back(&array_of(head_grads[i], function));
   }
-  (*executor)->backward(heads);
+  (*executor)->backward(heads, training);
 }
 
 void set_monitor(const char* function, ExecutorHandle handle, ExecutorMonitorCallback callback,
@@ -204,14 +204,11 @@ int MXExecutorForward(ExecutorHandle handle, int is_train) {
 
 int MXExecutorBackwardEx(ExecutorHandle handle, uint32_t len, NDArrayHandle* head_grads,
                          int is_train) {
-  return guarded([&] {
-    static_cast<void>(is_train);  // the mode is that of the forward pass that is differentiated
-    backward("MXExecutorBackwardEx", handle, len, head_grads);
-  });
+  return guarded([&] { backward("MXExecutorBackwardEx", handle, len, head_grads, is_train != 0); });
 }
 
 int MXExecutorBackward(ExecutorHandle handle, uint32_t len, NDArrayHandle* head_grads) {
-  return guarded([&] { backward("MXExecutorBackward", handle, len, head_grads); });
+  return guarded([&] { backward("MXExecutorBackward", handle, len, head_grads, true); });
 }
 
 int MXExecutorOutputs(ExecutorHandle handle, uint32_t* out_size, NDArrayHandle** out) {

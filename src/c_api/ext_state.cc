@@ -98,13 +98,6 @@ void check_inputs(const ExtParams& params, std::span<NDArray* const> inputs) {
 
 }  // namespace
 
-bool ExtState::fits(const std::vector<ArrayType>& inputs) const {
-  return std::equal(inputs.begin(), inputs.end(), inputs_.begin(), inputs_.end(),
-                    [](const ArrayType& a, const ArrayType& b) {
-                      return a.dtype == b.dtype && a.shape == b.shape;
-                    });
-}
-
 ExtStates::Lease ExtStates::take(const std::shared_ptr<ExtStates>& states, const MXExtOp& op,
                                  const MXExtAttrs& attrs, std::span<const MXExtTensor> inputs,
                                  std::vector<ArrayType> types) {

@@ -4,7 +4,9 @@
 // the test is a subtraction, a comparison and one load, and never touches memory that is not ours.
 #pragma once
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -250,8 +252,15 @@ class HandlePool {
       return {reinterpret_cast<char*>(packed & ~kLog2), static_cast<unsigned>(packed & kLog2)};
     }
   };
+  // Where the process may have few addresses, the rest of it needs most of them.
+  static std::size_t reserved_bytes() {
+    constexpr std::size_t kPart = 32;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kReserved;
+    return std::min(kReserved, std::bit_floor(static_cast<std::size_t>(limit.rlim_cur) / kPart));
+  }
   static Range map_range() {
-    for (std::size_t bytes = kReserved; bytes >= kStride; bytes /= 2) {
+    for (std::size_t bytes = reserved_bytes(); bytes >= kStride; bytes /= 2) {
       // Only addresses: pages come when touched, and NORESERVE keeps them out of the commit limit.
       void* range = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -54,7 +54,7 @@ ir::Graph backend_graph(const IndexedGraph& graph, const std::vector<NDArray>& a
   for (std::size_t o = 0; o < graph.outputs().size(); ++o) {
     const ArrayType& wanted = types[static_cast<std::size_t>(graph.outputs()[o])];
     const ArrayType& made = parted_types[static_cast<std::size_t>(parted.outputs()[o])];
-    if (!wanted.complete() || (made.dtype == wanted.dtype && made.shape == wanted.shape)) continue;
+    if (!wanted.complete() || made == wanted) continue;
     throw Error(
         ErrorCode::kValue, "bind",
         fmt::format("given the backend {}, whose result {} of '{}' is {} {}, expected {} {}", name,

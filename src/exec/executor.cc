@@ -324,7 +324,7 @@ int Executor::forward_step(int step) {
   return std::max(0, count - step - 1);
 }
 
-void Executor::backward(InputRefs head_grads) {
+void Executor::backward(InputRefs head_grads, bool training) {
   if (!wants_gradients()) return;
   if (!head_grads.empty() && head_grads.size() != outputs_.size()) {
     throw Error(ErrorCode::kValue, "backward",
@@ -348,12 +348,12 @@ void Executor::backward(InputRefs head_grads) {
     fill_array("zeros_like", grads_[i]);
   }
   if (state_ == State::kRecorded) {
-    backward_eagerly(head_grads, !inferred);
+    backward_eagerly(head_grads, training && !inferred);
   } else {
     BoundPlan& plan = training_plan(!inferred);
     if (inferred) plan.forward();
     set_head_grads(head_grads);
-    plan.backward();
+    plan.backward(training);
   }
   for (const std::size_t i : stand_ins_) hand_over(i);
   state_ = inferred ? State::kInferred : State::kUsed;

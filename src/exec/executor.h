@@ -33,8 +33,9 @@ class Executor {
   void forward(bool training);
   // Gradients into the bound arrays, as their requests say. `head_grads` is empty (ones) or has one
   // per output. After a forward in training mode once; after one for inference those of inference,
-  // whose forward runs again for it. Throws Error(kValue) without a forward before it.
-  void backward(InputRefs head_grads);
+  // whose forward runs again for it. `training`: the mode of the pass, behind a forward in training
+  // mode. Throws Error(kValue) without a forward before it.
+  void backward(InputRefs head_grads, bool training = true);
 
   const IndexedGraph& graph() const { return graph_; }  // as it was given
   Device device() const { return device_; }

@@ -251,6 +251,7 @@ void Plan::add_node(int n) {
             .num_in = static_cast<uint32_t>(inputs.size()),
             .num_out = static_cast<uint32_t>(graph_.num_outputs(n)),
             .accumulate = false,
+            .by_pass = node.op->goes_by_pass(),
             .kept = is_kept,
             .workspace = workspace_of(n)};
   InlineVector<ArrayType, 8> types;
@@ -316,6 +317,7 @@ void Plan::add_delivery(const Delivery& delivery) {
                     .num_in = 1,
                     .num_out = 1,
                     .accumulate = request == Request::kAdd,
+                    .by_pass = false,
                     .kept = false,
                     .workspace = workspace_of(graph_.node_of(entry))});
   add_tensor(entry, true);

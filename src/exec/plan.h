@@ -87,6 +87,7 @@ class Plan {
     uint32_t num_in, num_out;
     // The one output is to be added to its array: the tensor before it holds what is added.
     bool accumulate;
+    bool by_pass;       // OpDef::goes_by_pass
     bool kept;          // runs only if what it reads has changed since its last run
     uint8_t workspace;  // of the kernel
   };

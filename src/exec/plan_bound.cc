@@ -36,8 +36,8 @@ void BoundPlan::prepare() {
                                        [&](Var* var) { return std::erase(left, var) > 0; });
     fresh = static_cast<uint32_t>(behind - writes.begin());
     segments_.push_back(Engine::get().prepare(
-        [state = state_, &segment](const RunContext& context) {
-          state->instance->run(segment, state->externals, context);
+        [state = state_, &segment, trains = pass_trains_](const RunContext& context) {
+          state->instance->run(segment, state->externals, context, trains);
         },
         {.device = plan_->options().device,
          .reads = reads,
@@ -103,8 +103,12 @@ void BoundPlan::forward_segment(std::size_t index) {
   if (index + 1 == segments_.size()) give_up();
 }
 
-void BoundPlan::backward() {
+void BoundPlan::backward(bool trains) {
   go_on();
+  if (trains != pass_trains_) [[unlikely]] {
+    pass_trains_ = trains;
+    prepare();
+  }
   Engine& engine = Engine::get();
   for (std::size_t s = plan_->forward_segments().size(); s < segments_.size(); ++s)
     engine.push(segments_[s]);

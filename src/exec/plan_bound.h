@@ -22,7 +22,8 @@ class BoundPlan {
   const Plan& plan() const { return *plan_; }
   // Push all segments of a part. What an earlier run fails with is no matter of this one.
   void forward();
-  void backward();
+  // `trains`: the mode of the pass.
+  void backward(bool trains = true);
   // Pushes one segment of the forward part; the first one begins a run.
   void forward_segment(std::size_t index);
   // What of a run is still to come will not come: its memory is anybody's.
@@ -37,6 +38,7 @@ class BoundPlan {
 
   const std::shared_ptr<const Plan> plan_;
   std::shared_ptr<State> state_;  // shared with the operations
+  bool pass_trains_ = true;       // as the operations do that are prepared
   std::vector<PreparedRef> segments_;
 };
 

@@ -167,37 +167,38 @@ void PlanInstance::bind_arrays(const Plan::Segment& segment, Externals externals
   }
 }
 
-void PlanInstance::run(const Plan::Segment& segment, Externals externals,
-                       const RunContext& context) {
+void PlanInstance::run(const Plan::Segment& segment, Externals externals, const RunContext& context,
+                       bool pass_trains) {
   ensure_placed();
   if (!arrays_.empty()) {
     bind_arrays(segment, externals);
-    if (replay_ != nullptr) {
+    // What was recorded is of training, which is all but every pass.
+    if (replay_ != nullptr && pass_trains) {
       return replay_->run(segment, arrays_, context, [&](int s) {
-        run_step_on_gpu(plan_->steps()[static_cast<std::size_t>(s)], context);
+        run_step_on_gpu(plan_->steps()[static_cast<std::size_t>(s)], context, true);
       });
     }
     for (int s = segment.first_step; s < segment.last_step; ++s)
-      run_step_on_gpu(plan_->steps()[static_cast<std::size_t>(s)], context);
+      run_step_on_gpu(plan_->steps()[static_cast<std::size_t>(s)], context, pass_trains);
     return;
   }
   bind(segment, externals);
   if (!segment.narrow) {
     follow_omp_width();
-    return run_steps(segment, externals, context);
+    return run_steps(segment, externals, context, pass_trains);
   }
   const OneThread narrow;
-  run_steps(segment, externals, context);
+  run_steps(segment, externals, context, pass_trains);
 }
 
 void PlanInstance::run_steps(const Plan::Segment& segment, Externals externals,
-                             const RunContext& context) {
+                             const RunContext& context, bool pass_trains) {
   const std::span<const Plan::Step> steps = plan_->steps();
   auto turned = plan_->turned().begin();
   const auto end = plan_->turned().end();
   for (int s = segment.first_step; s < segment.last_step; ++s) {
     if (turned == end || s != turned->first_step) [[likely]] {
-      run_step(segment, steps[static_cast<std::size_t>(s)], externals, context);
+      run_step(segment, steps[static_cast<std::size_t>(s)], externals, context, pass_trains);
       continue;
     }
     run_turns(segment, *turned, externals, context);
@@ -211,7 +212,7 @@ void PlanInstance::run_turns(const Plan::Segment& segment, const Plan::TurnedSte
   try {
     for (; turn < turned.times; ++turn) {
       for (int s = turned.first_step; s < turned.last_step; ++s)
-        run_step(segment, plan_->steps()[static_cast<std::size_t>(s)], externals, context);
+        run_step(segment, plan_->steps()[static_cast<std::size_t>(s)], externals, context, true);
       move(turned, 1);
     }
   } catch (...) {
@@ -230,7 +231,7 @@ void PlanInstance::move(const Plan::TurnedSteps& turned, std::ptrdiff_t turns) {
 }
 
 void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step,
-                            Externals externals, const RunContext& context) {
+                            Externals externals, const RunContext& context, bool pass_trains) {
   const Plan& plan = *plan_;
   PlanScratch& scratch = *pieces()[step.workspace].scratch;
   try {
@@ -243,7 +244,7 @@ void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step
     }
     const Span span(SpanKind::kSymbolic, step.title);
     StepResources resources(scratch, plan, segment, step, externals);
-    KernelContext kernel_context(in, out, context.device, context.stream, plan.options().training,
+    KernelContext kernel_context(in, out, context.device, context.stream, trains(step, pass_trains),
                                  resources);
     if (step.prepared != nullptr) {
       runs_[static_cast<std::size_t>(&step - plan.steps().data())]->run(
@@ -258,7 +259,8 @@ void PlanInstance::run_step(const Plan::Segment& segment, const Plan::Step& step
   }
 }
 
-void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& context) {
+void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& context,
+                                   bool pass_trains) {
   const std::span<const NDArray> all(arrays_.data() + step.first_tensor,
                                      std::size_t{step.num_in} + step.num_out);
   const int kept = step.kept ? plan_->tensors()[step.first_tensor + step.num_in].kept : -1;
@@ -276,7 +278,7 @@ void PlanInstance::run_step_on_gpu(const Plan::Step& step, const RunContext& con
                 .in = refs.first(step.num_in),
                 .out = refs.from(step.num_in),
                 .requests = step.accumulate ? std::span(&add, 1) : std::span<const Request>(),
-                .training = plan_->options().training},
+                .training = trains(step, pass_trains)},
                context);
   } catch (...) {
     rethrow_told_by(*step.op, plan_->step_name(step));

@@ -38,8 +38,10 @@ class PlanInstance : public RefCounted {
   // Another with the same values in its arenas, once what is pushed before on this one is done.
   Ref<PlanInstance> clone() const;
 
-  // Inside an engine operation on the variables that list_variables() gives.
-  void run(const Plan::Segment& segment, Externals externals, const RunContext& context);
+  // Inside an engine operation on the variables that list_variables() gives. `pass_trains`: the
+  // mode of the backward pass, if it is one.
+  void run(const Plan::Segment& segment, Externals externals, const RunContext& context,
+           bool pass_trains = true);
 
   // Variables of a segment's operation, each once. Returns how many of the first of `writes` are
   // arenas that a run begins with: what an earlier one has failed with there is no matter of it.
@@ -52,13 +54,17 @@ class PlanInstance : public RefCounted {
   void place_constant(std::size_t t, const NDArray& value) MX_REQUIRES(placing_);
   void bind(const Plan::Segment& segment, Externals externals);
   void bind_arrays(const Plan::Segment& segment, Externals externals);
-  void run_steps(const Plan::Segment& segment, Externals externals, const RunContext& context);
+  void run_steps(const Plan::Segment& segment, Externals externals, const RunContext& context,
+                 bool pass_trains);
   void run_step(const Plan::Segment& segment, const Plan::Step& step, Externals externals,
-                const RunContext& context);
+                const RunContext& context, bool pass_trains);
   void run_turns(const Plan::Segment& segment, const Plan::TurnedSteps& turned, Externals externals,
                  const RunContext& context);
   void move(const Plan::TurnedSteps& turned, std::ptrdiff_t turns);
-  void run_step_on_gpu(const Plan::Step& step, const RunContext& context);
+  void run_step_on_gpu(const Plan::Step& step, const RunContext& context, bool pass_trains);
+  bool trains(const Plan::Step& step, bool pass_trains) const {
+    return plan_->options().training && (pass_trains || !step.by_pass);
+  }
 
   const std::shared_ptr<const Plan> plan_;
   const Ref<Arena> arena_;

@@ -43,7 +43,7 @@ void push_segments(const CachedOpPlan& plan, const std::shared_ptr<PlanRun>& run
     Engine::get().push(
         [run, &segment](const RunContext& context) {
           note_versions(run->instance->plan(), segment, *run);
-          run->instance->run(segment, run->externals, context);
+          run->instance->run(segment, run->externals, context, run->pass_trains);
         },
         {.device = device,
          .reads = reads,
@@ -62,7 +62,11 @@ std::vector<NDArray> RecordedRun::backward(std::span<const NDArray> inputs,
                                            std::vector<NDArray> output_grads,
                                            std::span<const NDArray> targets) const {
   const Plan& plan = plan_->plan();
-  auto run = std::make_shared<PlanRun>(PlanRun{run_->instance, run_->externals, run_->home, {}});
+  auto run = std::make_shared<PlanRun>(PlanRun{.instance = run_->instance,
+                                               .externals = run_->externals,
+                                               .home = run_->home,
+                                               .versions = {},
+                                               .pass_trains = autograd_state().training});
   // The pass that overwrites the activations must not be the last.
   if (autograd_state().retaining) run->instance = run->instance->clone();
   for (NDArray& grad : output_grads)  // steps of the plan read dense ones

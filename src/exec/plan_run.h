@@ -21,6 +21,7 @@ struct PlanRun {
   // nobody will ask.
   std::vector<uint64_t> versions;
   static constexpr uint64_t kUnread = ~uint64_t{0};
+  bool pass_trains = true;  // the mode of the pass, of a backward one
 };
 
 // Pushes segments of the plan's one part in order.

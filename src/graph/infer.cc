@@ -17,10 +17,6 @@
 namespace mxnet {
 namespace {
 
-bool same(const ArrayType& a, const ArrayType& b) {
-  return a.dtype == b.dtype && a.shape == b.shape;
-}
-
 // How many values an error shows: enough to see where a wrong shape came from.
 constexpr int kShownValues = 8;
 
@@ -71,7 +67,7 @@ class Inference {
   }
 
   void store(int entry, const ArrayType& found, int by) {
-    if (same(type(entry), found)) return;
+    if (type(entry) == found) return;
     type(entry) = found;
     if (const int maker = graph_.node_of(entry); maker != by) queue(maker);
     for (int r = first_reader_[static_cast<std::size_t>(entry)];
@@ -105,11 +101,11 @@ class Inference {
     // says nothing.
     InlineVector<bool, 8> learnt_at;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      learnt_at.emplace_back(!same(type(inputs[i]), in[i]));
+      learnt_at.emplace_back(type(inputs[i]) != in[i]);
       learnt |= learnt_at.span()[i];
     }
     for (int o = 0; o < num_out; ++o)
-      learnt |= !same(type(graph_.first_entry(n) + o), out[static_cast<std::size_t>(o)]);
+      learnt |= type(graph_.first_entry(n) + o) != out[static_cast<std::size_t>(o)];
     if (!learnt) return;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (learnt_at.span()[i]) store(inputs[i], in[i], n);

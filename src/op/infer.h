@@ -20,6 +20,10 @@ struct ArrayType {
   Shape shape;  // unknown rank, or dimensions of which some may be unknown
   DType dtype = DType::kUnknown;
   bool complete() const { return dtype != DType::kUnknown && shape.known(); }
+  // An unknown part equals an unknown one.
+  bool operator==(const ArrayType& other) const {
+    return dtype == other.dtype && shape == other.shape;
+  }
 };
 
 class Infer;

@@ -223,6 +223,11 @@ class OpBuilder {
     op_.loss_ = true;
     return *this;
   }
+  // See OpDef::goes_by_pass.
+  OpBuilder& by_pass() {
+    op_.by_pass_ = true;
+    return *this;
+  }
   // The gradient is zero everywhere: differentiable, but nothing flows back.
   OpBuilder& zero_grad() {
     op_.grad_ = zero_gradients;

@@ -102,6 +102,9 @@ class OpDef {
   bool uses_random(const void* params, bool training) const {
     return random_ && random_(params, training);
   }
+  // A gradient that is of inference where the pass through it is, whatever the mode of the call
+  // was.
+  bool goes_by_pass() const { return by_pass_; }
   // Outputs may be sparse though all inputs are dense (cast_storage): sparse_op.h decides.
   bool makes_sparse(const void* params) const { return makes_sparse_ && makes_sparse_(params); }
   // Shapes of outputs are known only after running: the call waits for its inputs, runs at once,
@@ -139,7 +142,7 @@ class OpDef {
   OfParams<Gradients(Grad&)> grad_;
   OfParams<bool(bool)> random_;
   uint64_t type_only_ = 0;  // bit per input
-  bool inline_ = true, loss_ = false;
+  bool inline_ = true, loss_ = false, by_pass_ = false;
 };
 
 // All operators, by name and alias. Filled before main by the files that define them; read-only

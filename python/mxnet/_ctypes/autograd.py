@@ -106,14 +106,16 @@ def record_function(inputs: Sequence[Any], outputs: Sequence[Any], gradient: Cal
     def call(num_ograds: int, num_igrads: int, handles: Any, requests: Any, is_train: int, _: Any) -> int:
         import sys
 
-        from ..base import reason_of
+        from ..base import interrupts, reason_of
 
         arrays = wrap_all(num_ograds + num_igrads, handles)
         try:
             held[0](arrays[:num_ograds], arrays[num_ograds:], requests[:num_igrads], is_train != 0)
             return 1
         except BaseException as error:  # pylint: disable=broad-except  (the caller of backward() gets an error of the library)
-            if not isinstance(error, KeyboardInterrupt):  # which mxnet/autograd.py keeps for the caller
+            if isinstance(error, KeyboardInterrupt):
+                interrupts.append(error)  # raised instead of the failure of backward()
+            else:
                 sys.excepthook(*sys.exc_info())
             _LIB.NNAPISetLastError(reason_of(error))
             return 0

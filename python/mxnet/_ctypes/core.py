@@ -15,7 +15,7 @@ from .data import (
 from .dlpack import from_buffer, from_dlpack, to_dlpack
 from .executor import ExecutorBase, bind, simple_bind
 from .functions import *  # noqa: F403
-from .interrupts import install as _install_interrupts
+from .interrupts import answering, install as _install_interrupts
 from .kvstore import KVStoreHandle, kinds_of
 from .lib import _LIB
 from .ndarray import CachedOp, NDArrayBase, is_number

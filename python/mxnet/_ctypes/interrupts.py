@@ -44,6 +44,18 @@ def kept(callback: Callable[..., Any], *args: Any) -> None:
         _late[:] = [error]
 
 
+def answering(function: Callable[..., int], failed: Callable[[BaseException], int]) -> Callable[..., int]:
+    """function(*args); what it raises goes to failed(error), which answers instead."""
+
+    def answer(*args: Any) -> int:  # a generator would miss nothing, and may not be entered by two
+        try:
+            return function(*args)
+        except BaseException as error:  # pylint: disable=broad-except  (C cannot carry it)
+            return failed(error)
+
+    return answer
+
+
 def raise_kept() -> None:
     """After a call whose callbacks may have kept it."""
     if _late:

@@ -174,7 +174,8 @@ class NormForward final : public PreparedKernel {
 };
 
 // Inputs gradient, data, gamma, mean, inverse deviation, moving mean, moving variance[, mask];
-// outputs gradients of data, gamma, beta. Moves the averages where they are not what was used.
+// outputs gradients of data, gamma, beta. Moves the averages where they are not what was used. A
+// pass of inference through what was normalised by its batch goes by the averages.
 class NormBackward final : public PreparedKernel {
  public:
   NormBackward(const Call& call, const dnnl::batch_normalization_backward::primitive_desc& found,
@@ -184,9 +185,18 @@ class NormBackward final : public PreparedKernel {
         momentum_(momentum),
         workspace_(found.workspace_desc()),
         primitive_(onednn::compile_found(found, [call] { return call.backward(); })) {}
-  std::unique_ptr<PreparedRun> make_run() const override {
-    return std::make_unique<NormRun<NormBackward>>(*this);
+  std::unique_ptr<PreparedRun> make_run() const override;
+
+  // That of passes of inference, which are rare.
+  std::unique_ptr<const NormBackward> by_averages() const {
+    Call call = call_;
+    call.of_batch = false;
+    auto other = std::make_unique<NormBackward>(call, call.backward(), momentum_,
+                                                std::vector<LayoutRef>(), std::vector<LayoutRef>());
+    other->by_averages_ = true;
+    return other;
   }
+  bool of_batch() const { return call_.of_batch; }
 
   const onednn::SharedPrimitive& primitive() const { return primitive_; }
   std::vector<Argument> arguments() const {
@@ -197,8 +207,8 @@ class NormBackward final : public PreparedKernel {
                                     {DNNL_ARG_SRC, call_.data, 1},
                                     {DNNL_ARG_DIFF_SRC, call_.data, first_out},
                                     {DNNL_ARG_DIFF_SHIFT, channels, first_out + 2},
-                                    {DNNL_ARG_MEAN, channels, 3},
-                                    {DNNL_ARG_VARIANCE, channels, -1}};
+                                    {DNNL_ARG_MEAN, channels, by_averages_ ? 5 : 3},
+                                    {DNNL_ARG_VARIANCE, channels, by_averages_ ? 6 : -1}};
     if (!call_.fix_gamma) {
       arguments.push_back({DNNL_ARG_SCALE, channels, 2});
       arguments.push_back({DNNL_ARG_DIFF_SCALE, channels, first_out + 1});
@@ -208,6 +218,16 @@ class NormBackward final : public PreparedKernel {
   }
 
   void run(const KernelContext& context, onednn::PrimitiveRun& primitive) const {
+    if (by_averages_) {
+      primitive.run(context);
+    } else {
+      run_as_forward(context, primitive);
+    }
+    if (call_.fix_gamma) std::fill_n(context.out(1).as<float>(), call_.channels, 0.0f);
+  }
+
+ private:
+  void run_as_forward(const KernelContext& context, onednn::PrimitiveRun& primitive) const {
     const auto *mean = context.in(3).as<float>(), *spread = context.in(4).as<float>();
     auto *moving_mean = context.in(5).as<float>(), *moving_var = context.in(6).as<float>();
     auto* variance = context.workspace_of<float>(call_.channels);
@@ -221,15 +241,40 @@ class NormBackward final : public PreparedKernel {
     }
     void* const given[] = {variance};
     primitive.run(context, given);
-    if (call_.fix_gamma) std::fill_n(context.out(1).as<float>(), call_.channels, 0.0f);
   }
 
- private:
   const Call call_;
   const double momentum_;
   const memory::desc workspace_;
   const onednn::SharedPrimitive primitive_;
+  bool by_averages_ = false;
 };
+
+class NormBackwardRun final : public PreparedRun {
+ public:
+  explicit NormBackwardRun(const NormBackward& kernel) : kernel_(kernel), run_(kernel) {}
+  void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
+    if (context.training() || !kernel_.of_batch()) [[likely]]
+      return run_.run(context, origins);
+    if (!by_averages_) by_averages_ = std::make_unique<ByAverages>(kernel_);
+    by_averages_->run.run(context, origins);
+  }
+
+ private:
+  struct ByAverages {
+    explicit ByAverages(const NormBackward& of) : kernel(of.by_averages()), run(*kernel) {}
+    const std::unique_ptr<const NormBackward> kernel;
+    NormRun<NormBackward> run;
+  };
+
+  const NormBackward& kernel_;
+  NormRun<NormBackward> run_;
+  std::unique_ptr<ByAverages> by_averages_;  // null before the first such pass
+};
+
+std::unique_ptr<PreparedRun> NormBackward::make_run() const {
+  return std::make_unique<NormBackwardRun>(*this);
+}
 
 PreparedKernelRef prepare_forward(const OpDef& op, const void* params, const Signature& signature,
                                   std::span<const LayoutRef> layouts) {

@@ -298,6 +298,7 @@ OpBuilder<P>& complete_backward(OpBuilder<P>& op) {
       .outputs([](const P&) { return 3; })
       .inplace(kBackDy, 0)
       .inplace(kBackData, 0)
+      .by_pass()
       .infer(infer_backward<P, relu>)
       .cpu(backward<P, spread, relu>);
 }

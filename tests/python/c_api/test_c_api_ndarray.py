@@ -222,3 +222,33 @@ class Arrays(ArrayTest):
 
 if __name__ == "__main__":
     main()
+
+
+def test_handles_leave_most_of_few_addresses_to_the_process(run_python):
+    """Where the shell has said `ulimit -v`, a kind of handles takes a part of what there is, and threads find room for stacks."""
+    done = run_python(
+        """
+import resource
+import threading
+
+LIMIT = 6 << 30
+resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+import mxnet as mx
+
+arrays = [mx.nd.ones(1) for _ in range(100_000)]
+store = mx.kv.create("local")
+store.init("w", arrays[0])
+executor = mx.sym.exp(mx.sym.Variable("x")).simple_bind(mx.cpu(), x=(2,))
+executor.forward()
+gate = threading.Barrier(20)
+threads = [threading.Thread(target=gate.wait) for _ in range(20)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+mx.nd.waitall()
+with open("/proc/self/statm") as statm:
+    print(int(statm.read().split()[0]) * resource.getpagesize() < LIMIT / 2)
+"""
+    )
+    assert done.stdout.split() == ["True"], done.stdout + done.stderr

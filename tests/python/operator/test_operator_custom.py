@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators written in Python, on arrays and in networks."""
 
+import gc
+import itertools
+import sys
 import threading
 
 import numpy as np
 import pytest
+from which_binding import ON_CTYPES
 
 import mxnet as mx
 
@@ -275,3 +279,81 @@ else:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("interrupted" if error is KeyboardInterrupt else "failed"), done.stdout + done.stderr
     assert (f"{error.__name__}: on purpose" in done.stderr) == (error is not KeyboardInterrupt)
+
+
+class Negated(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], -in_data[0])
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], -out_grad[0])
+
+
+@mx.operator.register("negated_for_interrupts")
+class NegatedProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, shapes, dtypes):
+        return Negated()
+
+
+class Negation(mx.autograd.Function):
+    def forward(self, x):
+        return -x
+
+    def backward(self, dy):
+        return -dy
+
+
+def negated():
+    x = mx.nd.ones(2)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.Custom(x, op_type="negated_for_interrupts")
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [-1, -1]
+
+
+def negation():
+    x = mx.nd.ones(2)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = Negation()(x)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [-1, -1]
+
+
+def interrupted_at_call(number, body):
+    """Runs body with Ctrl-C on entry of its number-th call of a function in Python; that function, and whether it was raised."""
+    count, where = 0, None
+
+    def trace(frame, event, _):
+        nonlocal count, where
+        count += 1
+        if count == number + 1:
+            where = frame.f_code.co_name
+            raise KeyboardInterrupt
+
+    gc.disable()  # what packages of tests have called by it is Python too, and its errors go to nobody
+    sys.settrace(trace)
+    try:
+        body()
+    except KeyboardInterrupt:
+        return where, True
+    finally:
+        sys.settrace(None)
+        gc.enable()
+    return where, False
+
+
+@pytest.mark.skipif(ON_CTYPES, reason="there the outermost function is in Python")
+@pytest.mark.parametrize(["body", "callbacks"], [(negated, {"call", "forward", "backward"}), (negation, {"gradient", "backward"})])
+def test_ctrl_c_on_entry_of_a_callback_reaches_the_caller(body, callbacks, capfd):
+    body()
+    seen = set()
+    for number in itertools.count():
+        where, raised = interrupted_at_call(number, body)
+        if where is None:
+            break
+        seen.add(where)
+        assert raised, where
+    assert seen >= callbacks
+    assert not capfd.readouterr().err
