@@ -182,7 +182,7 @@ template <class T>
 [[gnu::noinline]] bool run_column(BinaryRow row, const BroadcastPlan& plan, const T* a, const T* b,
                                   T* y, double cost) {
   const int64_t n = plan.row_length(), bytes = plan.rows() * n * static_cast<int64_t>(sizeof(T));
-  if (plan.inner() == BroadcastPlan::Inner::kArrays || n > kLongestColumnRow<T> ||
+  if (plan.inner() == BroadcastPlan::Inner::kArrays || n > longest_column_row<T>(bytes) ||
       (n >= kShortRow && bytes >= kPastCaches))
     return false;
   const bool left = plan.inner() == BroadcastPlan::Inner::kLeftScalar;

@@ -8,9 +8,13 @@
 
 namespace mxnet {
 
-// The longest rows for which it gains: of bytes and half types their loops are short, too.
+// The longest rows for which it gains: of bytes and half types their loops are short, too, and
+// results that leave the second-level cache are waited for.
 template <class T>
-inline constexpr int64_t kLongestColumnRow = sizeof(T) <= 2 ? 2048 : 512;
+constexpr int64_t longest_column_row(int64_t result_bytes) {
+  constexpr int64_t kFar = int64_t{2} << 20;
+  return sizeof(T) <= 2 || result_bytes >= kFar ? 2048 : 512;
+}
 
 // `rows` rows of n numbers, `row` apart in the matrix and in order in y; numbers of the column are
 // `step` apart. y may be the matrix. Of no type: integers of either sign have the same sums.

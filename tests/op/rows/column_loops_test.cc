@@ -110,6 +110,13 @@ TYPED_TEST(ColumnLoops, GiveWhatArraysGive) {
   }
 }
 
+// Long rows, of results that leave the caches.
+TYPED_TEST(ColumnLoops, GiveWhatArraysGiveInLongRows) {
+  for (const int64_t n : {1023, 2048, 2049})
+    for (const bool left : {false, true})
+      expect_each_with_its_own<TypeParam>(BinaryRow::subtract, left, 520, n, false);
+}
+
 // A row that all of a column meet, an outer sum.
 TYPED_TEST(ColumnLoops, MeetOneRowAgain) {
   constexpr int64_t kRows = 50, kWidth = 35;
