@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Softmax along axes that are not the last one and in short rows; axes of one element; borders of one dimension; halves and a column."""
+"""Softmax along axes that are not the last one and in short rows; axes of one element; borders of one dimension; matrices and columns
+of halves, bytes and integers, and a number for each channel of images."""
 import numpy as np
 from case import Case, integers, normals
 
@@ -22,10 +23,18 @@ def single(torch):
                    lambda x, o, f={"max": "amax"}.get(name, name): getattr(torch, f)(x, 1), {"axis": 1}, memory_bound=True)
 
 
+def columns(torch):
+    for name, dtype, left, right in (("multiply", "float16", (1270, 66), (1270, 1)), ("maximum", "float16", (3000, 200), (3000, 1)),
+                                     ("multiply", "uint8", (3000, 200), (3000, 1)), ("add", "int32", (4000, 33), (4000, 1)),
+                                     ("maximum", "float32", (16, 32, 7, 7), (1, 32, 1, 1))):
+        a, b = ((normals(dtype, *shape) if dtype.startswith("float") else integers(dtype, 100, *shape)) for shape in (left, right))
+        yield Case(f"{name} {' x '.join(map(str, left))} and a column {dtype}", f"_npi_{name}", [a, b],
+                   lambda x, y, o, f=getattr(np, name): f(x, y, out=o), lambda x, y, o, f=getattr(torch, name, None): f(x, y, out=o))
+
+
 def cases(torch):
     yield from softmaxes(torch)
     yield from single(torch)
     yield Case("pad rows of 5 in 3 dimensions", "_npi_pad", [normals("float32", 6000, 4, 5)], lambda x, o: np.pad(x, ((0, 0), (0, 0), (1, 2))),
                lambda x, o: torch.nn.functional.pad(x, (1, 2)), {"pad_width": "((0,0),(0,0),(1,2))"}, memory_bound=True)
-    yield Case("multiply rows of 66 and a column float16", "_npi_multiply", [normals("float16", 1270, 66), normals("float16", 1270, 1)],
-               lambda x, y, o: np.multiply(x, y, out=o), lambda x, y, o: torch.multiply(x, y, out=o))
+    yield from columns(torch)

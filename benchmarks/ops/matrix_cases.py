@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix products and the updates of optimizers."""
+"""Matrix products, factors of small matrices and the updates of optimizers."""
 import numpy as np
 from case import Case, floats, normals
 
@@ -59,6 +59,13 @@ def product(torch, label, op, a, b, **attrs):
                 compare=a.shape[-1] < 1024, memory_bound=b.ndim == 1)
 
 
+def factors(torch):
+    """LQ factors, which are QR factors of the transposes."""
+    for dtype, count, n in (("float64", 1000, 3), ("float32", 1000, 8), ("float32", 64, 24)):
+        yield Case(f"linalg_gelqf {count} of {n} x {n} {dtype}", "linalg_gelqf", [normals(dtype, count, n, n)],
+                   lambda x, o: np.linalg.qr(x.swapaxes(1, 2)), lambda x, o: torch.linalg.qr(x.mT), compare=False)
+
+
 def cases(torch):
     for dtype, n in (("float32", 8), ("float32", 32), ("float32", 64), ("float32", 256), ("float32", 1024), ("float64", 256)):
         yield product(torch, f"{n} {dtype}", "dot", normals(dtype, n, n), normals(dtype, n, n))
@@ -73,4 +80,7 @@ def cases(torch):
     yield product(torch, "transposed float32", "dot", normals("float32", 512, 512), normals("float32", 512, 512), transpose_b=True)
     for batch, n in ((64, 32), (16, 128)):
         yield product(torch, f"{batch} x {n}", "batch_dot", normals("float32", batch, n, n), normals("float32", batch, n, n))
+    for m, k, n in ((1, 20, 20), (8, 1, 20), (2, 20, 20)):
+        yield product(torch, f"1000 of {m} x {k} by {k} x {n}", "batch_dot", normals("float32", 1000, m, k), normals("float32", 1000, k, n))
+    yield from factors(torch)
     yield from updates(torch)

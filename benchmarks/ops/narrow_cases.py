@@ -28,6 +28,10 @@ def reductions(torch):
         data = [normals("float32", POINTS // 10, width), normals("float32", width), normals("float32", width)]
         yield Case(f"layer_norm rows of {width}", "LayerNorm", data, None,
                    lambda x, g, b, o: torch.nn.functional.layer_norm(x, g.shape, g, b), compare=False)
+    for dtype, shape in (("float32", (3000, 5)), ("float16", (1000, 32)), ("float16", (16, 64, 14, 14))):
+        data = [numbers(dtype, *shape), *(normals("float32", shape[1]) for _ in range(3)), abs(normals("float32", shape[1])) + 1]
+        yield Case(f"batch_norm {' x '.join(map(str, shape))} {dtype}", "BatchNorm", data, None,
+                   lambda x, g, b, m, v, o: torch.nn.functional.batch_norm(x, m, v, g, b), {"use_global_stats": True, "fix_gamma": False}, compare=False)
     a = normals("float32", 50, 60, 70)
     yield Case("sum of runs of 70", "_np_sum", [a], lambda x, o: np.sum(x, (0, 2)), lambda x, o: torch.sum(x, (0, 2)), {"axis": "(0,2)"})
     for dtype, width in (("int64", 17), ("int32", 17), ("uint8", 14)):

@@ -59,6 +59,36 @@ struct PairSums {
   }
   __m512 values;
 };
+// Which of sixteen columns there are, of those that are left.
+MX_BFLOAT16_PAIRS [[gnu::always_inline]] inline __mmask16 columns_of(int64_t left) {
+  return static_cast<__mmask16>(left < PairSums::kCount ? (1u << left) - 1 : 0xffffu);
+}
+// The nearest bfloat16 of each sum. The instructions know no subnormal numbers, no more than sums
+// do.
+MX_BFLOAT16_PAIRS inline void round_sums(const float* sums, int64_t count, uint16_t* to) {
+  constexpr int64_t kBoth = 2 * PairSums::kCount;
+  for (; count >= kBoth; count -= kBoth, sums += kBoth, to += kBoth) {
+    const __m512 low = _mm512_loadu_ps(sums), high = _mm512_loadu_ps(sums + PairSums::kCount);
+    _mm512_storeu_si512(to, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+  }
+  for (int64_t j = 0; j < count; j += PairSums::kCount) {
+    const __mmask16 lanes = columns_of(count - j);
+    const __m512 some = _mm512_maskz_loadu_ps(lanes, sums + j);
+    _mm256_mask_storeu_epi16(to + j, lanes, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(some)));
+  }
+}
+// Bits of two rows side by side, with zeros up to a multiple of sixteen pairs.
+MX_BFLOAT16_PAIRS inline void pair_up(const uint16_t* low, const uint16_t* high, int64_t count,
+                                      Bfloat16Pair* to) {
+  for (int64_t j = 0; j < count; j += PairSums::kCount) {
+    const __mmask16 lanes = columns_of(count - j);
+    const __m512i lower = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, low + j));
+    const __m256i upper =
+        high == nullptr ? _mm256_setzero_si256() : _mm256_maskz_loadu_epi16(lanes, high + j);
+    _mm512_storeu_si512(
+        to + j, _mm512_or_si512(lower, _mm512_slli_epi32(_mm512_cvtepu16_epi32(upper), 16)));
+  }
+}
 #else
 // For other processors to compile; none is asked to run it.
 struct PairSums {
@@ -85,6 +115,16 @@ struct PairSums {
   static float number(uint32_t high) { return std::bit_cast<float>(high & 0xffff0000u); }
   float values[kCount] = {};
 };
+inline void round_sums(const float* sums, int64_t count, uint16_t* to) {
+  for (int64_t j = 0; j < count; ++j)
+    to[j] = static_cast<uint16_t>(rounded_to_bfloat16(sums[j]) >> 16);
+}
+inline void pair_up(const uint16_t* low, const uint16_t* high, int64_t count, Bfloat16Pair* to) {
+  int64_t j = 0;
+  for (; j < count; ++j)
+    to[j] = low[j] | (high == nullptr ? 0u : static_cast<uint32_t>(high[j]) << 16);
+  for (; j % PairSums::kCount != 0; ++j) to[j] = 0;
+}
 #endif
 
 }  // namespace mxnet

@@ -9,6 +9,7 @@
 #include "op/loops/half_sums.h"
 #include "op/matrix/product_labels.h"
 #include "op/op_cost.h"
+#include "op/products/bfloat16_products.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"
 
@@ -189,6 +190,18 @@ struct MatrixKernels {
   static void run_half_vectors(const P&, KernelContext& context) {
     multiply_half_vectors(context.in(0).size(), context.in(0), context.in(1), context.out(0));
   }
+  static bool accepts_bfloat16(const P& params, const Signature& signature) {
+    if (signature.in[0].dtype != DType::kBFloat16) return false;
+    const MaybeMatrices p = kFind(params, signature.in[0].shape(), signature.in[1].shape());
+    return p && multiplies_bfloat16(p->m, p->n, p->k);
+  }
+  static void run_bfloat16(const P& params, KernelContext& context) {
+    const Tensor &a = context.in(0), &b = context.in(1);
+    const Matrices p = *kFind(params, a.shape(), b.shape());
+    multiply({p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<bfloat16>(), b.as<bfloat16>(),
+              context.out(0).as<bfloat16>()},
+             context);
+  }
   // Where it is false the general way says what is wrong, if anything is.
   static bool infer(const P& params, Infer& infer) {
     const InferArg a = infer.in(0), b = infer.in(1);
@@ -202,6 +215,7 @@ struct MatrixKernels {
     op.cpu(run, accepts, "matrices");
     op.cpu(run_outer, accepts_outer, "outer products of integers");
     op.cpu(run_half_vectors, accepts_half_vectors, "vectors of halves");
+    op.cpu(run_bfloat16, accepts_bfloat16, "matrices of bfloat16");
     Op::infer_shortcut = infer;
   }
 };
@@ -256,6 +270,28 @@ void batches_cpu(const P& given, KernelContext& context) {
 }
 
 template <class P>
+bool are_bfloat16_batches(const P& given, const Signature& signature) {
+  const Shape &a = signature.in[0].shape(), &b = signature.in[1].shape();
+  if (signature.in[0].dtype != DType::kBFloat16 || !are_alike(a, b) || a.size() == 0) return false;
+  const MatrixProduct p(as_dot(given), a, b);
+  return multiplies_bfloat16(p.m, p.n, p.k);
+}
+template <class P>
+void bfloat16_batches_cpu(const P& given, KernelContext& context) {
+  const DotParams params = as_dot(given);
+  const Tensor &a = context.in(0), &b = context.in(1), &c = context.out(0);
+  const MatrixProduct p(params, a.shape(), b.shape());
+  multiply({params.transpose_a, params.transpose_b, p.m, p.n, p.k, a.as<bfloat16>(),
+            b.as<bfloat16>(), c.as<bfloat16>(), c.size() / (p.m * p.n)},
+           context);
+}
+template <class P>
+void add_batches(OpBuilder<P>& op) {
+  op.cpu(batches_cpu<P>, are_batches<P>, "batches");
+  op.cpu(bfloat16_batches_cpu<P>, are_bfloat16_batches<P>, "batches of bfloat16");
+}
+
+template <class P>
 bool infer_batches(const P& given, Infer& infer) {
   const DotParams params = as_dot(given);
   const InferArg a = infer.in(0), b = infer.in(1);
@@ -302,7 +338,7 @@ void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
                                "Matrix products over leading dimensions.", "lhs", "rhs", kFloating,
                                dot_params,
                                [](OpBuilder<DotParams>& op) {
-                                 op.cpu(batches_cpu<DotParams>, are_batches<DotParams>, "batches");
+                                 add_batches(op);
                                  BatchDot::infer_shortcut = infer_batches<DotParams>;
                                }) &&
          NumpyDot::define_pair("_np_dot", "_backward_np_dot", {}, "NumPy's dot.", "a", "b",
@@ -314,7 +350,7 @@ void matmul_params(OpBuilder<PlainParams>& op) { op.lenient().output("out"); }
              [](OpBuilder<PlainParams>& op) {
                using Matrix = MatrixKernels<PlainParams, numpy_matrices>;
                Matrix::add_to<Matmul>(op);
-               op.cpu(batches_cpu<PlainParams>, are_batches<PlainParams>, "batches");
+               add_batches(op);
                Matmul::infer_shortcut = [](const PlainParams& params, Infer& infer) {
                  return Matrix::infer(params, infer) || infer_batches(params, infer);
                };

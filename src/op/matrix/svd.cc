@@ -2,6 +2,7 @@
 // Singular values, the pseudo-inverse, and the LQ factors.
 #include "op/matrix/eigen.h"
 #include "op/matrix/la_op.h"
+#include "op/products/matrix_batches.h"
 #include "op/products/products.h"
 #include "op/run/read_back.h"
 
@@ -214,8 +215,10 @@ void gelqf_cpu(const NoParams&, KernelContext& context) {
   la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
     const int64_t m = matrix_rows(in), n = matrix_columns(in);
     T *q = tensors.copy_to(0, tensors.out(0)), *l = tensors.out(1);
-    for_each_matrix(batch_size(in.shape()), 2 * cubic(n), "_linalg_gelqf", "failed",
-                    [&](int64_t i) { return blas::gelqf(m, n, q + i * m * n, l + i * m * m); });
+    const int64_t batch = batch_size(in.shape());
+    for_matrices(batch, 2 * cubic(n), "_linalg_gelqf", "failed", [&](int64_t first, int64_t count) {
+      return matrix_batches::lq(m, n, count, batch, q + first * m * n, l + first * m * m);
+    });
   });
 }
 

@@ -116,24 +116,89 @@ void normalize_channels(const BatchNormResult& result) {
   });
 }
 
+// What becomes of the elements of each channel; of all of them so many times.
+template <class C>
+struct Affine {
+  explicit Affine(const BatchNormResult& result, int64_t times = 1) {
+    const BatchNormCall& call = result.call;
+    for (int64_t i = 0; i < times * call.channels.length; ++i) {
+      const int64_t c = i % call.channels.length;
+      shifts.push_back(static_cast<C>(result.mean[c]));
+      scales.push_back(static_cast<C>(call.gamma_of(result.gamma, c) /
+                                      std::sqrt(result.variance[c] + call.eps)));
+      offsets.push_back(static_cast<C>(read_element(result.beta, c)));
+    }
+  }
+  std::vector<C> shifts, scales, offsets;
+};
+
+// Elements that are brought to C together, whatever channels they are of; of longer runs each by
+// itself.
+constexpr int64_t kTogether = 2048, kLongRun = 1024;
+// Channels that are columns are repeated where they are fewer: their rows are short.
+constexpr int64_t kShortColumns = 32, kWideColumns = 64;
+
+// The length of runs that lie one after the other: of a channel, or rows of all.
+int64_t run_in_order(const BatchNormCall& call) {
+  return as_columns(call.channels) ? call.channels.length : call.channels.inner;
+}
+template <class C>
+bool is_in_order(const BatchNormResult& result) {
+  const int64_t run = run_in_order(result.call);
+  if (result.mask != nullptr || run > kLongRun) return false;
+  return (as_columns(result.call.channels) && run < kShortColumns) ||
+         !(lies_ready<C>(result.in, 1) && lies_ready<C>(result.out, 1));
+}
+template <class C>
+void normalize_in_order(const BatchNormResult& result) {
+  const RowLayout& channels = result.call.channels;
+  const bool columns = as_columns(channels);
+  const NormLoops<C>& loops = norm_loops<C>();
+  const int64_t run = run_in_order(result.call);
+  const int64_t times = columns && run < kShortColumns ? kWideColumns / run : 1;
+  const int64_t n = times * run, size = channels.outer * channels.length * channels.inner;
+  const int64_t at_once = std::max<int64_t>(kTogether / n, 1) * n;
+  const Affine<C> affine(result, columns ? times : 1);
+  const auto columns_of = [&](const C* x, C* y, int64_t width, int64_t rows) {
+    loops.affine_columns(x, y, width, rows, n, affine.shifts.data(), affine.scales.data(),
+                         affine.offsets.data());
+  };
+  parallel_for(
+      (size + n - 1) / n, kNormCost * static_cast<double>(n),
+      [&](int64_t first, int64_t last) {
+        const int64_t end = std::min(last * n, size);
+        std::vector<C> buffer(static_cast<std::size_t>(std::min(at_once, end - first * n)));
+        for (int64_t at = first * n; at < end; at += at_once) {
+          const int64_t count = std::min(at_once, end - at), rows = count / n;
+          const C* x = read_elements(result.in, at, count, 1, buffer.data());
+          C* y = place_elements(result.out, at, 1, buffer.data());
+          if (columns) {
+            columns_of(x, y, n, rows);
+            columns_of(x + rows * n, y + rows * n, count % n, 1);
+          } else {
+            for (int64_t i = 0; i < rows; ++i) {
+              const auto c = static_cast<std::size_t>((at / n + i) % channels.length);
+              loops.affine(x + i * n, y + i * n, n, affine.shifts[c], affine.scales[c],
+                           affine.offsets[c]);
+            }
+          }
+          write_elements(result.out, at, count, 1, y);
+        }
+      },
+      1);
+}
+
 template <class C>
 void normalize_columns(const BatchNormResult& result) {
   const BatchNormCall& call = result.call;
   const NormLoops<C>& loops = norm_loops<C>();
   const int64_t step = call.channels.length, at_once = rows_at_once<C>({&result.in, &result.out});
-  const auto channels = static_cast<std::size_t>(step);
-  std::vector<C> shifts(channels), scales(channels), offsets(channels);
-  for (int64_t c = 0; c < step; ++c) {
-    const auto k = static_cast<std::size_t>(c);
-    shifts[k] = static_cast<C>(result.mean[c]);
-    scales[k] =
-        static_cast<C>(call.gamma_of(result.gamma, c) / std::sqrt(result.variance[c] + call.eps));
-    offsets[k] = static_cast<C>(read_element(result.beta, c));
-  }
+  const Affine<C> affine(result);
   for_boxes<C>(call.channels, kNormCost, [&](const ChannelBox& box, ChannelRuns<C>& runs) {
     const int64_t first = box.channel, width = box.width;
-    const C *const shift = shifts.data() + first, *const scale = scales.data() + first,
-                   *const offset = offsets.data() + first;
+    const C *const shift = &affine.shifts[static_cast<std::size_t>(first)],
+                   *const scale = &affine.scales[static_cast<std::size_t>(first)],
+                   *const offset = &affine.offsets[static_cast<std::size_t>(first)];
     for (int64_t n = box.begin; n < box.end; n += at_once) {
       const int64_t at = runs.at(n, first), rows = std::min(at_once, box.end - n);
       const C* x = runs.read(result.in, at, width, 0);
@@ -170,6 +235,7 @@ void batch_statistics(const BatchNormCall& call, const Tensor& in, double* mean,
 void batch_normalize(const BatchNormResult& result) {
   with_row_type(result.in.dtype, [&](auto zero) {
     using C = decltype(zero);
+    if (is_in_order<C>(result)) return normalize_in_order<C>(result);
     (as_columns(result.call.channels) ? normalize_columns<C> : normalize_channels<C>)(result);
   });
 }

@@ -18,6 +18,8 @@ constexpr int kMostRows = 32;
 // The same of those that are worked on in lanes. That pays where the part of the lanes that have a
 // matrix is at least its rows' part of so many: in lanes all rows are exchanged with all others.
 constexpr int kMostRowsInLanes = 16, kToFactorise = 16, kToTakeRoots = 64;
+// LQ factors are sooner made in lanes than by LAPACK even where one lane alone has a matrix.
+constexpr int kMostRowsOfLoneLq = 24;
 
 // Integers of a mask that selects among lanes of T.
 template <class T>
@@ -98,11 +100,21 @@ int cholesky(bool lower, int64_t n, int64_t count, T* a) {
   });
 }
 
+template <class T>
+int lq(int64_t m, int64_t n, int64_t count, int64_t batch, T* q, T* l) {
+  if (batch > 1 || n <= kMostRowsOfLoneLq) {
+    if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::lq))
+      return in_vectors(static_cast<int>(m), static_cast<int>(n), count, q, l);
+  }
+  return each(count, [=](int64_t i) { return blas::gelqf(m, n, q + i * m * n, l + i * m * m); });
+}
+
 #define MX_INSTANTIATE(T)                                          \
   template void factorise(int64_t, int64_t, T*, int32_t*);         \
   template int invert(int64_t, int64_t, T*, int32_t*);             \
   template int solve(int64_t, int64_t, int64_t, T*, int32_t*, T*); \
-  template int cholesky(bool, int64_t, int64_t, T*);
+  template int cholesky(bool, int64_t, int64_t, T*);               \
+  template int lq(int64_t, int64_t, int64_t, int64_t, T*, T*);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)
 #undef MX_INSTANTIATE

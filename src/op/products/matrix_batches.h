@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// LU and Cholesky factors of batches of matrices, and what is computed from them. Large matrices go
-// to LAPACK. Of small ones, for which a call each would take longer than the arithmetic, as many as
-// a vector has lanes are worked on at a time; their pivots, and what counts as singular, are
-// LAPACK's.
+// LU, Cholesky and LQ factors of batches of matrices, and what is computed from them. Large
+// matrices go to LAPACK. Of small ones, for which a call each would take longer than the
+// arithmetic, as many as a vector has lanes are worked on at a time; their pivots, and what counts
+// as singular, are LAPACK's.
 #pragma once
 #include <cstdint>
 
 namespace mxnet::matrix_batches {
 
-// All of these work on `count` row-major matrices of n x n, one after the other, on the calling
-// thread; a matrix's digits do not depend on its neighbours. Those that return int return LAPACK's
-// info of one matrix that failed, or 0. `pivots` is n numbers a matrix.
+// All of these work on `count` row-major matrices, most of n x n, one after the other, on the
+// calling thread; a matrix's digits do not depend on its neighbours. Those that return int return
+// LAPACK's info of one matrix that failed, or 0. `pivots` is n numbers a matrix.
 
 // LU factors of the transposes in place, which is what LAPACK sees in row-major matrices, and their
 // pivots from 1 on. None fails: a pivot may be zero.
@@ -25,5 +25,10 @@ int solve(int64_t n, int64_t sides, int64_t count, T* a, int32_t* pivots, T* x);
 // One triangle becomes the factor, the other zero.
 template <class T>
 int cholesky(bool lower, int64_t n, int64_t count, T* a);
+// Matrices of m x n, m <= n, become the rows of q, and l (m x m each) the lower triangles for which
+// l q is a; signs are LAPACK's. `batch`: of how many matrices these are some, which decides who
+// factorises them.
+template <class T>
+int lq(int64_t m, int64_t n, int64_t count, int64_t batch, T* q, T* l);
 
 }  // namespace mxnet::matrix_batches

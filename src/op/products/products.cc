@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <concepts>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "op/moving/strided_kernels.h"
@@ -228,6 +229,8 @@ bool suits_rows(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_
   constexpr int64_t kFew = kSmallSide / 2, kDeep = 12;
   const int64_t most = std::max({m, n, k});
   const bool turned = transpose_b && n > 1 && k >= kDeep;
+  constexpr int64_t kFlat = 4;
+  if (m <= kFlat && n > 1 && !transpose_b && n <= kFlatSide && k <= kFlatSide) return true;
   // Any number of rows, where those of the result are long.
   if (!transpose_a && m > kSmallSide) return n > kFew && n <= kSmallSide && k <= kSmallSide;
   return most <= kFew || (most <= kSmallSide && !(turned && (m == 1 || transpose_a)));
@@ -281,6 +284,29 @@ template <class T>
           {p.k, p.a_of(start), p.step_a, p.b_of(start), p.step_b, p.c_of(start), p.step_c, p.alpha},
           first - start, end - start);
     }
+  });
+  return true;
+}
+
+// Many products of a vector and a few rows, whose numbers lie together. Whether they were made.
+template <class T>
+[[gnu::noinline]] bool made_of_vector_dots(const Products<T>& p) {
+  constexpr int64_t kLeastDepth = 8, kMost = 32;
+  const bool left = p.n == 1;  // whether the rows are
+  const int64_t rows = left ? p.m : p.n;
+  if ((p.m == 1) == left || p.count() == 1 || rows > kMost || p.k < kLeastDepth || p.k > kMost ||
+      p.alpha == 0 || p.beta != 0)
+    return false;
+  if ((p.transpose_a && (left || p.lda != 1)) || (!p.transpose_b && (!left || p.ldb != 1)))
+    return false;
+  const auto loop = row_dots_loop<T>();
+  if (loop == nullptr) return false;
+  const double cost = cost_of_moving(static_cast<double>((rows + 1) * p.k) * sizeof(T));
+  parallel_for(p.count(), cost, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i)
+      loop({p.k, p.a_of(i), left ? p.lda : 0, p.b_of(i), left ? 0 : p.ldb, p.c_of(i),
+            left ? p.ldc : 1, p.alpha},
+           0, rows);
   });
   return true;
 }
@@ -358,8 +384,32 @@ void multiply_stretches(const Products<T>& p, int64_t stretch) {
   }
 }
 
+// Many small matrices, the columns of each of which meet a vector: the vector on the left, they are
+// met by rows.
+template <std::floating_point T>
+bool is_left_vector(const Products<T>& p) {
+  return p.n == 1 && p.m > 1 && p.transpose_a && p.ldc == 1 && p.count() > 1 && p.k > 1 &&
+         p.m <= kFlatSide && p.k <= kFlatSide;
+}
+template <class T>
+Products<T> with_left_vector(const Products<T>& p) {
+  Products<T> turned = p;
+  turned.transpose_a = !p.transpose_b;
+  turned.transpose_b = false;
+  std::swap(turned.m, turned.n);
+  std::swap(turned.a, turned.b);
+  std::swap(turned.lda, turned.ldb);
+  std::swap(turned.at_a, turned.at_b);
+  std::swap(turned.step_a, turned.step_b);
+  turned.ldc = p.m;
+  return turned;
+}
+
 template <class T>
 void multiply_all(const Products<T>& p) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (is_left_vector(p)) return multiply_all(with_left_vector(p));
+  }
   const int64_t batch = p.count();
   if (const int64_t stretch = stretch_of(p)) return multiply_stretches(p, stretch);
   double cost = kMultiplyCost * static_cast<double>(p.m) * static_cast<double>(p.n) *
@@ -372,7 +422,7 @@ void multiply_all(const Products<T>& p) {
     cost = std::max(cost, cost_of_moving(static_cast<double>(bytes)));
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (made_of_row_dots(p)) return;
+    if (made_of_row_dots(p) || made_of_vector_dots(p)) return;
     if (is_by_rows(p)) {
       const int64_t bytes = (p.m * p.k + p.k * p.n + p.m * p.n) * static_cast<int64_t>(sizeof(T));
       if (batch == 1 && p.m > kSmallSide) {

@@ -6,12 +6,12 @@
 
 namespace mxnet {
 
-// Columns, and the depth, of the largest.
-inline constexpr int64_t kSmallSide = 16;
+// Columns, and the depth, of the largest; of those of few rows whose right factor is not turned.
+inline constexpr int64_t kSmallSide = 16, kFlatSide = 32;
 
 // Products one after the other, whose matrices are `step_a`, `step_b` and `step_c` >= 0 apart:
 // c = alpha * a b. Element (i, j) of a is a[i * row_a + j * column_a], of b likewise; rows of c are
-// `ldc` apart. n and k are at most kSmallSide.
+// `ldc` apart. n and k are at most kSmallSide, or kFlatSide where column_b is 1.
 template <class T>
 struct SmallProducts {
   int64_t m, n, k;

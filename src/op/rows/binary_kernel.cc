@@ -176,12 +176,13 @@ double cost_of(BinaryRow row, DType dtype) {
   return {along(a), along(b)};
 }
 
-// A matrix and a column where that has loops of its own: whether the call was one.
+// A matrix and a column where that has loops of its own: whether the call was one. Neighbouring
+// rows whose numbers lie evenly are computed by one call.
 template <class T>
 [[gnu::noinline]] bool run_column(BinaryRow row, const BroadcastPlan& plan, const T* a, const T* b,
                                   T* y, double cost) {
   const int64_t n = plan.row_length(), bytes = plan.rows() * n * static_cast<int64_t>(sizeof(T));
-  if (plan.inner() == BroadcastPlan::Inner::kArrays || !plan.uniform() || n > kLongestColumnRow ||
+  if (plan.inner() == BroadcastPlan::Inner::kArrays || n > longest_column_row<T>(bytes) ||
       (n >= kShortRow && bytes >= kPastCaches))
     return false;
   const bool left = plan.inner() == BroadcastPlan::Inner::kLeftScalar;
@@ -192,8 +193,13 @@ template <class T>
   parallel_for(
       plan.rows(), static_cast<double>(n) * cost,
       [&](int64_t first, int64_t last) {
-        loop((left ? b : a) + first * step, step, (left ? a : b) + first * one, one, y + first * n,
-             last - first, n);
+        while (first < last) {
+          const BroadcastPlan::Walk walk(plan, first);
+          const int64_t count = std::min(last - first, along.size - first % along.size);
+          loop(left ? b + walk.b : a + walk.a, step, left ? a + walk.a : b + walk.b, one,
+               y + first * n, count, n);
+          first += count;
+        }
       },
       1);
   return true;
@@ -230,7 +236,7 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
     });
     return;
   }
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<T, Out>) {
+  if constexpr (std::is_same_v<T, Out> && !std::is_same_v<T, bool>) {
     if (run_column(row, plan, pa, pb, py, cost)) return;
   }
   const int64_t bytes = out.size() * static_cast<int64_t>(sizeof(Out));

@@ -2,7 +2,14 @@
 // Compiles the loops for each instruction set.
 #include "op/rows/column_loops.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "base/half.h"
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -15,13 +22,25 @@ namespace {
 
 }  // namespace
 
+// Of float16 the instructions of AVX-512 are no more numbers in a second.
 template <class T>
-ColumnLoop<T> column_loop(BinaryRow row, bool left, int64_t n) {
-  const auto loop = MX_SIMD_WIDE_AT(simd_level_for_traffic(), column_loop<T>);
+ColumnLoop column_loop(BinaryRow row, bool left, int64_t n) {
+  int level = simd_level_for_traffic();
+  if (std::is_same_v<T, float16> || (std::is_same_v<T, bfloat16> && n < 32))
+    level = std::min(level, 1);
+  const auto loop = MX_SIMD_WIDE_AT(level, column_loop<T>);
   return loop == nullptr ? nullptr : loop(row, left, n);
 }
 
-template ColumnLoop<float> column_loop(BinaryRow, bool, int64_t);
-template ColumnLoop<double> column_loop(BinaryRow, bool, int64_t);
+#define MX_INSTANTIATE(T) template ColumnLoop column_loop<T>(BinaryRow, bool, int64_t);
+MX_INSTANTIATE(float)
+MX_INSTANTIATE(double)
+MX_INSTANTIATE(float16)
+MX_INSTANTIATE(bfloat16)
+MX_INSTANTIATE(int8_t)
+MX_INSTANTIATE(uint8_t)
+MX_INSTANTIATE(int32_t)
+MX_INSTANTIATE(int64_t)
+#undef MX_INSTANTIATE
 
 }  // namespace mxnet

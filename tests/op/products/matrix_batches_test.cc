@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -242,6 +243,125 @@ TEST(MatrixBatches, DoNotDependOnTheirNeighbours) {
     EXPECT_GT(matrix_batches::invert(n, kCount, all.data(), pivots.data()), 0);
     std::fill_n(a.begin() + 3 * n * n, n, 1.0f);
     EXPECT_GT(matrix_batches::cholesky(true, n, kCount, a.data()), 0);
+  }
+}
+
+template <class T>
+struct Lq {
+  std::vector<T> q, l;
+};
+template <class T>
+Lq<T> lq_of(int64_t m, int64_t n, int64_t count, int64_t batch, const std::vector<T>& a) {
+  Lq<T> factors{a, std::vector<T>(static_cast<std::size_t>(count * m * m), T{7})};
+  EXPECT_EQ(matrix_batches::lq(m, n, count, batch, factors.q.data(), factors.l.data()), 0);
+  return factors;
+}
+template <class T>
+Lq<T> lapacks_lq(int64_t m, int64_t n, int64_t count, const std::vector<T>& a) {
+  Lq<T> factors{a, std::vector<T>(static_cast<std::size_t>(count * m * m))};
+  for (int64_t i = 0; i < count; ++i)
+    EXPECT_EQ(blas::gelqf(m, n, factors.q.data() + i * m * n, factors.l.data() + i * m * m), 0);
+  return factors;
+}
+
+template <class T>
+void expect_lapacks_lq(int64_t m, int64_t n, int64_t count) {
+  std::mt19937_64 random(kSeed);
+  std::vector<T> a = numbers<T>(count * m * n, random);
+  const bool zeros = count % 2 == 0;  // of which rounding alone may give a corner its sign
+  for (T& x : a)
+    if (zeros && random() % 8 == 0) x = random() % 2 == 0 ? T{0} : -T{0};
+  const Lq<T> mine = lq_of(m, n, count, count, a), lapacks = lapacks_lq(m, n, count, a);
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t r = 0; r < m; ++r) {
+      for (int64_t c = 0; c < m; ++c) {
+        const T *const one = mine.q.data() + (i * m + r) * n, *const other =
+                                                                  mine.q.data() + (i * m + c) * n;
+        double dot = 0;
+        for (int64_t e = 0; e < n; ++e) dot += double{one[e]} * double{other[e]};
+        ASSERT_NEAR(dot, r == c ? 1 : 0, kError<T>) << m << " x " << n;
+        const T of_l = mine.l[static_cast<std::size_t>((i * m + r) * m + c)];
+        ASSERT_TRUE(c <= r || of_l == T{0}) << m << " x " << n;
+      }
+      for (int64_t c = 0; c < n; ++c) {
+        double sum = 0;
+        for (int64_t e = 0; e < m; ++e)
+          sum += double{mine.l[static_cast<std::size_t>((i * m + r) * m + e)]} *
+                 double{mine.q[static_cast<std::size_t>((i * m + e) * n + c)]};
+        ASSERT_NEAR(sum, a[static_cast<std::size_t>((i * m + r) * n + c)], 10 * kError<T>)
+            << m << " x " << n;
+      }
+      // Corners have LAPACK's signs.
+      const auto corner = static_cast<std::size_t>((i * m + r) * m + r);
+      const T expected = zeros ? mine.l[corner] : lapacks.l[corner];
+      ASSERT_NEAR(mine.l[corner], expected, 1e3 * kError<T>) << m << " x " << n;
+    }
+  }
+}
+
+TEST(MatrixBatches, LowerTimesOrthogonalIsTheMatrix) {
+  for (const int64_t count : {1, 2, 5, 16, 19}) {
+    for (const int64_t n : kSizes) {
+      for (const int64_t m : {int64_t{1}, (n + 1) / 2, n}) {
+        expect_lapacks_lq<float>(m, n, count);
+        expect_lapacks_lq<double>(m, n, count);
+      }
+    }
+  }
+}
+
+// Matrices of one value at a time: no row, one number in a row, numbers whose squares are none.
+template <class T>
+void expect_lapacks_lq_of_special_numbers() {
+  using Limits = std::numeric_limits<T>;
+  const T least = Limits::denorm_min(), tiny = Limits::min(), huge = Limits::max() / 16;
+  const std::vector<std::vector<T>> matrices = {
+      {0, 0, 0, 0},         {1, 0, 0, 1},         {-1, 0, 0, -2},       {T(-0.0), 1, 1, 0},
+      {0, -1, 2, 0},        {tiny, tiny, 0, 1},   {huge, -huge, 1, 1},  {1, tiny, tiny, -1},
+      {least, 0, 0, least}, {-1, -tiny, 3, huge}, {huge, tiny, 0, tiny}};
+  for (const std::vector<T>& a : matrices) {
+    const Lq<T> mine = lq_of<T>(2, 2, 1, 1, a), lapacks = lapacks_lq<T>(2, 2, 1, a);
+    for (std::size_t e = 0; e < 4; ++e) {
+      EXPECT_NEAR(mine.q[e], lapacks.q[e], 4 * Limits::epsilon())
+          << a[0] << ' ' << a[1] << ' ' << e;
+      const T row = std::max(std::abs(a[e / 2 * 2]), std::abs(a[e / 2 * 2 + 1]));
+      EXPECT_NEAR(mine.l[e], lapacks.l[e], std::max<T>(4 * Limits::epsilon() * row, 2 * least))
+          << a[0] << ' ' << a[1] << ' ' << e;
+    }
+  }
+}
+
+TEST(MatrixBatches, LowerFactorsOfSpecialNumbersAreLapacks) {
+  expect_lapacks_lq_of_special_numbers<float>();
+  expect_lapacks_lq_of_special_numbers<double>();
+}
+
+// A matrix that is not finite is its own matter.
+template <class T>
+void expect_lq_without_neighbours(int64_t n) {
+  constexpr int64_t kCount = 19;
+  std::mt19937_64 random(kSeed);
+  std::vector<T> a = numbers<T>(kCount * n * n, random);
+  a[static_cast<std::size_t>(4 * n * n)] = std::numeric_limits<T>::quiet_NaN();
+  a[static_cast<std::size_t>(7 * n * n)] = std::numeric_limits<T>::infinity();
+  const Lq<T> all = lq_of(n, n, kCount, kCount, a);
+  for (int64_t i = 0; i < kCount; ++i) {
+    const auto first = static_cast<std::ptrdiff_t>(i * n * n), last = first + n * n;
+    const Lq<T> one = lq_of(n, n, 1, kCount, std::vector<T>(a.begin() + first, a.begin() + last));
+    if (i == 4 || i == 7) {
+      EXPECT_TRUE(std::any_of(one.l.begin(), one.l.end(), [](T x) { return std::isnan(x); }) ||
+                  n == 1);
+      continue;
+    }
+    EXPECT_EQ(one.q, std::vector<T>(all.q.begin() + first, all.q.begin() + last)) << n;
+    EXPECT_EQ(one.l, std::vector<T>(all.l.begin() + first, all.l.begin() + last)) << n;
+  }
+}
+
+TEST(MatrixBatches, LowerFactorsDependOnNoNeighbours) {
+  for (const int64_t n : kSizes) {
+    expect_lq_without_neighbours<float>(n);
+    expect_lq_without_neighbours<double>(n);
   }
 }
 

@@ -282,5 +282,83 @@ TEST(FloatingProducts, AreSums) {
   expect_deep_products<double>();
 }
 
+// Batches of vectors and a few rows, around the sizes that have loops of their own; matrices are
+// parts of larger ones, with infinities between them, and so are those of the result.
+template <class T>
+void expect_batch(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, int64_t more,
+                  T alpha) {
+  constexpr int64_t kCount = 5, kStart[] = {0};
+  std::mt19937_64 random(kSeed);
+  const int64_t lda = (transpose_a ? m : k) + more, ldb = (transpose_b ? k : n) + more;
+  const int64_t ldc = n + more, rows_a = transpose_a ? k : m, rows_b = transpose_b ? n : k;
+  const int64_t step_a = rows_a * lda + more, step_b = rows_b * ldb, step_c = m * ldc + more;
+  const auto matrices = [&](int64_t rows, int64_t columns, int64_t row, int64_t step) {
+    std::vector<T> all(static_cast<std::size_t>(kCount * step), std::numeric_limits<T>::infinity());
+    for (int64_t i = 0; i < kCount; ++i)
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < columns; ++c)
+          all[static_cast<std::size_t>(i * step + r * row + c)] =
+              static_cast<T>(static_cast<int>(random() % 9) - 4);
+    return all;
+  };
+  const auto a = matrices(rows_a, lda - more, lda, step_a),
+             b = matrices(rows_b, ldb - more, ldb, step_b);
+  std::vector<T> c(static_cast<std::size_t>(kCount * step_c), T{-7});
+  multiply(Products<T>{transpose_a, transpose_b, m,        n,      k,      a.data(), lda,
+                       b.data(),    ldb,         c.data(), ldc,    alpha,  T{0},     kStart,
+                       kStart,      kStart,      kCount,   step_a, step_b, step_c});
+  for (int64_t i = 0; i < kCount; ++i) {
+    for (int64_t at = 0; at < step_c; ++at) {
+      const int64_t row = at / ldc, column = at % ldc;
+      T want{-7};
+      if (row < m && column < n) {
+        want = 0;
+        for (int64_t l = 0; l < k; ++l)
+          want += a[static_cast<std::size_t>(i * step_a +
+                                             (transpose_a ? l * lda + row : row * lda + l))] *
+                  b[static_cast<std::size_t>(i * step_b +
+                                             (transpose_b ? column * ldb + l : l * ldb + column))];
+        want *= alpha;
+      }
+      ASSERT_EQ(c[static_cast<std::size_t>(i * step_c + at)], want)
+          << m << " x " << n << " x " << k << ", " << more << " between, at " << row << ", "
+          << column << " of " << i << (transpose_a ? ", left transposed" : "")
+          << (transpose_b ? ", right transposed" : "");
+    }
+  }
+}
+
+template <class T>
+void expect_batches_of_vectors() {
+  for (const auto& [m, n] : {std::array<int64_t, 2>{1, 1},
+                             {1, 2},
+                             {1, 5},
+                             {1, 16},
+                             {1, 17},
+                             {1, 31},
+                             {1, 32},
+                             {1, 33},
+                             {2, 1},
+                             {7, 1},
+                             {16, 1},
+                             {17, 1},
+                             {32, 1},
+                             {33, 1},
+                             {2, 17},
+                             {3, 9},
+                             {4, 32},
+                             {5, 32},
+                             {4, 33}})
+    for (const int64_t k : {1, 2, 7, 8, 9, 16, 17, 31, 32, 33})
+      for (const int64_t more : {0, 1})
+        for (const int sides : {0, 1, 2, 3})
+          expect_batch<T>(sides % 2 != 0, sides / 2 != 0, m, n, k, more, more == 0 ? T{1} : T{-2});
+}
+
+TEST(SmallBatches, OfVectorsAndFewRowsAreSums) {
+  expect_batches_of_vectors<float>();
+  expect_batches_of_vectors<double>();
+}
+
 }  // namespace
 }  // namespace mxnet

@@ -4,7 +4,9 @@ against differences; states, random masks and errors.
 
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_norm.py
 """
+import ctypes
 import math
+import os
 
 import numpy as np
 import pytest
@@ -287,6 +289,30 @@ def test_batch_norm_of_the_batch_and_of_moving_averages(mx, rng, shape, axis, dt
     agree(got[2], 1 / std.ravel(), gamma.dtype.name)
     relu = mx.run("_contrib_BatchNormWithReLU", x, gamma, beta, mean, var, **attrs)[0]
     np.testing.assert_array_equal(relu, np.maximum(got[0], 0))
+
+
+# Few and many channels as columns, short and long runs, one element more and one less than are taken together, nothing.
+ORDERED_SHAPES = [((5000, 1), 1), ((3001, 5), 1), ((65, 31), 1), ((65, 32), 1), ((41, 50), 1), ((3, 1025), 1), ((5, 7, 3, 3), 1), ((3, 4, 33, 31), 1),
+                  ((3, 4, 1025), 1), ((2, 3, 4, 5), 2), ((2, 300, 7), -1), ((0, 4), 1)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape,axis", ORDERED_SHAPES)
+def test_batch_norm_takes_elements_in_any_order(mx, rng, shape, axis, threads):
+    mx.call("MXSetNumOMPThreads", ctypes.c_int(threads))
+    x = normal(rng, shape, "float16")
+    if x.size > 20:
+        x.flat[[3, 11, 17]] = np.inf, np.nan, 6e-8
+    states = batch_norm_states(rng, shape[axis], "float32")
+    attrs = {"axis": axis, "fix_gamma": False, "eps": 1e-3, "use_global_stats": True}
+    spread = [-1 if i == axis % x.ndim else 1 for i in range(x.ndim)]
+    g, b, m, v = (a.reshape(spread).astype("float64") for a in states)
+    want = (x.astype("float64") - m) / np.sqrt(v + 1e-3) * g + b
+    single = mx.run("BatchNorm", x.astype("float32"), *states, **attrs)[0]
+    half = mx.run("BatchNorm", x, *states, **attrs)[0]
+    mx.call("MXSetNumOMPThreads", ctypes.c_int(max(1, os.cpu_count() // 2)))
+    np.testing.assert_allclose(single, want, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(half, single.astype("float16"))  # rounded once
 
 
 @pytest.mark.parametrize("op,key", [("BatchNorm", {}), ("BatchNorm_v1", {}), ("_contrib_SyncBatchNorm", {"key": "a"}),
