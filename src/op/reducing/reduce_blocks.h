@@ -52,6 +52,8 @@ static_assert(kTile <= kMostByteColumns);
 // at most kMostSideBySide elements. From kFewWideRows of these on that pays always (is_low).
 inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow;
 inline constexpr int64_t kFewestRows = 8, kFewWideRows = 4;
+// A wide row of more bytes of sums than registers hold is that wide where there are as many.
+inline constexpr int64_t kWideBytes = 512;
 // Eight rows of so many bytes, which one loop takes at once, are three quarters of a page.
 inline constexpr int64_t kNarrowBytes = 384;
 

@@ -298,12 +298,12 @@ class Units {
             }
             // Several narrow ones are stored at once.
             together = tiles == 1 ? std::min(kTile / width, last - i) : 1;
-            const int64_t taken = planes_follow() ? calls_.planes(x_ + unit * rows * width, rows,
-                                                                  width, together, local.data())
-                                                  : 0;
-            for (int64_t k = taken; k < together; ++k)
-              unit_part((unit + k) / tiles, unit % tiles * kTile, columns_of(unit), 0, rows,
-                        local.data() + k * width);
+            if (!planes_follow() ||
+                !calls_.planes(x_ + unit * rows * width, rows, width, together, local.data())) {
+              for (int64_t k = 0; k < together; ++k)
+                unit_part((unit + k) / tiles, unit % tiles * kTile, columns_of(unit), 0, rows,
+                          local.data() + k * width);
+            }
             store_(first_of(unit), local.data(), together * columns_of(unit));
           }
         },
