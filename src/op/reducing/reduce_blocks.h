@@ -48,6 +48,8 @@ inline constexpr int64_t kRowBlock = 256;
 // Columns of a tile: 8 KiB of accumulators.
 inline constexpr int64_t kTile = 1024;
 static_assert(kTile <= kMostByteColumns);
+// What sums of planes may write behind their values: a vector of 64 bytes.
+inline constexpr int64_t kWrittenOver = 8;
 // Of fewer than kNarrow columns kFewestRows rows and more are reduced side by side, as wide rows of
 // at most kMostSideBySide elements. From kFewWideRows of these on that pays always (is_low).
 inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow;

@@ -287,7 +287,7 @@ class Units {
     parallel_sweep(
         units * chunks, Calls::cost(rows * tile / chunks), bytes_of(rows * tile / chunks),
         [&](int64_t first, int64_t last) {
-          std::array<A, kTile> local;
+          std::array<A, kTile + kWrittenOver> local;
           for (int64_t i = first, together = 1; i < last; i += together) {
             const int64_t unit = i / chunks;
             if (chunks > 1) {

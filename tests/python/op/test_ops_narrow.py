@@ -33,14 +33,17 @@ def test_the_first_best_of_narrow_columns_is_found(mx, rows, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("rows", [17, 129, 3000])
+@pytest.mark.parametrize("rows", [2, 17, 100, 129, 3000])
 def test_the_first_nan_of_narrow_columns_is_their_best(mx, rows, dtype):
-    for width in (1, 3, 8, 17):
-        a = drawn(rows, (rows, width), dtype)
-        a[[rows // 3, rows // 2, rows - 1], width // 2] = np.nan
-        a[rows - 2:, 0] = np.nan
+    for width in (1, 2, 3, 4, 5, 8, 9, 17, 20, 33, 70):
+        a = drawn(rows, (3, rows, width), dtype)
+        a[1, [rows // 3, rows // 2, rows - 1], width // 2] = np.nan
+        a[1, rows - 2:, 0] = np.nan
+        a[2, rows // 2, :] = [(np.inf, -np.inf)[j % 2] for j in range(width)]
         for name in ("argmax", "argmin"):
-            np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, axis=0)[0], getattr(np, name)(a, 0))
+            for block in (a[1], a[2]):
+                np.testing.assert_array_equal(mx.run(f"_npi_{name}", block, axis=0)[0], getattr(np, name)(block, 0))
+            np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, axis=1)[0], getattr(np, name)(a, 1), err_msg=f"{name} of {width} columns")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
