@@ -46,6 +46,22 @@ def test_the_first_nan_of_narrow_columns_is_their_best(mx, rows, dtype):
             np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, axis=1)[0], getattr(np, name)(a, 1), err_msg=f"{name} of {width} columns")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 100])
+def test_rows_of_a_few_vectors_are_reduced_whole(mx, rows, dtype):
+    """Products, norms and sums without NaN, each element of which counts once; extremes beside rows that have a NaN."""
+    for length in range(1, 70):
+        a = (drawn(rows + length, (rows, length), dtype) % 3 + 1).astype(dtype)
+        a[rows // 2, length // 2] = -3
+        np.testing.assert_array_equal(mx.run("_np_prod", a, axis=(1,))[0], np.prod(a.astype("float64"), 1).astype(dtype))
+        np.testing.assert_allclose(mx.run("norm", a, axis=(1,))[0], np.sqrt((a.astype("float64") ** 2).sum(1)), rtol=1e-6)
+        a[0, -1] = np.nan
+        np.testing.assert_array_equal(mx.run("nansum", a, axis=(1,))[0], np.nansum(a, 1))
+        a[0, 0], a[rows - 1, 0] = np.inf, -np.inf
+        for name in ("max", "min"):
+            np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1,))[0], getattr(a, name)(1), err_msg=f"{name} of {length}")
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_infinity_is_above_the_largest_number(mx, dtype):
     a = np.full((300, 3), np.finfo(dtype).max, dtype)
