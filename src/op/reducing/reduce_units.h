@@ -260,13 +260,23 @@ class Units {
   }
 
   static void gather_runs(const T* x, int64_t n, int64_t runs, int64_t stride, L* to) {
-    constexpr int64_t kLeastRow = 16;  // bytes, of copy_rows
+    if (runs == 1) return Calls::converted(x, to, n);
     if constexpr (kDirect) {
-      if (runs > 1 && bytes_of(n) >= kLeastRow)
-        return copy_rows(reinterpret_cast<const char*>(x), bytes_of(stride),
-                         reinterpret_cast<char*>(to), bytes_of(n), bytes_of(n), runs);
+      bring_together(x, n, runs, stride, to);
+    } else {
+      std::array<T, kLeaf> raw;
+      bring_together(x, n, runs, stride, raw.data());
+      Calls::converted(raw.data(), to, n * runs);
     }
-    for (; runs > 0; --runs, x += stride, to += n) Calls::converted(x, to, n);
+  }
+  static void bring_together(const T* x, int64_t n, int64_t runs, int64_t stride, T* to) {
+    constexpr int64_t kLeastRow = 16;  // bytes, of copy_rows
+    const auto* const from = reinterpret_cast<const char*>(x);
+    auto* const bytes = reinterpret_cast<char*>(to);
+    if (bytes_of(n) >= kLeastRow)
+      return copy_rows(from, bytes_of(stride), bytes, bytes_of(n), bytes_of(n), runs);
+    pack_pieces(from, bytes_of(stride), bytes, bytes_of(n), runs - 1, 1);
+    std::copy_n(x + (runs - 1) * stride, n, to + (runs - 1) * n);  // behind which nothing is read
   }
 
   // ---- innermost dimension kept ----------------------------------------------------------------

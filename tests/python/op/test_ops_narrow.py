@@ -196,8 +196,8 @@ def test_roots_of_many_sums(mx, dtype):
     np.testing.assert_array_equal(mx.run("_npi_std", a[:, :1], axis=(1,))[0], np.zeros(3000))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
-@pytest.mark.parametrize("width", [1, 3, 4, 17, 70, 127, 128])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8", "int8"])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 16, 17, 31, 33, 64, 70, 127, 128])
 def test_sums_of_short_runs_that_lie_apart(mx, width, dtype):
     a = np.random.default_rng(11).integers(0, 9, (23, 6, width)).astype(dtype)  # whose sums are exact
     np.testing.assert_array_equal(mx.run("_np_sum", a, axis=(0, 2), dtype="float64")[0], a.astype("float64").sum((0, 2)))
@@ -224,6 +224,18 @@ def test_what_is_reduced_alone_stays_but_for_the_sign_of_a_sum_of_zero(mx, dtype
         np.testing.assert_array_equal(np.signbit(got), np.signbit(want[:, 0]), err_msg=name)
     got, = mx.run("_npi_power_scalar", a, scalar=1, is_int=False)
     np.testing.assert_array_equal(got, a)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_means_norms_and_questions_of_one_number(mx, dtype):
+    a = np.array([[-0.0], [0.0], [np.nan], [-np.inf], [-3.5], [np.finfo(dtype).tiny], [-np.finfo(dtype).max]] * 9, dtype)
+    for name, attrs, want in (("_npi_mean", {"axis": 1}, a + np.zeros(1, dtype)), ("_npi_norm", {"axis": "(1,)", "flag": 1, "ord": 2}, abs(a)),
+                              ("norm", {"axis": "(1,)"}, abs(a)), ("norm", {"axis": "(1,)", "ord": 1}, abs(a))):
+        got, = mx.run(name, a, **attrs)
+        np.testing.assert_array_equal(got, want[:, 0], err_msg=name)
+        np.testing.assert_array_equal(np.signbit(got[:2]), [False] * 2, err_msg=name)
+    for name in ("any", "all"):
+        np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=1)[0], a[:, 0] != 0)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
