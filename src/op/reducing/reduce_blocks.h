@@ -35,7 +35,7 @@ inline constexpr int64_t kNearCache = int64_t{1} << 20;
 // Shorter rows are turned into columns: that takes less time than the vector loop for each.
 inline constexpr int64_t kShortRow = 17;
 // Planes of fewer elements are gathered.
-inline constexpr int64_t kFewestInPlane = kLeaf / 8;
+inline constexpr int64_t kFewestInPlane = kLeaf / 8, kFewestOfShortRun = kLeaf / 32;
 // So many elements, in so many rows, may be reduced to one output for its rows to be turned. Of
 // more, too few outputs would lie side by side; bytes that are added have a fast loop otherwise.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;

@@ -50,6 +50,9 @@ struct ReduceLoops {
   bool fetches;
   // A row's error does not grow with its length.
   bool takes_long_rows;
+  // Runs that lie apart are taken up where they lie though they are of some vectors alone, whose
+  // ends take no time.
+  bool takes_short_runs;
   // Columns that are taken up together; of fewer each is by itself. Where what is left of them is,
   // too: more than there are.
   int64_t lanes;

@@ -227,7 +227,7 @@ class Units {
       const int64_t row = at / run, within = at % run;
       const T* x = base + reduced.offset(row) + within;
       int64_t n = std::min({run - within, to - at, most});
-      if (kDirect && n >= kLeaf / 8) {
+      if (kDirect && n >= (loops().takes_short_runs ? kFewestOfShortRun : kFewestInPlane)) {
         // Whole short runs of one stride are one leaf.
         const int64_t stride = run <= kLeaf ? inner.stride : 0;
         const int64_t runs =
