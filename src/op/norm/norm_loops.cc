@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -21,15 +20,6 @@ namespace {
 
 using row_math::exp, row_math::log, row_math::MathConstants, row_math::power_of_two,
     row_math::reduced_expm1;
-
-// The coefficients that the digits of C ask for, in double.
-template <class C>
-struct LogSeries {
-  double at[std::size(MathConstants<C>::kLog)];
-  constexpr LogSeries() : at{} {
-    std::copy(std::begin(MathConstants<C>::kLog), std::end(MathConstants<C>::kLog), at);
-  }
-};
 
 #define MX_SIMD_FILE "op/norm/norm_loops.inc"
 #include "base/simd_targets.h"

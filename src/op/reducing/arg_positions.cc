@@ -21,6 +21,7 @@
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wuninitialized"  // GCC 12's own intrinsics, not ours
 
 namespace mxnet {
 namespace {
@@ -43,6 +44,20 @@ template <class C>
 inline constexpr RowNumber<C> kNoRow = std::numeric_limits<RowNumber<C>>::max();
 template <class C>
 inline constexpr int64_t kMostRows = sizeof(C) == 1 ? 255 : kRowBlock;
+
+// What is the best of a column: the greatest of numbers whose bits `flip` has changed, so that the
+// least are the greatest. Unsigned bytes count `most` at most: those of bool are true alike.
+template <class C>
+struct ColumnOrder {
+  RowNumber<C> flip;
+  C most;
+};
+template <bool largest, class C>
+constexpr ColumnOrder<C> column_order(C most) {
+  using Number = RowNumber<C>;
+  if (largest) return {0, most};
+  return {std::is_floating_point_v<C> ? std::numeric_limits<Number>::min() : Number(-1), most};
+}
 
 // Elements of which a number has a bit each.
 constexpr int64_t kFew = 64;
@@ -164,7 +179,6 @@ const Compared<T>* compared(const T* x, int64_t n, Compared<T>* buffer) {
 }
 
 // at[j]: of column j of `width` neighbouring ones, at most kTile, of n rows.
-#define MX_COLUMNS better_rows<largest, C>
 template <bool largest, class T>
 void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at,
                      Compared<T> most = kMost<T>) {
@@ -173,6 +187,7 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64
   std::array<C, kTile> best;
   std::array<Row, kTile> found;
   std::array<C, kTile> buffer;
+  const ColumnOrder<C> order = column_order<largest>(most);
   std::fill_n(at, width, 0);
   std::copy_n(compared(x, width, buffer.data()), width, best.data());
   if constexpr (std::is_same_v<C, uint8_t>) {
@@ -187,27 +202,26 @@ void best_of_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64
       const int64_t count = std::min(batch, rows - first);
       const C* from =
           compared(x + (block + first) * stride, count == 1 ? width : count * width, buffer.data());
-      MX_SIMD_CALL_FOR_TRAFFIC(MX_COLUMNS)
-      (from, count, kIsHalf<T> ? width : stride, width, static_cast<Row>(first), most, best.data(),
+      MX_SIMD_CALL_FOR_TRAFFIC(better_rows<C>)
+      (from, count, kIsHalf<T> ? width : stride, width, order, static_cast<Row>(first), best.data(),
        found.data());
     }
     for (std::size_t k = 0; k < static_cast<std::size_t>(width); ++k)
       at[k] = found[k] != kNoRow<C> ? block + found[k] : at[k];  // which nobody could guess
   }
 }
-#undef MX_COLUMNS
 
 // Columns so narrow fill no vectors.
 constexpr int64_t kNarrow = 32;
 
 // The same of narrow columns whose rows follow each other: several rows are side by side as one
 // wide row, of which each column has found the best of its own rows. These are then compared one by
-// one, which takes as long as many rows whose columns fill a vector of their own.
+// one, which takes as long as many rows by themselves.
 template <bool largest, class T>
 void best_of_narrow_columns(const T* x, int64_t n, int64_t stride, int64_t width, int64_t* at) {
-  constexpr int64_t kWide = 128, kFewestWideRows = 8, kManyRows = 512, kManyOfNoVector = 64;
-  const bool vectors = width >= 4 && width * static_cast<int64_t>(sizeof(Compared<T>)) > 8;
-  if (stride != width || width >= kNarrow || n < (vectors ? kManyRows : kManyOfNoVector))
+  constexpr int64_t kWide = 128, kFewestWideRows = 8, kManyRows = 512, kManyOfFew = 256;
+  const bool few = width * static_cast<int64_t>(sizeof(Compared<T>)) <= 8;
+  if (stride != width || width >= kNarrow || n < (few ? kManyOfFew : kManyRows))
     return best_of_columns<largest>(x, n, stride, width, at);
   const int64_t side = std::min(kWide / width, n / kFewestWideRows);
   using C = Compared<T>;

@@ -6,6 +6,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "op/loops/convert.h"
 #include "op/reducing/axes.h"
@@ -14,6 +17,7 @@
 #include "op/rows/unary_loops.h"
 #include "op/run/copy_whole.h"
 #include "op/run/dispatch.h"
+#include "op/run/element_size.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
 #include "op/run/parallel.h"
@@ -133,6 +137,44 @@ void magnitudes(const Tensor& in, const Tensor& out) {
     loop(in.as<T>() + first, out.as<T>() + first, last - first);
   });
 }
+
+// What becomes of one number by itself, by its bits.
+enum class OfOne : uint8_t { kSum, kMagnitude, kTruth };
+
+template <OfOne kind, class Bits, class Out>
+void of_ones(const Tensor& in, const Tensor& out) {
+  const auto sign = static_cast<Bits>(
+      is_floating(in.dtype) ? Bits{1} << (std::numeric_limits<Bits>::digits - 1) : Bits{0});
+  const auto* const from = static_cast<const Bits*>(in.data);
+  auto* const to = static_cast<Out*>(out.data);
+  parallel_for(in.size(), 1.0, [=](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const Bits x = from[i], size = static_cast<Bits>(x & static_cast<Bits>(~sign));
+      if constexpr (kind == OfOne::kSum)
+        to[i] = size == 0 ? Bits{0} : x;  // 0 + -0
+      else if constexpr (kind == OfOne::kMagnitude)
+        to[i] = size;
+      else
+        to[i] = size != 0;
+    }
+  });
+}
+// Whether there is one element for each result, which is a sum or an answer.
+bool take_ones(const ReduceCall& call, const Tensor& in, const Tensor& out) {
+  if (in.size() != out.size() || call.initial || call.ddof != 0) return false;
+  const bool added = call.reduction == Reduction::sum && call.finish != Finish::kRoot;
+  if (added && is_floating(in.dtype) && in.dtype == out.dtype) {
+    dispatch_size(in.dtype, [&]<class Bits>(Bits) {
+      if constexpr (sizeof(Bits) > 1) of_ones<OfOne::kSum, Bits, Bits>(in, out);
+    });
+    return true;
+  }
+  const bool asked = call.reduction == Reduction::any || call.reduction == Reduction::all;
+  if (!asked || call.finish != Finish::kValue || out.dtype != DType::kBool) return false;
+  dispatch_size(in.dtype, [&]<class Bits>(Bits) { of_ones<OfOne::kTruth, Bits, bool>(in, out); });
+  return true;
+}
+
 // Whether it asks for norms, each of one number.
 bool is_magnitude(const ReduceCall& call, const Tensor& in, const Tensor& out) {
   return in.size() == out.size() && !call.initial &&
@@ -143,10 +185,15 @@ bool is_magnitude(const ReduceCall& call, const Tensor& in, const Tensor& out) {
 }  // namespace
 
 bool take_magnitudes(const Tensor& in, const Tensor& out) {
-  if (in.dtype != out.dtype) return false;
-  if (in.dtype == DType::kFloat32) return magnitudes<float>(in, out), true;
-  if (in.dtype == DType::kFloat64) return magnitudes<double>(in, out), true;
-  return false;
+  if (in.dtype != out.dtype || !is_floating(in.dtype)) return false;
+  if (in.dtype == DType::kFloat32) {
+    magnitudes<float>(in, out);
+  } else if (in.dtype == DType::kFloat64) {
+    magnitudes<double>(in, out);
+  } else {
+    of_ones<OfOne::kMagnitude, uint16_t, uint16_t>(in, out);
+  }
+  return true;
 }
 
 void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
@@ -155,6 +202,7 @@ void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Ten
     return gpu->reduce(context.stream()->native(), call, in, axes, out, context);
   if (is_itself(call, in, out)) return keep(in, out);
   if (is_magnitude(call, in, out) && take_magnitudes(in, out)) return;
+  if (take_ones(call, in, out)) return;
   if (!is_floating(in.dtype) && !is_floating(out.dtype)) {
     run<int64_t, int64_t>(call, in, axes, out);
   } else if (in.dtype == DType::kFloat64 || !is_floating(in.dtype) ||

@@ -23,8 +23,8 @@ struct ReduceCall {
 void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out,
                KernelContext& context);
 
-// Norms of one number each: it without its sign. Whether they were taken, of arrays of float or of
-// double.
+// Norms of one number each: it without its sign. Whether they were taken, of arrays of one floating
+// type.
 bool take_magnitudes(const Tensor& in, const Tensor& out);
 
 }  // namespace mxnet

@@ -35,7 +35,8 @@ class LoopCalls {
         question_(reduction == Reduction::any   ? Question::kAny
                   : reduction == Reduction::all ? Question::kAll
                                                 : Question::kNone),
-        adds_bytes_(kBytes && reduction == Reduction::sum),
+        adds_(reduction == Reduction::sum),
+        adds_bytes_(kBytes && adds_),
         parameters_(parameters),
         from_memory_(bytes >= kPastCaches),
         next_(kDirect && simd_level_for_traffic() == 2 && rows_follow && bytes > kNearCache
@@ -157,16 +158,17 @@ class LoopCalls {
     }
   }
 
-  // Sums of the first planes of several, which follow each other, as columns() makes them of planes
-  // of few rows (of 3 floats not in its order, but in double); returns of how many.
-  int64_t planes(const T* x, int64_t rows, int64_t width, int64_t count, A* values) const {
+  // Sums of several planes, which follow each other, column by column one row after the other;
+  // false, and nothing done, where that is not faster than columns() for each.
+  bool planes(const T* x, int64_t rows, int64_t width, int64_t count, A* values) const {
     if constexpr (kDirect) {
       if (loops_.planes != nullptr && !parameters_ && width >= loops_.narrowest &&
-          width <= loops_.widest && rows > 0 && rows <= kRowBlock &&
-          (width < loops_.lanes || is_low(width, rows)))
-        return loops_.planes(x, rows, width, count, values);
+          width <= loops_.widest && rows > 0 && rows <= kRowBlock) {
+        loops_.planes(x, rows, width, count, values);
+        return true;
+      }
     }
-    return 0;
+    return false;
   }
 
   // Rows that columns of that width take up before they merge.
@@ -233,28 +235,41 @@ class LoopCalls {
     return rows >= kFewestRows && !is_low(width, rows);
   }
   // Whether few rows are faster as they are: a wide row would be merged as long as it is added.
+  // (One column's extremes wait for each other longer than its sums.)
   bool is_low(int64_t width, int64_t rows) const {
-    return width >= loops_.lanes && rows < kFewWideRows * side_by_side(width, rows);
+    return width >= loops_.lanes &&
+           rows < (adds_ ? kFewWideRows * most_side_by_side(width, rows) : kMostRowsTurned);
   }
-  static int64_t side_by_side(int64_t width, int64_t rows) {
+  static int64_t most_side_by_side(int64_t width, int64_t rows) {
     int64_t side = 64;
     while (side > rows || side * width > kMostSideBySide) side /= 2;
+    return side;
+  }
+  static int64_t side_by_side(int64_t width, int64_t rows) {
+    int64_t side = most_side_by_side(width, rows);
+    while (side * width * int64_t{sizeof(A)} > kWideBytes && rows < kFewWideRows * side) side /= 2;
     return side;
   }
   [[gnu::noinline]] void take_narrow(const L* x, int64_t rows, A* acc, int64_t width) const {
     std::array<A, kMostSideBySide> wide;
     int64_t side = side_by_side(width, rows);
-    const int64_t wide_rows = rows / side, taken = wide_rows * side;
+    const int64_t wide_rows = rows / side;
     std::fill_n(wide.data(), side * width, loops_.identity);
     loops_.columns(x, wide_rows, side * width, wide.data(), side * width, nullptr);
-    while ((side /= 2) > 0) loops_.merge(wide.data(), wide.data() + side * width, side * width);
+    // What is left is taken up on the way down, by rows as wide as what has been merged.
+    int64_t taken = wide_rows * side;
+    while ((side /= 2) > 0) {
+      loops_.merge(wide.data(), wide.data() + side * width, side * width);
+      if (rows - taken < side) continue;
+      loops_.columns(x + taken * width, 1, side * width, wide.data(), side * width, nullptr);
+      taken += side;
+    }
     loops_.merge(acc, wide.data(), width);
-    loops_.columns(x + taken * width, rows - taken, width, acc, width, nullptr);
   }
 
   const ReduceLoops<L, A>& loops_;
   const Question question_;
-  const bool adds_bytes_;
+  const bool adds_, adds_bytes_;
   const bool parameters_;
   const bool from_memory_;  // more than the caches hold
   const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0

@@ -35,7 +35,7 @@ inline constexpr int64_t kNearCache = int64_t{1} << 20;
 // Shorter rows are turned into columns: that takes less time than the vector loop for each.
 inline constexpr int64_t kShortRow = 17;
 // Planes of fewer elements are gathered.
-inline constexpr int64_t kFewestInPlane = kLeaf / 8;
+inline constexpr int64_t kFewestInPlane = kLeaf / 8, kFewestOfShortRun = kLeaf / 32;
 // So many elements, in so many rows, may be reduced to one output for its rows to be turned. Of
 // more, too few outputs would lie side by side; bytes that are added have a fast loop otherwise.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;
@@ -48,10 +48,14 @@ inline constexpr int64_t kRowBlock = 256;
 // Columns of a tile: 8 KiB of accumulators.
 inline constexpr int64_t kTile = 1024;
 static_assert(kTile <= kMostByteColumns);
+// What sums of planes may write behind their values: a vector of 64 bytes.
+inline constexpr int64_t kWrittenOver = 8;
 // Of fewer than kNarrow columns kFewestRows rows and more are reduced side by side, as wide rows of
 // at most kMostSideBySide elements. From kFewWideRows of these on that pays always (is_low).
 inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow;
 inline constexpr int64_t kFewestRows = 8, kFewWideRows = 4;
+// A wide row of more bytes of sums than registers hold is that wide where there are as many.
+inline constexpr int64_t kWideBytes = 512;
 // Eight rows of so many bytes, which one loop takes at once, are three quarters of a page.
 inline constexpr int64_t kNarrowBytes = 384;
 

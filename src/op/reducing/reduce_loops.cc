@@ -13,6 +13,7 @@
 
 // Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wuninitialized"  // GCC 12's own intrinsics, not ours
 
 namespace mxnet {
 namespace {

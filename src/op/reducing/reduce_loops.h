@@ -50,6 +50,9 @@ struct ReduceLoops {
   bool fetches;
   // A row's error does not grow with its length.
   bool takes_long_rows;
+  // Runs that lie apart are taken up where they lie though they are of some vectors alone, whose
+  // ends take no time.
+  bool takes_short_runs;
   // Columns that are taken up together; of fewer each is by itself. Where what is left of them is,
   // too: more than there are.
   int64_t lanes;
@@ -78,10 +81,9 @@ struct ReduceLoops {
   void (*short_rows)(const L* x, int64_t rows, int64_t length, A* values) = nullptr;
   int64_t shortest = 0, longest = 0;
   // Several planes of `rows` rows of `width` elements, which follow each other: values[p * width +
-  // j] of column j of plane p. Returns how many planes it has taken, the first ones; room for a
-  // vector behind their values is written over. From `narrowest` to `widest` columns; null where
-  // one at a time is as fast.
-  int64_t (*planes)(const L* x, int64_t rows, int64_t width, int64_t planes, A* values) = nullptr;
+  // j] of column j of plane p; room for a vector behind their values is written over. From
+  // `narrowest` to `widest` columns; null where one at a time is as fast.
+  void (*planes)(const L* x, int64_t rows, int64_t width, int64_t planes, A* values) = nullptr;
   int64_t narrowest = 0, widest = 0;
 };
 

@@ -227,7 +227,7 @@ class Units {
       const int64_t row = at / run, within = at % run;
       const T* x = base + reduced.offset(row) + within;
       int64_t n = std::min({run - within, to - at, most});
-      if (kDirect && n >= kLeaf / 8) {
+      if (kDirect && n >= (loops().takes_short_runs ? kFewestOfShortRun : kFewestInPlane)) {
         // Whole short runs of one stride are one leaf.
         const int64_t stride = run <= kLeaf ? inner.stride : 0;
         const int64_t runs =
@@ -260,13 +260,23 @@ class Units {
   }
 
   static void gather_runs(const T* x, int64_t n, int64_t runs, int64_t stride, L* to) {
-    constexpr int64_t kLeastRow = 16;  // bytes, of copy_rows
+    if (runs == 1) return Calls::converted(x, to, n);
     if constexpr (kDirect) {
-      if (runs > 1 && bytes_of(n) >= kLeastRow)
-        return copy_rows(reinterpret_cast<const char*>(x), bytes_of(stride),
-                         reinterpret_cast<char*>(to), bytes_of(n), bytes_of(n), runs);
+      bring_together(x, n, runs, stride, to);
+    } else {
+      std::array<T, kLeaf> raw;
+      bring_together(x, n, runs, stride, raw.data());
+      Calls::converted(raw.data(), to, n * runs);
     }
-    for (; runs > 0; --runs, x += stride, to += n) Calls::converted(x, to, n);
+  }
+  static void bring_together(const T* x, int64_t n, int64_t runs, int64_t stride, T* to) {
+    constexpr int64_t kLeastRow = 16;  // bytes, of copy_rows
+    const auto* const from = reinterpret_cast<const char*>(x);
+    auto* const bytes = reinterpret_cast<char*>(to);
+    if (bytes_of(n) >= kLeastRow)
+      return copy_rows(from, bytes_of(stride), bytes, bytes_of(n), bytes_of(n), runs);
+    pack_pieces(from, bytes_of(stride), bytes, bytes_of(n), runs - 1, 1);
+    std::copy_n(x + (runs - 1) * stride, n, to + (runs - 1) * n);  // behind which nothing is read
   }
 
   // ---- innermost dimension kept ----------------------------------------------------------------
@@ -287,7 +297,7 @@ class Units {
     parallel_sweep(
         units * chunks, Calls::cost(rows * tile / chunks), bytes_of(rows * tile / chunks),
         [&](int64_t first, int64_t last) {
-          std::array<A, kTile> local;
+          std::array<A, kTile + kWrittenOver> local;
           for (int64_t i = first, together = 1; i < last; i += together) {
             const int64_t unit = i / chunks;
             if (chunks > 1) {
@@ -298,12 +308,12 @@ class Units {
             }
             // Several narrow ones are stored at once.
             together = tiles == 1 ? std::min(kTile / width, last - i) : 1;
-            const int64_t taken = planes_follow() ? calls_.planes(x_ + unit * rows * width, rows,
-                                                                  width, together, local.data())
-                                                  : 0;
-            for (int64_t k = taken; k < together; ++k)
-              unit_part((unit + k) / tiles, unit % tiles * kTile, columns_of(unit), 0, rows,
-                        local.data() + k * width);
+            if (!planes_follow() ||
+                !calls_.planes(x_ + unit * rows * width, rows, width, together, local.data())) {
+              for (int64_t k = 0; k < together; ++k)
+                unit_part((unit + k) / tiles, unit % tiles * kTile, columns_of(unit), 0, rows,
+                          local.data() + k * width);
+            }
             store_(first_of(unit), local.data(), together * columns_of(unit));
           }
         },

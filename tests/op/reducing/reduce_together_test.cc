@@ -81,6 +81,10 @@ TEST(ReduceTogether, RowsOfAFewVectorsAreWhatTheyAreAlone) {
     expect_rows_as_alone<int32_t, int64_t>(extreme);
     expect_rows_as_alone<int64_t, int64_t>(extreme);
   }
+  for (const Reduction reduction : {Reduction::prod, Reduction::nansum, Reduction::sum_squares}) {
+    expect_rows_as_alone<float, double>(reduction);
+    expect_rows_as_alone<double, double>(reduction);
+  }
   // Longer ones are read two at a time, each with half of the chains.
   expect_rows_as_alone<float, double>(Reduction::sum, 63);
   expect_rows_as_alone<double, double>(Reduction::sum);
@@ -91,7 +95,7 @@ template <class T, class A>
 void expect_planes_as_with_few() {
   std::mt19937 random(22);
   for (const int64_t rows : {33, 50, 100, 255, 256, 257}) {
-    for (int64_t width = 2; width <= 18; ++width) {
+    for (int64_t width = 2; width <= 34; ++width) {
       const Shape shape{22, rows, width}, two{2, rows, width};
       auto x = numbers<T>(shape.size(), random);
       expect_same_bits(reduced<T, A>(Reduction::sum, x, shape, axis_set({1})),
@@ -110,7 +114,7 @@ template <class T, class A>
 void expect_exact_planes() {
   for (const int64_t blocks : {2, 3, 8, 9, 31, 400}) {
     for (const int64_t rows : {33, 100, 256, 300}) {
-      for (const int64_t width : {2, 3, 4, 5, 8, 9, 13, 16, 17}) {
+      for (const int64_t width : {2, 3, 4, 5, 8, 9, 13, 16, 17, 24, 25, 32, 33}) {
         const Shape shape{blocks, rows, width};
         std::vector<T> x(static_cast<std::size_t>(shape.size()));
         std::vector<A> expected(static_cast<std::size_t>(blocks * width), A(0));

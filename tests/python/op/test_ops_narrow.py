@@ -33,14 +33,33 @@ def test_the_first_best_of_narrow_columns_is_found(mx, rows, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("rows", [17, 129, 3000])
+@pytest.mark.parametrize("rows", [2, 17, 100, 129, 3000])
 def test_the_first_nan_of_narrow_columns_is_their_best(mx, rows, dtype):
-    for width in (1, 3, 8, 17):
-        a = drawn(rows, (rows, width), dtype)
-        a[[rows // 3, rows // 2, rows - 1], width // 2] = np.nan
-        a[rows - 2:, 0] = np.nan
+    for width in (1, 2, 3, 4, 5, 8, 9, 17, 20, 33, 70):
+        a = drawn(rows, (3, rows, width), dtype)
+        a[1, [rows // 3, rows // 2, rows - 1], width // 2] = np.nan
+        a[1, rows - 2:, 0] = np.nan
+        a[2, rows // 2, :] = [(np.inf, -np.inf)[j % 2] for j in range(width)]
         for name in ("argmax", "argmin"):
-            np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, axis=0)[0], getattr(np, name)(a, 0))
+            for block in (a[1], a[2]):
+                np.testing.assert_array_equal(mx.run(f"_npi_{name}", block, axis=0)[0], getattr(np, name)(block, 0))
+            np.testing.assert_array_equal(mx.run(f"_npi_{name}", a, axis=1)[0], getattr(np, name)(a, 1), err_msg=f"{name} of {width} columns")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 100])
+def test_rows_of_a_few_vectors_are_reduced_whole(mx, rows, dtype):
+    """Products, norms and sums without NaN, each element of which counts once; extremes beside rows that have a NaN."""
+    for length in range(1, 70):
+        a = (drawn(rows + length, (rows, length), dtype) % 3 + 1).astype(dtype)
+        a[rows // 2, length // 2] = -3
+        np.testing.assert_array_equal(mx.run("_np_prod", a, axis=(1,))[0], np.prod(a.astype("float64"), 1).astype(dtype))
+        np.testing.assert_allclose(mx.run("norm", a, axis=(1,))[0], np.sqrt((a.astype("float64") ** 2).sum(1)), rtol=1e-6)
+        a[0, -1] = np.nan
+        np.testing.assert_array_equal(mx.run("nansum", a, axis=(1,))[0], np.nansum(a, 1))
+        a[0, 0], a[rows - 1, 0] = np.inf, -np.inf
+        for name in ("max", "min"):
+            np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=(1,))[0], getattr(a, name)(1), err_msg=f"{name} of {length}")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -177,8 +196,8 @@ def test_roots_of_many_sums(mx, dtype):
     np.testing.assert_array_equal(mx.run("_npi_std", a[:, :1], axis=(1,))[0], np.zeros(3000))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
-@pytest.mark.parametrize("width", [1, 3, 4, 17, 70, 127, 128])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8", "int8"])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 16, 17, 31, 33, 64, 70, 127, 128])
 def test_sums_of_short_runs_that_lie_apart(mx, width, dtype):
     a = np.random.default_rng(11).integers(0, 9, (23, 6, width)).astype(dtype)  # whose sums are exact
     np.testing.assert_array_equal(mx.run("_np_sum", a, axis=(0, 2), dtype="float64")[0], a.astype("float64").sum((0, 2)))
@@ -205,6 +224,18 @@ def test_what_is_reduced_alone_stays_but_for_the_sign_of_a_sum_of_zero(mx, dtype
         np.testing.assert_array_equal(np.signbit(got), np.signbit(want[:, 0]), err_msg=name)
     got, = mx.run("_npi_power_scalar", a, scalar=1, is_int=False)
     np.testing.assert_array_equal(got, a)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_means_norms_and_questions_of_one_number(mx, dtype):
+    a = np.array([[-0.0], [0.0], [np.nan], [-np.inf], [-3.5], [np.finfo(dtype).tiny], [-np.finfo(dtype).max]] * 9, dtype)
+    for name, attrs, want in (("_npi_mean", {"axis": 1}, a + np.zeros(1, dtype)), ("_npi_norm", {"axis": "(1,)", "flag": 1, "ord": 2}, abs(a)),
+                              ("norm", {"axis": "(1,)"}, abs(a)), ("norm", {"axis": "(1,)", "ord": 1}, abs(a))):
+        got, = mx.run(name, a, **attrs)
+        np.testing.assert_array_equal(got, want[:, 0], err_msg=name)
+        np.testing.assert_array_equal(np.signbit(got[:2]), [False] * 2, err_msg=name)
+    for name in ("any", "all"):
+        np.testing.assert_array_equal(mx.run(f"_np_{name}", a, axis=1)[0], a[:, 0] != 0)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
