@@ -117,7 +117,9 @@ bool bring_tile_inside(Nest& nest) {
 // listed: calls of a kernel for each few of them would take longer than to move them. Not where
 // neighbours of the input are outside, which tiles read together.
 bool list_small_block(Nest& nest, SmallBlock* block) {
-  if (nest.n < 2 || nest.width > 8 || nest.at(nest.n - 1).out != nest.width) return false;
+  if (nest.n < 2 || nest.width > 8 || !is_tile_width(nest.width) ||
+      nest.at(nest.n - 1).out != nest.width)
+    return false;
   int inner = nest.n;
   int64_t count = 1;
   for (; inner > 1; --inner) {
@@ -228,7 +230,7 @@ void run_loops(const Nest& nest, StridedKernel kernel, int outer, bool pieces, b
 // Whether small planes, which follow each other without gaps and have none, are made of the same
 // numbers again and again: the first one is copied.
 bool repeats_planes(const Nest& nest) {
-  constexpr int64_t kMostBytes = 4096;
+  constexpr int64_t kMostBytes = 16 << 10;
   const StridedLoop& planes = nest.at(0);
   if (nest.n <= 2 || planes.in != 0 || planes.out > kMostBytes) return false;
   int64_t reach = nest.width;
@@ -243,7 +245,7 @@ void run_first_plane(const Nest& nest, StridedKernel kernel, int outer, bool pie
   first.at(0).size = 1;
   run_loops(first, kernel, outer, pieces, false);
   for (int64_t done = plane, n; done < all; done += n) {
-    n = std::min({done, kNear / plane * plane, all - done});
+    n = std::min({done, std::max(kNear / plane, int64_t{1}) * plane, all - done});
     std::memcpy(nest.out + done, nest.out, static_cast<std::size_t>(n));
   }
 }
@@ -351,8 +353,11 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   }
   int64_t blocks = 1;
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
-  // Small blocks cost by their number, large ones by their bytes.
-  const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
+  // Small blocks cost by their number, but for those that repeat, large ones by their bytes.
+  const auto different = static_cast<double>(bytes_read(nest));
+  const auto all = static_cast<double>(blocks * nest.width);
+  const double cost = std::max(4.0 * different / all,
+                               cost_of_moving((different + all) / static_cast<double>(blocks)));
   // Bytes read and written together from which on caches are too small. Tiles are slow in them.
   // Rows that are read again and again leave room for what is written, and that stays there faster.
   const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);

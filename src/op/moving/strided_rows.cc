@@ -149,10 +149,33 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
   }
 }
 
+// A short block again and again: the first ones make a longer one, which is as fast as few of them
+// would not be. False where nothing has been done.
+bool repeat_often(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                  int64_t width) {
+  constexpr int64_t kLong = 128, kOften = 16;
+  if (inner.in != 0 || inner.out != width || inner.size * width < kOften * kLong) return false;
+  const int64_t together = kLong / width;
+  if (together < 2) return false;
+  const int64_t times = inner.size / together, block = together * width;
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    std::memcpy(out, in, static_cast<std::size_t>(width));
+    for (int64_t done = 1; done < together; done *= 2)
+      std::memcpy(out + done * width, out,
+                  static_cast<std::size_t>(std::min(done, together - done) * width));
+    if (!repeat_rows(out, 0, out + block, 0, block, times - 1, 1))
+      copy_rows(out, 0, out + block, block, block, times - 1);
+    std::memcpy(out + times * block, out,
+                static_cast<std::size_t>((inner.size - times * together) * width));
+  }
+  return true;
+}
+
 // Fewer than 16 bytes, as many as no type has.
 template <int64_t kHalf>
 void short_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
                 int64_t width, bool) {
+  if (repeat_often(in, out, outer, inner, width)) return;
   int64_t o = 0;
   // One block again and again: whole vectors, each of which ends in the place of the next one, but
   // for the last row, beyond which nothing is read or written.
@@ -180,6 +203,7 @@ void long_rows(const char* in, char* out, const StridedLoop& outer, const Stride
   const int64_t places =
       static_cast<int64_t>(reinterpret_cast<uintptr_t>(out)) | outer.out | inner.out | width;
   const bool streams = past_caches && worth_streaming(width, inner.in == width, places);
+  if (!streams && repeat_often(in, out, outer, inner, width)) return;
   if (!streams && inner.in == 0 && inner.out == width &&
       repeat_rows(in, outer.in, out, outer.out, width, inner.size, outer.size))
     return;

@@ -206,6 +206,31 @@ TEST(StridedCopy, SmallPlanesMissNoElement) {
   }
 }
 
+// Short runs of elements, which are no longer one element, again and again in small planes.
+TEST(StridedCopy, RunsInSmallPlanesMissNoElement) {
+  std::mt19937 random(kSeed);
+  constexpr int64_t kPlanes = 5;
+  for (int64_t run = 1; run <= 9; ++run) {
+    for (const int64_t times : {2, 3}) {
+      for (const int64_t rows : {2, 3, 7}) {
+        StridedPlan plan;
+        plan.add(kPlanes, rows * run, rows * times * run);
+        plan.add(rows, run, times * run);
+        plan.add(times, 0, run);
+        plan.add(run, 1, 1);
+        for (const int64_t element : {1, 2, 4, 8}) {
+          const std::vector<char> in = random_bytes(kPlanes * rows * run * element, random);
+          std::vector<char> out(in.size() * static_cast<std::size_t>(times)),
+              expected = copied_slowly(plan, in, out, element);
+          copy_strided(plan, in.data(), out.data(), static_cast<std::size_t>(element));
+          ASSERT_EQ(out, expected) << run << " elements of " << element << ", " << times
+                                   << " times, " << rows << " rows";
+        }
+      }
+    }
+  }
+}
+
 // Pairs of elements whose parts become rows of their own.
 TEST(StridedCopy, PartsOfShortPairsMissNoElement) {
   std::mt19937 random(kSeed);
