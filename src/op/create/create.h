@@ -32,4 +32,7 @@ void fill_with(const Tensor& out, double cost, const Value& value) {
   });
 }
 
+// out[i] = start + (i / repeat) * step on the host. (op/create/sequence.cc)
+void count_up(const Tensor& out, double start, double step, int64_t repeat);
+
 }  // namespace mxnet

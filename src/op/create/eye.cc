@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ones on a diagonal, and grids of indices.
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <numeric>
 #include <optional>
 
 #include "base/error.h"
-#include "base/repeat_bytes.h"
 #include "op/create/create.h"
-#include "op/loops/as_type.h"
+#include "op/moving/strided_copy.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
@@ -60,74 +57,27 @@ void check_size(Infer& infer, int64_t size) {
     infer.fail("given " + std::to_string(size) + " rows or columns, expected at least 0");
 }
 
-// An element at `to`, `bytes` long, up to `end`.
-void repeat_element(char* to, int64_t bytes, int64_t end) {
-  for (int64_t done = bytes; done < end; done *= 2) {
-    if (done >= kPatternBytes) return repeat_bytes(to, end);
-    std::memcpy(to + done, to, static_cast<std::size_t>(std::min(done, end - done)));
-  }
-}
-
-// `count` periods of so many bytes, of which the first is there.
-void repeat_period(char* to, int64_t period, int64_t count) {
-  constexpr int64_t kWorthACall = 4096;
-  const int64_t together = std::min(count, (kWorthACall + period - 1) / period);
-  for (int64_t done = 1; done < together; done *= 2)
-    std::memcpy(to + done * period, to,
-                static_cast<std::size_t>(std::min(done, together - done) * period));
-  parallel_for(
-      count - together, cost_of_moving(static_cast<double>(period)),
-      [&](int64_t first, int64_t last) {
-        for (int64_t some; first < last; first += some) {
-          some = std::min(together, last - first);
-          std::memcpy(to + (together + first) * period, to,
-                      static_cast<std::size_t>(some * period));
-        }
-      },
-      1);
-}
-
-// 0, 1, ... n - 1 in a type.
-void count_up(int64_t n, char* to, DType type, KernelContext& context) {
-  constexpr int64_t kTogether = 1024;
-  const auto bytes = static_cast<int64_t>(dtype_size(type));
-  parallel_for(
-      n, cost_of_moving(static_cast<double>(bytes)),
-      [&](int64_t first, int64_t last) {
-        std::array<int64_t, kTogether> numbers;
-        for (; first < last; first += kTogether) {
-          const Shape some{std::min(kTogether, last - first)};
-          std::iota(numbers.begin(), numbers.begin() + some[0], first);
-          convert_tensor({numbers.data(), &some, DType::kInt64}, {to + first * bytes, &some, type},
-                         context);
-        }
-      },
-      kTogether);
-}
-
-// Along each axis the numbers once, and then either each of them as often as it stands beside
-// itself, or all of them as one period, which then repeats.
+// Along each axis the numbers once, each of which stands beside itself, and all of them again and
+// again.
 void indices_cpu(const EyeParams& params, KernelContext& context) {
-  constexpr int64_t kLongRow = 512;
   const Shape& grid = params.shape;
   const Tensor& out = context.out(0);
   const int64_t size = grid.size(), bytes = static_cast<int64_t>(dtype_size(out.dtype));
   if (size == 0) return;
   char* to = out.as<char>();
   for (int axis = 0; axis < grid.ndim(); ++axis, to += size * bytes) {
-    const int64_t inner = grid.size(axis + 1, grid.ndim()), row = inner * bytes, n = grid[axis];
-    char* const numbers = inner == 1 ? to : context.workspace_of<char>(n * bytes);
-    count_up(n, numbers, out.dtype, context);
-    const auto make_rows = [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        char* const at = to + i * row;
-        std::memcpy(at, numbers + i % n * bytes, static_cast<std::size_t>(bytes));
-        repeat_element(at, bytes, row);
-      }
-    };
-    const int64_t rows = row >= kLongRow ? size / inner : n;
-    if (inner > 1) parallel_for(rows, cost_of_moving(static_cast<double>(row)), make_rows, 1);
-    if (rows == n) repeat_period(to, n * row, size / (n * inner));
+    const Shape count{grid[axis]};
+    const int64_t n = count[0], inner = grid.size(axis + 1, grid.ndim()),
+                  times = size / (n * inner);
+    const bool first_there = inner == 1;
+    void* const numbers = first_there ? to : context.workspace_of<char>(n * bytes);
+    count_up({numbers, &count, out.dtype}, 0, 1, 1);
+    StridedPlan plan;
+    plan.out_offset = first_there ? n : 0;
+    plan.add(first_there ? times - 1 : times, 0, n * inner);
+    plan.add(n, 1, inner);
+    plan.add(inner, 0, 1);
+    copy_strided(plan, numbers, to, static_cast<std::size_t>(bytes));
   }
 }
 

@@ -73,12 +73,10 @@ void count_up(T* out, int64_t i, int64_t n, Number start, Number step) {
   }
 }
 
-// out[i] = start + (i / repeat) * step, with start and step in the type of the result first:
-// integer ranges take integer steps.
-void arange(KernelContext& context, double start, double step, int64_t repeat) {
-  const Tensor& out = context.out(0);
-  if (const GpuTable* gpu = gpu_table(context))
-    return gpu->count_up(context.stream()->native(), start, step, repeat, out);
+}  // namespace
+
+// With start and step in the type of the result first: integer ranges take integer steps.
+void count_up(const Tensor& out, double start, double step, int64_t repeat) {
   dispatch_dtype<kNumbersOnly>(out.dtype, "arange", [&]<class T>(TypeTag<T>) {
     using Number =
         std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, float16>, int64_t, double>;
@@ -93,6 +91,15 @@ void arange(KernelContext& context, double start, double step, int64_t repeat) {
       }
     });
   });
+}
+
+namespace {
+
+void arange(KernelContext& context, double start, double step, int64_t repeat) {
+  const Tensor& out = context.out(0);
+  if (const GpuTable* gpu = gpu_table(context))
+    return gpu->count_up(context.stream()->native(), start, step, repeat, out);
+  count_up(out, start, step, repeat);
 }
 
 void arange_cpu(const ArangeParams& params, KernelContext& context) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "op/moving/position_loops.h"
 #include "op/moving/rows.h"
 #include "op/op_builder.h"
 #include "op/reducing/byte_sums.h"
@@ -57,15 +58,7 @@ MaskParts::MaskParts(const Tensor& mask, double cost) : mask_(mask), cost_(cost)
 int64_t true_positions(const Tensor& mask, int64_t start, int64_t n, int64_t* to) {
   std::array<bool, Positions::kBlock> block;
   read_truth(mask, start, n, block.data());
-  int64_t count = 0;
-  // Without a branch: what is not selected is overwritten by the next one. (Not unrolled, it takes
-  // a quarter longer.)
-#pragma GCC unroll 4
-  for (int64_t i = 0; i < n; ++i) {
-    to[count] = start + i;
-    count += block[static_cast<std::size_t>(i)];
-  }
-  return count;
+  return positions_of_true(block.data(), start, n, to);
 }
 
 namespace {

@@ -3,9 +3,12 @@
 #include "op/moving/position_loops.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 
 namespace mxnet {
 namespace {
@@ -24,6 +27,10 @@ void clip_positions(const int32_t* from, int64_t* to, int64_t n, int64_t extent)
 
 bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high) {
   return MX_SIMD_CALL(within)(positions, n, low, high);
+}
+
+int64_t positions_of_true(const bool* truth, int64_t start, int64_t n, int64_t* to) {
+  return MX_SIMD_CALL(chosen<>)(truth, start, n, to);
 }
 
 void add_positions(const int64_t* positions, int64_t n, int64_t extent, int64_t* to) {

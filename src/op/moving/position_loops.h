@@ -13,6 +13,9 @@ void clip_positions(const int32_t* from, int64_t* to, int64_t n, int64_t extent)
 // Whether all positions are in [low, high).
 bool all_within(const int64_t* positions, int64_t n, int64_t low, int64_t high);
 
+// start + i for each i in [0, n) with truth[i], in order; how many. Room for n is written over.
+int64_t positions_of_true(const bool* truth, int64_t start, int64_t n, int64_t* to);
+
 // to[i] = to[i] * extent + positions[i]: of lines of `extent`, those in another.
 void add_positions(const int64_t* positions, int64_t n, int64_t extent, int64_t* to);
 

@@ -26,10 +26,11 @@ MX_WIDTH(2)
 MX_WIDTH(4)
 MX_WIDTH(8)
 #undef MX_WIDTH
-#define MX_WIDTH(width, T)                                          \
-  template <>                                                       \
-  void alternate_row<width>(const char* in, char* out, int64_t n) { \
-    MX_SIMD_CALL_FOR_TRAFFIC(alternate<T>)(in, out, n);             \
+#define MX_WIDTH(width, T)                                                                 \
+  template <>                                                                              \
+  void alternate_rows<width>(const char* in, int64_t in_step, char* out, int64_t out_step, \
+                             int64_t n, int64_t rows) {                                    \
+    MX_SIMD_CALL_FOR_TRAFFIC(alternate<T>)(in, in_step, out, out_step, n * width, rows);   \
   }
 MX_WIDTH(1, uint8_t)
 MX_WIDTH(2, uint16_t)

@@ -13,9 +13,10 @@ template <int kWidth>
 void reverse_rows(const char* last, int64_t in_step, char* out, int64_t out_step, int64_t n,
                   int64_t rows);
 
-// n elements of kWidth bytes (1, 2, 4 or 8): the first is the one at `in`, one is left out after
-// each.
+// `rows` rows of n elements of kWidth bytes (1, 2, 4 or 8): the first is the one at `in`, one is
+// left out after each. REQUIRES: n * kWidth >= kLeastReversed.
 template <int kWidth>
-void alternate_row(const char* in, char* out, int64_t n);
+void alternate_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t n,
+                    int64_t rows);
 
 }  // namespace mxnet

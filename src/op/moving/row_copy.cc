@@ -70,6 +70,11 @@ void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int
   MX_SIMD_CALL(copy_rows)(in, in_step, out, out_step, width, rows);
 }
 
+bool repeat_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
+                 int64_t count, int64_t rows) {
+  return MX_SIMD_CALL_FOR_TRAFFIC(repeat_rows)(in, in_step, out, out_step, width, count, rows);
+}
+
 void join_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
   move_rows_behind<true>(join_narrow_rows(pieces, whole, rows), pieces, whole, rows);
 }

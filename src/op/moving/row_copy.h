@@ -14,6 +14,11 @@ namespace mxnet {
 void copy_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
                int64_t rows);
 
+// Each of `rows` rows `count` times side by side, as copy_rows() would with a step of 0. width
+// >= 16. False where nothing has been done: a row is too long to stay in registers.
+bool repeat_rows(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t width,
+                 int64_t count, int64_t rows);
+
 // Of `blocks` blocks of `parts` pieces of `width` bytes, `step` bytes apart, the first pieces of
 // all, then the second ones and so on, one behind the other.
 void pack_pieces(const char* in, int64_t step, char* out, int64_t width, int64_t blocks,

@@ -12,6 +12,7 @@
 #include "base/owned_lines.h"
 #include "base/stream_copy.h"
 #include "op/moving/long_copy.h"
+#include "op/moving/reverse_row.h"
 #include "op/moving/strided_kernels.h"
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
@@ -27,6 +28,7 @@ struct Nest {
   int64_t width;
   const char* in;
   char* out;
+  const SmallBlock* block = nullptr;  // where the bytes of one are, unless they lie together
 
   StridedLoop& at(int i) { return loops[static_cast<std::size_t>(i)]; }
   const StridedLoop& at(int i) const { return loops[static_cast<std::size_t>(i)]; }
@@ -86,6 +88,15 @@ bool make_nest(const StridedPlan& plan, const void* in, void* out, int64_t eleme
   return true;
 }
 
+// Whether the innermost loop is a short row of a part of each pair: the kernel of rows does many of
+// them a call, for two parts one after the other, where tiles would be called for each row of both.
+bool parts_short_pairs(const Nest& nest) {
+  constexpr int64_t kShort = 1024;
+  const StridedLoop& row = nest.at(nest.n - 1);
+  const int64_t bytes = row.size * nest.width;
+  return nest.n > 2 && row.in == 2 * nest.width && bytes >= kLeastReversed && bytes < kShort;
+}
+
 // Where the input is contiguous, forwards or backwards, along another loop than the output: that
 // loop goes last but one, and the two are copied in tiles.
 bool bring_tile_inside(Nest& nest) {
@@ -93,12 +104,49 @@ bool bring_tile_inside(Nest& nest) {
   if (last.out != nest.width || last.in == 0 || !is_tile_width(nest.width)) return false;
   for (int i = 0; i < nest.n - 1; ++i) {
     if (std::abs(nest.at(i).in) != nest.width) continue;
+    if (nest.at(i).size == 2 && parts_short_pairs(nest)) return false;
     if (nest.at(i).in < 0) walk_backwards(nest, nest.at(i));
     std::rotate(nest.loops.begin() + i, nest.loops.begin() + i + 1,
                 nest.loops.begin() + nest.n - 1);
     return true;
   }
   return false;
+}
+
+// Makes one block of the innermost loops that write a few elements side by side, whose places are
+// listed: calls of a kernel for each few of them would take longer than to move them. Not where
+// neighbours of the input are outside, which tiles read together.
+bool list_small_block(Nest& nest, SmallBlock* block) {
+  if (nest.n < 2 || nest.width > 8 || !is_tile_width(nest.width) ||
+      nest.at(nest.n - 1).out != nest.width)
+    return false;
+  int inner = nest.n;
+  int64_t count = 1;
+  for (; inner > 1; --inner) {
+    const StridedLoop& loop = nest.at(inner - 1);
+    if (loop.out != count * nest.width || loop.size > SmallBlock::kMost / count) break;
+    count *= loop.size;
+  }
+  if (inner == nest.n) return false;
+  if (inner == nest.n - 1) {  // a row, for which there may be vectors
+    constexpr int64_t kFewInRow = 12;
+    const int64_t step = nest.at(inner).in;
+    const bool alternates = step == 2 * nest.width && count * nest.width >= kLeastReversed;
+    if (count >= kFewInRow || step == 0 || step == -nest.width || alternates) return false;
+  }
+  for (int i = 0; i < inner; ++i)
+    if (std::abs(nest.at(i).in) == nest.width) return false;
+  block->append(0);
+  for (int i = nest.n - 1; i >= inner; --i) {
+    const int64_t known = block->count();
+    for (int64_t step = 1; step < nest.at(i).size; ++step)
+      for (int64_t k = 0; k < known; ++k) block->append(block->place(k) + step * nest.at(i).in);
+  }
+  block->element = nest.width;
+  nest.n = inner;
+  nest.width *= count;
+  nest.block = block;
+  return true;
 }
 
 // Whether tiles write less than a line at a time, and the loop around them goes on with it.
@@ -157,7 +205,9 @@ void run_loops(const Nest& nest, StridedKernel kernel, int outer, bool pieces, b
   const char* in = nest.in;
   char* out = nest.out;
   while (true) {
-    if (pieces) {
+    if (nest.block != nullptr) {
+      move_small_blocks(in, out, nest.at(outer), nest.at(outer + 1), *nest.block);
+    } else if (pieces) {
       join_pieces(in, out, nest.at(outer), nest.at(outer + 1), nest.at(outer + 2), nest.width);
     } else {
       kernel(in, out, nest.at(outer), nest.at(outer + 1), nest.width, past_caches);
@@ -180,7 +230,7 @@ void run_loops(const Nest& nest, StridedKernel kernel, int outer, bool pieces, b
 // Whether small planes, which follow each other without gaps and have none, are made of the same
 // numbers again and again: the first one is copied.
 bool repeats_planes(const Nest& nest) {
-  constexpr int64_t kMostBytes = 4096;
+  constexpr int64_t kMostBytes = 16 << 10;
   const StridedLoop& planes = nest.at(0);
   if (nest.n <= 2 || planes.in != 0 || planes.out > kMostBytes) return false;
   int64_t reach = nest.width;
@@ -195,7 +245,7 @@ void run_first_plane(const Nest& nest, StridedKernel kernel, int outer, bool pie
   first.at(0).size = 1;
   run_loops(first, kernel, outer, pieces, false);
   for (int64_t done = plane, n; done < all; done += n) {
-    n = std::min({done, kNear / plane * plane, all - done});
+    n = std::min({done, std::max(kNear / plane, int64_t{1}) * plane, all - done});
     std::memcpy(nest.out + done, nest.out, static_cast<std::size_t>(n));
   }
 }
@@ -203,7 +253,8 @@ void run_first_plane(const Nest& nest, StridedKernel kernel, int outer, bool pie
 // `alone`: no part of a larger whole.
 void run_serial(const Nest& nest, StridedKernel kernel, bool tiled, bool past_caches, bool alone) {
   const Sweep sweep(alone ? bytes_read(nest) + bytes_written(nest) : 0);
-  if (nest.n == 2 && !tiled) return run_rows(nest, kernel, sweep, past_caches);
+  if (nest.n == 2 && !tiled && nest.block == nullptr)
+    return run_rows(nest, kernel, sweep, past_caches);
   const bool pieces = writes_pieces(nest, tiled);
   const int outer = nest.n - (pieces ? 3 : 2);
   if (!past_caches && repeats_planes(nest)) return run_first_plane(nest, kernel, outer, pieces);
@@ -290,7 +341,9 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
     const LongPiece all{nest.in, nest.out, nest.width};
     return copy_pieces({&all, 1}, std::max(nest.width, plan.whole_bytes));
   }
-  const bool tiled = nest.n >= 2 && bring_tile_inside(nest);
+  SmallBlock block;
+  const bool listed = list_small_block(nest, &block);
+  const bool tiled = !listed && nest.n >= 2 && bring_tile_inside(nest);
   read_on_around_tiles(nest, tiled);
   const StridedKernel kernel = tiled ? tile_kernel(nest.width) : rows_kernel(nest.width);
   if (nest.n == 1) {
@@ -300,8 +353,11 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   }
   int64_t blocks = 1;
   for (int i = 0; i < nest.n; ++i) blocks *= nest.at(i).size;
-  // Small blocks cost by their number, large ones by their bytes.
-  const double cost = std::max(4.0, cost_of_moving(2.0 * static_cast<double>(nest.width)));
+  // Small blocks cost by their number, but for those that repeat, large ones by their bytes.
+  const auto different = static_cast<double>(bytes_read(nest));
+  const auto all = static_cast<double>(blocks * nest.width);
+  const double cost = std::max(4.0 * different / all,
+                               cost_of_moving((different + all) / static_cast<double>(blocks)));
   // Bytes read and written together from which on caches are too small. Tiles are slow in them.
   // Rows that are read again and again leave room for what is written, and that stays there faster.
   const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two innermost loops of a strided copy.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace mxnet {
@@ -34,5 +36,25 @@ StridedKernel tile_kernel(int64_t width);
 // `next` goes on. REQUIRES: next.out == inner.size * width.
 void join_pieces(const char* in, char* out, const StridedLoop& next, const StridedLoop& outer,
                  const StridedLoop& inner, int64_t width);
+
+// A few elements that lie side by side in the output, and where they are in the input.
+class SmallBlock {
+ public:
+  static constexpr int64_t kMost = 40;  // of twice as many, tiles are faster than one by one
+
+  int64_t element = 0;  // bytes of each: 1, 2, 4 or 8
+
+  int64_t count() const { return count_; }
+  // Of element i, in bytes from the first one's.
+  int64_t place(int64_t i) const { return places_[static_cast<std::size_t>(i)]; }
+  void append(int64_t place) { places_[static_cast<std::size_t>(count_++)] = place; }
+
+ private:
+  int64_t count_ = 0;
+  std::array<int64_t, kMost> places_;
+};
+// Moves outer.size * inner.size of them.
+void move_small_blocks(const char* in, char* out, const StridedLoop& outer,
+                       const StridedLoop& inner, const SmallBlock& block);
 
 }  // namespace mxnet

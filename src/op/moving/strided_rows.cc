@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "base/repeat_bytes.h"
 #include "base/stream_copy.h"
@@ -82,10 +83,17 @@ void gather_row(const char* in, int64_t step, char* out, int64_t n) {
   for (; i + 4 <= n; i += 4, in += 4 * step, out += 4 * kWidth) {
     const T a = load<T>(in), b = load<T>(in + step);
     const T c = load<T>(in + 2 * step), d = load<T>(in + 3 * step);
-    store(out, a);
-    store(out + kWidth, b);
-    store(out + 2 * kWidth, c);
-    store(out + 3 * kWidth, d);
+    if constexpr (kWidth <= 2) {  // one store: two a cycle would be the bound
+      using All = std::conditional_t<kWidth == 1, uint32_t, uint64_t>;
+      constexpr int kBits = 8 * sizeof(T);
+      const All low = static_cast<All>(a | All{b} << kBits);
+      store(out, static_cast<All>(low | (c | All{d} << kBits) << 2 * kBits));
+    } else {
+      store(out, a);
+      store(out + kWidth, b);
+      store(out + 2 * kWidth, c);
+      store(out + 3 * kWidth, d);
+    }
   }
   for (; i < n; ++i, in += step, out += kWidth) {
     asm("");  // vectors of so few take longer to set up
@@ -129,12 +137,11 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
     if (reverses_short_rows(outer, inner, kWidth) &&
         reverse_short_rows(in + inner.in * (inner.size - 1), out, outer.in, kWidth, outer.size))
       return;
+    if (inner.out == kWidth && inner.in == 2 * kWidth && inner.size * kWidth >= kLeastReversed)
+      return alternate_rows<kWidth>(in, outer.in, out, outer.out, inner.size, outer.size);
   }
-  const bool is_long = inner.size >= 12;  // worth a call of a loop of vectors
   for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
-    if (is_long && kWidth <= 8 && inner.out == kWidth && inner.in == 2 * kWidth) {
-      if constexpr (kWidth <= 8) alternate_row<kWidth>(in, out, inner.size);
-    } else if (inner.out == kWidth) {
+    if (inner.out == kWidth) {
       gather_row<T>(in, inner.in, out, inner.size);
     } else {
       scatter_row<T>(in, inner.in, out, inner.out, inner.size);
@@ -142,10 +149,33 @@ void typed_rows(const char* in, char* out, const StridedLoop& outer, const Strid
   }
 }
 
+// A short block again and again: the first ones make a longer one, which is as fast as few of them
+// would not be. False where nothing has been done.
+bool repeat_often(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
+                  int64_t width) {
+  constexpr int64_t kLong = 128, kOften = 16;
+  if (inner.in != 0 || inner.out != width || inner.size * width < kOften * kLong) return false;
+  const int64_t together = kLong / width;
+  if (together < 2) return false;
+  const int64_t times = inner.size / together, block = together * width;
+  for (int64_t o = 0; o < outer.size; ++o, in += outer.in, out += outer.out) {
+    std::memcpy(out, in, static_cast<std::size_t>(width));
+    for (int64_t done = 1; done < together; done *= 2)
+      std::memcpy(out + done * width, out,
+                  static_cast<std::size_t>(std::min(done, together - done) * width));
+    if (!repeat_rows(out, 0, out + block, 0, block, times - 1, 1))
+      copy_rows(out, 0, out + block, block, block, times - 1);
+    std::memcpy(out + times * block, out,
+                static_cast<std::size_t>((inner.size - times * together) * width));
+  }
+  return true;
+}
+
 // Fewer than 16 bytes, as many as no type has.
 template <int64_t kHalf>
 void short_rows(const char* in, char* out, const StridedLoop& outer, const StridedLoop& inner,
                 int64_t width, bool) {
+  if (repeat_often(in, out, outer, inner, width)) return;
   int64_t o = 0;
   // One block again and again: whole vectors, each of which ends in the place of the next one, but
   // for the last row, beyond which nothing is read or written.
@@ -173,6 +203,10 @@ void long_rows(const char* in, char* out, const StridedLoop& outer, const Stride
   const int64_t places =
       static_cast<int64_t>(reinterpret_cast<uintptr_t>(out)) | outer.out | inner.out | width;
   const bool streams = past_caches && worth_streaming(width, inner.in == width, places);
+  if (!streams && repeat_often(in, out, outer, inner, width)) return;
+  if (!streams && inner.in == 0 && inner.out == width &&
+      repeat_rows(in, outer.in, out, outer.out, width, inner.size, outer.size))
+    return;
   // A call for a few short ones would take longer than to move them: the first ones of as many
   // groups as the first-level cache holds, then the second ones and so on.
   constexpr int64_t kFew = 8, kShort = 256, kNear = int64_t{1} << 13;

@@ -15,6 +15,7 @@
 #include "op/moving/rows.h"
 #include "op/run/dispatch.h"
 #include "op/run/element_size.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
 #include "op/run/read_back.h"
@@ -274,8 +275,10 @@ void pad_shown(const PadMaps& maps, const Tensor& in, const Tensor& out, int64_t
 // body(first, last) of rows of the result, shared among threads.
 template <class F>
 void each_rows(const Tensor& out, const F& body) {
+  constexpr double kShortRow = 6.0;  // elementary operations, however few bytes it has
   const int64_t length = out.dim(out.ndim() - 1);
-  parallel_for(out.size() / length, static_cast<double>(length), body, 1);
+  const auto bytes = static_cast<double>(length) * static_cast<double>(dtype_size(out.dtype));
+  parallel_for(out.size() / length, std::max(kShortRow, cost_of_moving(2.0 * bytes)), body, 1);
 }
 
 // Slice by slice of the leading dimensions that have no padding, whose sums stay in the cache.

@@ -35,6 +35,33 @@ TEST(SpaceRows, WritesRowsAndGapsAndNothingElse) {
   }
 }
 
+// With steps that leave gaps, out of memory that ends with the last row.
+TEST(RepeatRows, WritesEachRowAsOftenAsAskedAndNothingElse) {
+  constexpr int64_t kRows = 3, kGuard = 80;
+  for (int64_t width = 16; width <= 300; ++width) {
+    for (const int64_t count : {1, 2, 5}) {
+      const int64_t in_step = width + 3, out_step = count * width + 7;
+      std::vector<char> in(static_cast<std::size_t>((kRows - 1) * in_step + width));
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<char>(i * 7 + i / 251);
+      std::vector<char> out(static_cast<std::size_t>(2 * kGuard + kRows * out_step), 'x'),
+          expected = out;
+      for (int64_t row = 0; row < kRows; ++row) {
+        for (int64_t i = 0; i < count; ++i) {
+          std::memcpy(expected.data() + kGuard + row * out_step + i * width,
+                      in.data() + row * in_step, static_cast<std::size_t>(width));
+        }
+      }
+      const std::vector<char> untouched = out;
+      const bool done =
+          repeat_rows(in.data(), in_step, out.data() + kGuard, out_step, width, count, kRows);
+      EXPECT_EQ(out, done ? expected : untouched) << width << " bytes, " << count << " times";
+      if (width <= 64) {
+        EXPECT_TRUE(done) << width;
+      }
+    }
+  }
+}
+
 TEST(PackPieces, PutsThePiecesOfAllBlocksTogetherAndWritesNothingElse) {
   constexpr int64_t kGuard = 64;
   for (const int64_t width : {1, 2, 3, 8, 12, 15, 16, 24, 31, 40}) {

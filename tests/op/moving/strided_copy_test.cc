@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -169,6 +171,81 @@ TEST(StridedCopy, TranspositionsIntoShortRowsMissNoElement) {
               << shortest << ' ' << next << ' ' << length << ' ' << element;
         }
       }
+    }
+  }
+}
+
+// Small planes, each of which is turned, flipped or thinned out, side by side and apart.
+TEST(StridedCopy, SmallPlanesMissNoElement) {
+  std::mt19937 random(kSeed);
+  constexpr int64_t kOuter = 3, kPlanes = 7;
+  for (const int64_t rows : {1, 2, 3, 5, 8, 13, 20, 41}) {
+    for (const int64_t columns : {1, 2, 3, 4, 5, 7, 16, 41}) {
+      for (const int64_t step : {-2, -1, 0, 1, 2, 3}) {
+        for (const int64_t gap : {0, 3}) {
+          const int64_t in_row = std::max<int64_t>(1, std::abs(step) * columns);
+          const int64_t in_plane = rows * in_row, out_plane = rows * columns + gap;
+          StridedPlan plan;
+          plan.in_offset = step < 0 ? -step * (columns - 1) : 0;
+          plan.add(kOuter, kPlanes * in_plane, kPlanes * out_plane);
+          plan.add(kPlanes, in_plane, out_plane);
+          plan.add(columns, step, rows);
+          plan.add(rows, in_row, 1);
+          for (const int64_t element : {1, 2, 4, 8}) {
+            const std::vector<char> in =
+                random_bytes(kOuter * kPlanes * in_plane * element, random);
+            std::vector<char> out(static_cast<std::size_t>(kOuter * kPlanes * out_plane * element)),
+                expected = copied_slowly(plan, in, out, element);
+            copy_strided(plan, in.data(), out.data(), static_cast<std::size_t>(element));
+            ASSERT_EQ(out, expected) << rows << " x " << columns << ", step " << step << ", gap "
+                                     << gap << ", element " << element;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Short runs of elements, which are no longer one element, again and again in small planes.
+TEST(StridedCopy, RunsInSmallPlanesMissNoElement) {
+  std::mt19937 random(kSeed);
+  constexpr int64_t kPlanes = 5;
+  for (int64_t run = 1; run <= 9; ++run) {
+    for (const int64_t times : {2, 3}) {
+      for (const int64_t rows : {2, 3, 7}) {
+        StridedPlan plan;
+        plan.add(kPlanes, rows * run, rows * times * run);
+        plan.add(rows, run, times * run);
+        plan.add(times, 0, run);
+        plan.add(run, 1, 1);
+        for (const int64_t element : {1, 2, 4, 8}) {
+          const std::vector<char> in = random_bytes(kPlanes * rows * run * element, random);
+          std::vector<char> out(in.size() * static_cast<std::size_t>(times)),
+              expected = copied_slowly(plan, in, out, element);
+          copy_strided(plan, in.data(), out.data(), static_cast<std::size_t>(element));
+          ASSERT_EQ(out, expected) << run << " elements of " << element << ", " << times
+                                   << " times, " << rows << " rows";
+        }
+      }
+    }
+  }
+}
+
+// Pairs of elements whose parts become rows of their own.
+TEST(StridedCopy, PartsOfShortPairsMissNoElement) {
+  std::mt19937 random(kSeed);
+  constexpr int64_t kBlocks = 2, kRows = 9;
+  for (const int64_t pairs : {1, 2, 3, 4, 8, 15, 16, 17, 40, 300}) {
+    StridedPlan plan;
+    plan.add(kBlocks, kRows * 2 * pairs, kRows * 2 * pairs);
+    plan.add(2, 1, kRows * pairs);
+    plan.add(kRows, 2 * pairs, pairs);
+    plan.add(pairs, 2, 1);
+    for (const int64_t element : {1, 2, 4, 8}) {
+      const std::vector<char> in = random_bytes(size_of(plan) * element, random);
+      std::vector<char> out(in.size()), expected = copied_slowly(plan, in, out, element);
+      copy_strided(plan, in.data(), out.data(), static_cast<std::size_t>(element));
+      ASSERT_EQ(out, expected) << pairs << " pairs of " << element;
     }
   }
 }

@@ -30,6 +30,43 @@ def test_indices_of_all_and_of_none(divided, value):
     np.testing.assert_array_equal(divided.run("_npx_nonzero", mask)[0], np.argwhere(mask))
 
 
+# Few, some and nearly all, in lengths around the eight that are looked at together; other bytes than 0 and 1 are true.
+@pytest.mark.parametrize("share", [0.002, 0.3, 0.99])
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 63, 1023, 1024, 1025, 200003])
+def test_indices_of_any_share(divided, rng, size, share):
+    mask = (rng.random(size) < share).astype("uint8") * rng.integers(1, 256, size).astype("uint8")
+    np.testing.assert_array_equal(divided.run("_npx_nonzero", mask)[0], np.argwhere(mask))
+    np.testing.assert_array_equal(divided.run("_npx_nonzero", mask.view("bool"))[0], np.argwhere(mask))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 1, 1), (40000, 2, 3), (20001, 5, 5), (300, 22, 20), (7, 64, 64), (5, 0, 3), (2, 3, 9, 9)])
+def test_triangles_of_many_matrices(divided, rng, shape, dtype):
+    a = rng.integers(1, 100, shape).astype(dtype)
+    for k in (-30, -2, 0, 1, 30):
+        np.testing.assert_array_equal(divided.run("_npi_tril", a, k=k)[0], np.tril(a, k))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(20001, 5, 2), (9001, 2, 3, 4), (3001, 8, 8), (700, 3, 40)])
+def test_small_matrices_are_turned(divided, rng, shape, dtype):
+    a = rng.integers(0, 100, shape).astype(dtype)
+    axes = (0, *range(len(shape) - 1, 0, -1))
+    np.testing.assert_array_equal(divided.run("transpose", a, axes=axes)[0], a.transpose(axes))
+    end = a[..., ::2].shape
+    got = divided.run("slice", a, begin=(None,) * len(end), end=(None,) * len(end), step=(1,) * (len(end) - 1) + (2,))[0]
+    np.testing.assert_array_equal(got, a[..., ::2])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize("width", [1, 3, 7, 16, 20, 31, 33, 50, 64, 100, 300])
+@pytest.mark.parametrize("rows, times", [(1, 40001), (5003, 3)])
+def test_rows_again_and_again(divided, rng, rows, times, width, dtype):
+    a = rng.integers(0, 100, (rows, width)).astype(dtype)
+    np.testing.assert_array_equal(divided.run("tile", a, reps=(1, times))[0], np.tile(a, (1, times)))
+    np.testing.assert_array_equal(divided.run("repeat", a, repeats=3, axis=0)[0], np.repeat(a, 3, 0))
+
+
 def test_rows_of_a_mask(divided, rng):
     x, mask = rng.standard_normal((200001, 2)), rng.random(200001) < 0.3
     np.testing.assert_array_equal(divided.run("_contrib_boolean_mask", x, mask)[0], x[mask])
