@@ -57,12 +57,15 @@ MXExtShape ext_shape(const Shape& shape);
 Shape shape_of_ext(const MXExtShape& shape);  // throws Error(kValue) for too many dimensions
 MXExtTensor ext_tensor(void* data, const Shape& shape, DType dtype, Device device);
 
-// Runs a function of an extension that gives 0 or a message. Throws Error(kGeneric) with that. A
-// thread that ends in there stays: below may be the engine, or a thread of its own.
+// Runs a function of an extension that gives 0 or a message. Throws Error(kGeneric) with that, and
+// where it ends its thread, which goes on: below may be the engine, or a thread of its own.
 template <class Call>
 void call_extension(const std::string& who, Call&& call) {
   MXExtMessage message{};
-  if (or_stay([&] { return call(&message); }) == 0) return;
+  int failed = 0;
+  if (!outlived([&] { failed = call(&message); }))
+    throw Error(ErrorCode::kGeneric, who, "a function of the extension has ended its thread");
+  if (failed == 0) return;
   message.text[sizeof(message.text) - 1] = '\0';
   throw Error(ErrorCode::kGeneric, who, message.text);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays as extensions see them, and how their functions report errors.
 #pragma once
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -120,7 +119,7 @@ inline void put_message(MXExtMessage* message, const char* text) {
 
 // Runs what the user has written; what it throws or writes to MX_ERROR_MSG becomes the message.
 template <class Body>
-int guarded(MXExtMessage* message, Body&& body) noexcept {
+int guarded(MXExtMessage* message, Body&& body) {
   try {
     error_stream().str({});
     if (body() == MX_SUCCESS) return 0;
@@ -129,9 +128,9 @@ int guarded(MXExtMessage* message, Body&& body) noexcept {
   } catch (const std::exception& error) {
     put_message(message, error.what());
   } catch (...) {
-    // The end of the thread by pthread_exit, which may not pass here and would end the process
-    // where it is kept: the thread stays.
-    while (std::current_exception() == nullptr) ::pause();
+    // The end of the thread by pthread_exit, which would be the process's where it is kept: the
+    // host makes an error of it.
+    if (std::current_exception() == nullptr) throw;
     put_message(message, "it has thrown what is no std::exception");
   }
   return -1;

@@ -140,14 +140,9 @@ def test_threads_that_differentiate_one_call_take_turns_at_its_state(tmp_path):
 
 ENDING = HEADER + """
 #include <pthread.h>
-#include <atomic>
-extern "C" { std::atomic<int> entered{0}; }
 class Ending : public CustomStatefulOp {
  public:
-  MXReturnValue Forward(Tensors*, Tensors*, const OpResource&) override {
-    entered = 1;
-    pthread_exit(nullptr);
-  }
+  MXReturnValue Forward(Tensors*, Tensors*, const OpResource&) override { pthread_exit(nullptr); }
 };
 MXReturnValue types(const Attributes&, std::vector<int>* in, std::vector<int>* out) { return *out = *in, MX_SUCCESS; }
 MXReturnValue shapes(const Attributes&, ShapeList* in, ShapeList* out) { return *out = *in, MX_SUCCESS; }
@@ -155,27 +150,45 @@ MXReturnValue counts(const Attributes&, int* in, int* out) { return *in = *out =
 MXReturnValue make(const Attributes&, const MXContext&, const ShapeList&, const std::vector<int>, CustomStatefulOp** state) {
   return *state = new Ending, MX_SUCCESS;
 }
-REGISTER_OP(test_end).setParseAttrs(counts).setInferType(types).setInferShape(shapes).setCreateOpState(make, "cpu");
+MXReturnValue end(const Attributes&, Tensors*, Tensors*, const OpResource&) { pthread_exit(nullptr); }
+REGISTER_OP(test_end_of_state).setParseAttrs(counts).setInferType(types).setInferShape(shapes).setCreateOpState(make, "cpu");
+REGISTER_OP(test_end).setParseAttrs(counts).setInferType(types).setInferShape(shapes).setForward(end, "cpu");
 """ + INITIALIZE
 
 
 @pytest.mark.parametrize("native", ["1", "0"])
-def test_a_thread_that_ends_in_a_function_of_an_extension_stays_there(run_python, tmp_path, native):
+@pytest.mark.parametrize("engine", ["ThreadedEnginePerDevice", "NaiveEngine"])
+def test_an_extension_that_ends_its_thread_fails_and_the_thread_goes_on(run_python, tmp_path, native, engine):
+    """Whether it is the caller's own, as with a state, or one of the engine's, without."""
     done = run_python(f"""
-import ctypes
 import threading
-import time
 import mxnet as mx
-path = {compiled_text(tmp_path, "ending", ENDING)!r}
-mx.library.load(path, verbose=False)
-entered = ctypes.c_int.in_dll(ctypes.CDLL(path), "entered")
-threading.Thread(target=lambda: mx.nd.test_end(mx.nd.ones(3)), daemon=True).start()
-while not entered.value:
-    time.sleep(0.001)
+mx.library.load({compiled_text(tmp_path, "ending", ENDING)!r}, verbose=False)
+
+def call(name):
+    for _ in range(10):
+        try:
+            getattr(mx.nd, name)(mx.nd.ones(3)).wait_to_read()
+        except mx.MXNetError as error:
+            assert name in str(error) and "ended its thread" in str(error), error
+        else:
+            raise AssertionError(name)
+        try:  # errors are caught as before
+            int("no number")
+        except ValueError:
+            pass
+    print(name)
+
+for name in ("test_end_of_state", "test_end"):
+    call(name)
+    thread = threading.Thread(target=call, args=(name,))
+    thread.start()
+    thread.join()
 print((mx.nd.ones(2) + 1).asnumpy().tolist())
 raise SystemExit(7)
-""", env={"MXNET_ENABLE_CYTHON": native})
-    assert (done.returncode, done.stdout, done.stderr) == (7, "[2.0, 2.0]\n", "")
+""", env={"MXNET_ENABLE_CYTHON": native, "MXNET_ENGINE_TYPE": engine})
+    names = ["test_end_of_state", "test_end_of_state", "test_end", "test_end"]
+    assert (done.returncode, done.stdout.split("\n"), done.stderr) == (7, [*names, "[2.0, 2.0]", ""], "")
 
 
 def test_state_of_a_bound_network_is_its_own():
