@@ -26,8 +26,7 @@ namespace {
 template <class T>
 ColumnLoop column_loop(BinaryRow row, bool left, int64_t n) {
   int level = simd_level_for_traffic();
-  if (std::is_same_v<T, float16> || (std::is_same_v<T, bfloat16> && n < 32))
-    level = std::min(level, 1);
+  if (std::is_same_v<T, float16>) level = std::min(level, 1);
   const auto loop = MX_SIMD_WIDE_AT(level, column_loop<T>);
   return loop == nullptr ? nullptr : loop(row, left, n);
 }
