@@ -15,6 +15,15 @@ def softmaxes(torch):
                    lambda x, o, op=op, axis=axis: getattr(torch.nn.functional, op)(x, dim=axis), {"axis": axis})
 
 
+def slopes(torch):
+    """Gradients of log_softmax along rows of a few elements, of which a result was kept."""
+    for shape in ((20000, 3), (5000, 16), (3000, 33)):
+        x = normals("float32", *shape)
+        y = (x - np.log(np.exp(x.astype("float64")).sum(1, keepdims=True))).astype("float32")
+        yield Case(f"gradient of log_softmax {shape[0]} x {shape[1]}", "_backward_log_softmax", [normals("float32", *shape), y, x], None,
+                   lambda g, y, x, o: torch._log_softmax_backward_data(g, y, 1, torch.float32), {"axis": 1})
+
+
 def single(torch):
     """One element for each result."""
     for name, dtype in (("max", "float16"), ("max", "int64"), ("prod", "float64"), ("all", "bool")):
@@ -34,6 +43,7 @@ def columns(torch):
 
 def cases(torch):
     yield from softmaxes(torch)
+    yield from slopes(torch)
     yield from single(torch)
     yield Case("pad rows of 5 in 3 dimensions", "_npi_pad", [normals("float32", 6000, 4, 5)], lambda x, o: np.pad(x, ((0, 0), (0, 0), (1, 2))),
                lambda x, o: torch.nn.functional.pad(x, (1, 2)), {"pad_width": "((0,0),(0,0),(1,2))"}, memory_bound=True)

@@ -5,6 +5,14 @@ from case import Case, copied, integers, normals
 
 POINTS = 20000
 
+REDUCTIONS = [(name, dtype, (50, 100, 4), 1) for name, dtype in (("sum", "float64"), ("nansum", "float32"), ("mean", "float32"), ("max", "float64"),
+                                                                  ("argmin", "float64"), ("argmin", "int32"), ("sum", "int64"))]
+REDUCTIONS += [(name, "float32", (12, 100, 16), 1) for name in ("sum", "argmin", "nansum")]
+REDUCTIONS += [(name, dtype, (1176, 17), 1) for name in ("prod", "max", "norm", "nansum") for dtype in ("float32", "float64")]
+REDUCTIONS += [("max", dtype, (606, 33), 1) for dtype in ("float32", "float64", "int32")]
+REDUCTIONS += [("any", "float32", (POINTS, 1), 1), ("sum", "float32", (POINTS, 1), 1), ("mean", "float16", (POINTS, 1), 1), ("norm", "float16", (POINTS, 1), 1)]
+REDUCTIONS += [("sum", dtype, (500, 20, 2), (0, 2)) for dtype in ("int8", "uint8")]
+
 
 def numbers(dtype, *shape):
     return normals(dtype, *shape, scale=50) if dtype.startswith("float") else integers(dtype, 200, *shape)
@@ -41,6 +49,24 @@ def reductions(torch):
                    lambda x, o, op=op: getattr(torch, op)(x, 1), {"dtype": "int64"} if op == "argsort" else {})
 
 
+def short_reductions(torch):
+    """Classes of reductions that a sweep over shapes, types and operators had found behind (`REDUCTIONS`)."""
+    names = {"max": "amax", "min": "amin"}
+    for name, dtype, shape, axis in REDUCTIONS:
+        a = numbers(dtype, *shape)
+        if name in ("prod", "nansum"):
+            a = np.clip(a, -1.01, 1.01).astype(dtype)
+        op = "nansum" if name == "nansum" else f"_npi_{name}" if name in ("mean", "norm", "argmin") else f"_np_{name}"
+        attrs = {"axis": axis if name == "argmin" else str(axis).replace(" ", "") if isinstance(axis, tuple) else f"({axis},)"}
+        if name == "norm":
+            attrs["flag"] = 1
+        of_numpy = np.linalg.norm if name == "norm" else getattr(np, name)
+        of_torch = torch and (torch.linalg.vector_norm if name == "norm" else getattr(torch, names.get(name, name)))
+        yield Case(f"{name} {'x'.join(map(str, shape))} {dtype} axis={axis}", op, [a],
+                   lambda x, o, f=of_numpy, axis=axis: f(x, axis=axis), lambda x, o, f=of_torch, axis=axis: f(x, dim=axis), attrs,
+                   compare=dtype not in ("float16", "uint8", "int8") and name not in ("prod", "nansum"))
+
+
 def moves(torch):
     for dtype in ("uint8", "float32"):
         a = numbers(dtype, POINTS, 3)
@@ -74,5 +100,6 @@ def rows(torch):
 
 def cases(torch):
     yield from reductions(torch)
+    yield from short_reductions(torch)
     yield from moves(torch)
     yield from rows(torch)
