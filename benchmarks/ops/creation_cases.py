@@ -19,8 +19,9 @@ def cases(torch):
         yield Case(f"arange {dtype}", "_arange", [], lambda o: np.copyto(o, np.arange(N, dtype=o.dtype)),
                    lambda o: torch.arange(N, out=o), {"start": 0, "stop": N, "dtype": dtype}, compare=False,
                    memory_bound=True)
-    yield Case("indices 512 x 512 x 3", "_npi_indices", [], lambda o: np.indices((512, 512, 3), "int32"), None,
-               {"dimensions": "(512, 512, 3)"})
+    for shape in ((512, 512, 3), (1000000,), (300000, 3)):
+        yield Case(f"indices {' x '.join(map(str, shape))}", "_npi_indices", [], lambda o, shape=shape: np.indices(shape, "int32"), None,
+                   {"dimensions": str(shape)})
     yield random("uniform", lambda o: GENERATOR.random(out=o, dtype="float32"), lambda o: o.uniform_())
     yield random("normal", lambda o: GENERATOR.standard_normal(out=o, dtype="float32"), lambda o: o.normal_())
     yield random("exponential", lambda o: GENERATOR.standard_exponential(out=o, dtype="float32"), lambda o: o.exponential_())

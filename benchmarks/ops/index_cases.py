@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Taking, choosing and marking elements by position or condition."""
 import numpy as np
-from case import Case, integers, normals
+from case import RNG, Case, integers, normals
 
 N = 1 << 20
 
@@ -43,6 +43,9 @@ def choosing(torch):
                lambda c, a, b, o: np.where(c[:, None], a, b), lambda c, a, b, o: torch.where(c[:, None], a, b, out=o), memory_bound=True)
     yield Case("where or a number", "_npi_where_rscalar", [mask, x], lambda c, a, o: np.where(c, a, np.float32(0)),
                lambda c, a, o: torch.where(c, a, 0.0), {"scalar": 0}, memory_bound=True)
+    few = RNG.random(N) < 0.01
+    yield Case("nonzero of few", "_npx_nonzero", [few], lambda x, o: np.stack(np.nonzero(x), 1), lambda x, o: torch.nonzero(x))
+    yield Case("boolean_mask of few", "_contrib_boolean_mask", [x, few], lambda x, m, o: x[m], lambda x, m, o: x[m])
     yield Case("boolean_mask", "_contrib_boolean_mask", [normals("float32", 10000, 64), integers("int32", 2, 10000)],
                lambda x, m, o: x[m != 0], lambda x, m, o: x[m != 0])
 

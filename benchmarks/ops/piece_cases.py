@@ -37,6 +37,32 @@ def repeats(torch):
                {"begin": "(0,0)", "end": "(1024,1024)", "step": "(1,2)"}, compare=False)
 
 
+def planes(torch):
+    """Small matrices, each turned, thinned out or cut; rows again and again."""
+    for dtype in ("uint8", "float16", "float32", "float64"):
+        yield Case(f"transpose 20000 matrices of 5 x 2 {dtype}", "transpose", [numbers(dtype, 20000, 5, 2)], copied(lambda x: x.transpose(0, 2, 1)),
+                   lambda x, o: o.copy_(x.transpose(1, 2)), {"axes": "(0,2,1)"}, memory_bound=True)
+    for shape in ((20000, 3, 4), (3000, 8, 8)):
+        yield Case(f"transpose matrices of {shape[1]} x {shape[2]}", "transpose", [normals("float32", *shape)], copied(lambda x: x.transpose(0, 2, 1)),
+                   lambda x, o: o.copy_(x.transpose(1, 2)), {"axes": "(0,2,1)"}, memory_bound=True)
+    yield Case("slice 3 x 2 of 5 x 4", "slice", [normals("float32", 20000, 5, 4)], copied(lambda x: x[:, 1:4, ::2]), lambda x, o: o.copy_(x[:, 1:4, ::2]),
+               {"begin": "(0,1,0)", "end": "(20000,4,4)", "step": "(1,1,2)"}, memory_bound=True)
+    yield Case("tril of matrices of 5 x 5", "_npi_tril", [normals("float32", 5000, 5, 5)], lambda x, o: np.tril(x), lambda x, o: torch.tril(x, out=o),
+               memory_bound=True)
+    images = normals("float32", 8, 64, 32, 32)
+    yield Case("space_to_depth", "space_to_depth", [images], lambda x, o: np.ascontiguousarray(x.reshape(8, 64, 16, 2, 16, 2).transpose(0, 3, 5, 1, 2, 4)),
+               lambda x, o: x.view(8, 64, 16, 2, 16, 2).permute(0, 3, 5, 1, 2, 4).contiguous(), {"block_size": 2}, memory_bound=True)
+    for dtype, width in (("float32", 8), ("float32", 32), ("uint8", 32), ("float64", 16)):
+        a = numbers(dtype, 60000, width)
+        yield Case(f"tile rows of {width} {dtype}", "tile", [a], lambda x, o: np.tile(x, (1, 3)), lambda x, o: torch.tile(x, (1, 3)), {"reps": "(1,3)"},
+                   memory_bound=True)
+        yield Case(f"repeat rows of {width} {dtype}", "repeat", [a], lambda x, o: np.repeat(x, 3, 0),
+                   lambda x, o: torch.repeat_interleave(x, 3, dim=0), {"repeats": 3, "axis": 0}, memory_bound=True)
+    for width in (3, 20):
+        yield Case(f"tile a vector of {width}", "tile", [normals("float32", width)], lambda x, o: np.tile(x, 100000), lambda x, o: torch.tile(x, (100000,)),
+                   {"reps": "(100000,)"}, memory_bound=True)
+
+
 def rows(torch):
     at = integers("int64", 10000, 100000)
     for width in (2, 3, 5, 7):
@@ -67,5 +93,5 @@ def orders(torch):
 
 
 def cases(torch):
-    for some in (flips, joins, repeats, rows, orders):
+    for some in (flips, joins, repeats, planes, rows, orders):
         yield from some(torch)

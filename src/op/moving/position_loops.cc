@@ -45,6 +45,8 @@ void gather_elements(const uint64_t* in, uint64_t* out, const int64_t* positions
   MX_SIMD_CALL(gather<uint64_t>)(in, out, positions, n);
 }
 
+RowsGatherer rows_gatherer(int64_t width) { return MX_SIMD_CALL(rows_gatherer)(width); }
+
 template <class T, class Index>
 void gather_clipped(const T* in, T* out, const Index* positions, int64_t n, int64_t extent) {
   const int64_t last = std::min<int64_t>(extent - 1, std::numeric_limits<Index>::max());

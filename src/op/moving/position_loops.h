@@ -23,6 +23,11 @@ void add_positions(const int64_t* positions, int64_t n, int64_t extent, int64_t*
 void gather_elements(const uint32_t* in, uint32_t* out, const int64_t* positions, int64_t n);
 void gather_elements(const uint64_t* in, uint64_t* out, const int64_t* positions, int64_t n);
 
+// The same for rows of `width` bytes, or null where these are not as many as some registers hold.
+using RowsGatherer = void (*)(const char* in, char* out, const int64_t* positions, int64_t n,
+                              int64_t width);
+RowsGatherer rows_gatherer(int64_t width);
+
 // The same from the nearest position in [0, extent), without a copy of the positions.
 // T: uint32_t or uint64_t, Index: int32_t or int64_t.
 template <class T, class Index>

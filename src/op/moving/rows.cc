@@ -123,9 +123,10 @@ GatherBlock gather_block(const void* in, const void* out, int64_t width) {
       return are_elements(in, out, width) ? gather_element<uint64_t> : gather_fixed<8>;
     case 16:
       return gather_fixed<16>;
-    case 128:
-      return gather_fixed<128>;
     default:
+      // Lines that are whole need no others; what is spread over more is better asked for.
+      if (const GatherBlock gather = width % 64 == 0 ? rows_gatherer(width) : nullptr)
+        return gather;
       if (width > kShortBlock) return gather_any;
       return with_half(width, [](auto half) -> GatherBlock { return gather_halves<half>; });
   }

@@ -117,9 +117,8 @@ bool bring_tile_inside(Nest& nest) {
 // listed: calls of a kernel for each few of them would take longer than to move them. Not where
 // neighbours of the input are outside, which tiles read together.
 bool list_small_block(Nest& nest, SmallBlock* block) {
-  if (nest.n < 2 || nest.width > 8 || !is_tile_width(nest.width) ||
-      nest.at(nest.n - 1).out != nest.width)
-    return false;
+  const bool is_element = is_tile_width(nest.width) && nest.width <= 8;
+  if (nest.n < 2 || !is_element || nest.at(nest.n - 1).out != nest.width) return false;
   int inner = nest.n;
   int64_t count = 1;
   for (; inner > 1; --inner) {
@@ -342,7 +341,7 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
     return copy_pieces({&all, 1}, std::max(nest.width, plan.whole_bytes));
   }
   SmallBlock block;
-  const bool listed = list_small_block(nest, &block);
+  const bool listed = !repeats_planes(nest) && list_small_block(nest, &block);
   const bool tiled = !listed && nest.n >= 2 && bring_tile_inside(nest);
   read_on_around_tiles(nest, tiled);
   const StridedKernel kernel = tiled ? tile_kernel(nest.width) : rows_kernel(nest.width);
