@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "op/products/products.h"
+
 namespace mxnet {
 
 // c = alpha * a b + beta * c. Element (i, l) of a is a[i * row_a + l * column_a]; rows of b and of
@@ -27,6 +29,11 @@ struct IntegerProducts {
 };
 template <class T>
 IntegerProducts<T> integer_products();
+
+// The block of `rows` x `columns` of a product whose factors and result are at a, b and c there.
+template <class T>
+void multiply_integers(const Products<T>& p, int64_t rows, int64_t columns, const T* a, const T* b,
+                       T* c);
 
 // The sum of products of bytes, of either sign, modulo 2^8.
 uint8_t dot_bytes(const uint8_t* a, const uint8_t* b, int64_t n);

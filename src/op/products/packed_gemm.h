@@ -40,8 +40,8 @@ template <class T>
 void multiply(int64_t m, int64_t n, int64_t k, const View<T>& a, const T* packed, T* c, int64_t ldc,
               bool add, int64_t first, int64_t last);
 
-// c = a b or c += a b in all threads: the large products of processors that have tall tiles, and of
-// no others. Both factors are packed, slices of their depth one after the other.
+// c = a b or c += a b in all threads: large products (way.h). Both factors are packed, slices of
+// their depth one after the other.
 template <class T>
 void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const View<T>& b, T* c,
                         int64_t ldc, bool add);
