@@ -64,7 +64,13 @@ bool are_alike(T first, T second) {
 template <class T>
 void of_arrays(BinaryRow row, const T* a, const T* b, T* y, int64_t n) {
   if constexpr (sizeof(T) == 2) {
-    half_loop<T>(row).arrays(a, b, y, n);
+    if (const auto loop = half_loop<T>(row).arrays) return loop(a, b, y, n);
+    for (int64_t i = 0; i < n; ++i) {  // from AVX2 on
+      const float first = static_cast<float>(a[i]), second = static_cast<float>(b[i]);
+      float number = 0;
+      binary_loop<float, float>(row).arrays(&first, &second, &number, 1);
+      y[i] = T(number);
+    }
   } else {
     binary_loop<T, T>(row).arrays(a, b, y, n);
   }
