@@ -113,7 +113,7 @@ TEST(ReduceTogether, PlanesOfAFewColumnsAreWhatTheyAreWithFewOthers) {
 template <class T, class A>
 void expect_exact_planes() {
   for (const int64_t blocks : {2, 3, 8, 9, 31, 400}) {
-    for (const int64_t rows : {33, 100, 256, 300}) {
+    for (const int64_t rows : {1, 2, 3, 4, 33, 100, 256, 300}) {
       for (const int64_t width : {2, 3, 4, 5, 8, 9, 13, 16, 17, 24, 25, 32, 33}) {
         const Shape shape{blocks, rows, width};
         std::vector<T> x(static_cast<std::size_t>(shape.size()));
