@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C anywhere in or beside a recorded block leaves the thread's switches as they were."""
 
-import gc
-import sys
-
 import pytest
+from interrupted import is_interrupted
 
 import mxnet as mx
 from mxnet import autograd
@@ -50,16 +48,7 @@ def interrupted_at(step, body):
             count += 1
         return trace
 
-    gc.disable()  # what packages of tests have called by it is Python too, and its errors go to nobody
-    sys.settrace(trace)
-    try:
-        body()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(None)
-        gc.enable()
-    return False
+    return is_interrupted(body, trace)
 
 
 @pytest.mark.parametrize("body", [recorded, called])

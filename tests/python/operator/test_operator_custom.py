@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators written in Python, on arrays and in networks."""
 
-import gc
 import itertools
-import sys
 import threading
 
 import numpy as np
 import pytest
+from interrupted import is_interrupted
 from which_binding import ON_CTYPES
 
 import mxnet as mx
@@ -332,16 +331,8 @@ def interrupted_at_call(number, body):
             where = frame.f_code.co_name
             raise KeyboardInterrupt
 
-    gc.disable()  # what packages of tests have called by it is Python too, and its errors go to nobody
-    sys.settrace(trace)
-    try:
-        body()
-    except KeyboardInterrupt:
-        return where, True
-    finally:
-        sys.settrace(None)
-        gc.enable()
-    return where, False
+    raised = is_interrupted(body, trace)
+    return where, raised
 
 
 @pytest.mark.skipif(ON_CTYPES, reason="there the outermost function is in Python")
