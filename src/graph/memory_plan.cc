@@ -11,6 +11,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/stable_order.h"
+
 namespace mxnet {
 namespace {
 
@@ -36,13 +38,13 @@ class BestFit {
   }
 
   // None as soon as it is clear that it takes `limit` bytes or more.
-  std::optional<Packing> run(std::span<const int> order, std::size_t limit) {
+  std::optional<Packing> run(std::span<const std::size_t> order, std::size_t limit) {
     placed_ = {};
     Packing packing{std::vector<std::size_t>(intervals_.size()), 0};
-    for (int i : order) {
-      const MemoryInterval& interval = intervals_[static_cast<std::size_t>(i)];
+    for (std::size_t i : order) {
+      const MemoryInterval& interval = intervals_[i];
       const std::size_t wanted = arena_bytes(interval.bytes), begin = place(interval, wanted);
-      packing.offsets[static_cast<std::size_t>(i)] = begin;
+      packing.offsets[i] = begin;
       packing.bytes = std::max(packing.bytes, begin + wanted);
       if (packing.bytes >= limit) return std::nullopt;
     }
@@ -121,18 +123,18 @@ class SlotMatching {
  public:
   SlotMatching(Intervals intervals, std::size_t range) : intervals_(intervals), range_(range) {}
 
-  Packing run(std::span<const int> by_first) {
+  Packing run(std::span<const std::size_t> by_first) {
     std::vector<int> slot_of(intervals_.size());
     std::multimap<int, int> ends;  // last step -> slot
-    for (int i : by_first) {
-      const MemoryInterval& interval = intervals_[static_cast<std::size_t>(i)];
+    for (std::size_t i : by_first) {
+      const MemoryInterval& interval = intervals_[i];
       while (!ends.empty() && ends.begin()->first < interval.first) {
         const int slot = ends.begin()->second;
         free_.emplace(sizes_[static_cast<std::size_t>(slot)], slot);
         ends.erase(ends.begin());
       }
       const int slot = take(arena_bytes(interval.bytes));
-      slot_of[static_cast<std::size_t>(i)] = slot;
+      slot_of[i] = slot;
       ends.emplace(interval.last, slot);
     }
     std::vector<std::size_t> starts(sizes_.size() + 1);
@@ -168,26 +170,26 @@ class SlotMatching {
   std::multimap<std::size_t, int> free_;  // size -> slot
 };
 
-// Indices sorted by a key, descending; ties in order of index.
+// Places of intervals by descending key; ties in order of place.
 template <class Key>
-std::vector<int> sorted_by(std::size_t count, Key key) {
-  std::vector<int> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
-  return order;
+std::vector<std::size_t> sorted_by(Intervals intervals, Key key) {
+  std::vector<double> keys;
+  keys.reserve(intervals.size());
+  for (const MemoryInterval& interval : intervals) keys.push_back(key(interval));
+  return places_by_descending(keys);
 }
 
+int earliness(const MemoryInterval& interval) { return -interval.first; }
+
 // Orders of placement that win on different kinds of graphs.
-std::vector<std::vector<int>> placement_orders(Intervals intervals) {
-  const auto at = [&](int i) -> const MemoryInterval& {
-    return intervals[static_cast<std::size_t>(i)];
-  };
-  const auto length = [&](int i) { return static_cast<double>(at(i).last - at(i).first + 1); };
-  const std::size_t n = intervals.size();
-  return {sorted_by(n, [&](int i) { return static_cast<double>(at(i).bytes); }),
-          sorted_by(n, [&](int i) { return static_cast<double>(at(i).bytes) * length(i); }),
-          sorted_by(n, length), sorted_by(n, [&](int i) { return -at(i).first; }),
-          sorted_by(n, [&](int i) { return at(i).last; })};
+std::vector<std::vector<std::size_t>> placement_orders(Intervals intervals) {
+  using Interval = MemoryInterval;
+  const auto bytes = [](const Interval& i) { return static_cast<double>(i.bytes); };
+  const auto length = [](const Interval& i) { return static_cast<double>(i.last - i.first + 1); };
+  return {sorted_by(intervals, bytes),
+          sorted_by(intervals, [&](const Interval& i) { return bytes(i) * length(i); }),
+          sorted_by(intervals, length), sorted_by(intervals, earliness),
+          sorted_by(intervals, [](const Interval& i) { return i.last; })};
 }
 
 Packing without_sharing(Intervals intervals) {
@@ -217,9 +219,8 @@ Packing pack_intervals(Intervals intervals, const PackingOptions& options) {
   Packing best = without_sharing(intervals);
   if (options.match_range == 0) return best;
   const std::size_t least = most_live_bytes(intervals);
-  const std::vector<int> by_first = sorted_by(
-      intervals.size(), [&](int i) { return -intervals[static_cast<std::size_t>(i)].first; });
-  std::vector<std::vector<int>> orders;
+  const std::vector<std::size_t> by_first = sorted_by(intervals, earliness);
+  std::vector<std::vector<std::size_t>> orders;
   if (intervals.size() <= kFewTensors) orders = placement_orders(intervals);
   const auto try_range = [&](std::size_t range) {
     if (best.bytes > least)
@@ -227,7 +228,7 @@ Packing pack_intervals(Intervals intervals, const PackingOptions& options) {
         best = std::move(slots);
     if (best.bytes == least || orders.empty()) return;
     BestFit best_fit(intervals, range);
-    for (const std::vector<int>& order : orders)
+    for (const std::vector<std::size_t>& order : orders)
       if (best.bytes > least)
         if (auto packing = best_fit.run(order, best.bytes)) best = *std::move(packing);
   };

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/stable_order.h"
 #include "graph/infer.h"
 #include "graph/split_gradients.h"
 #include "op/create/constant.h"
@@ -148,16 +149,17 @@ class Mirror {
   // bytes first.
   void keep_more() {
     if (best_keep_.empty() || !within_budget()) return;
-    std::vector<std::pair<double, int>> worth;
-    for (int n = 0; n < num_forward_; ++n)
-      if (!best_keep_[static_cast<std::size_t>(n)] && sums_products(*graph_.node(n).op))
-        worth.emplace_back(cost(n) / bytes_made(n), n);
-    std::stable_sort(worth.begin(), worth.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<int> nodes;
+    std::vector<double> worth;
+    for (int n = 0; n < num_forward_; ++n) {
+      if (best_keep_[static_cast<std::size_t>(n)] || !sums_products(*graph_.node(n).op)) continue;
+      nodes.push_back(n);
+      worth.push_back(cost(n) / bytes_made(n));
+    }
     again_ = best_again_;
-    for (const auto& [value, n] : worth) {
+    for (const std::size_t place : places_by_descending(worth)) {
       Keep keep = best_keep_;
-      keep[static_cast<std::size_t>(n)] = true;
+      keep[static_cast<std::size_t>(nodes[place])] = true;
       consider(keep);
     }
   }

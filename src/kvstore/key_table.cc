@@ -3,11 +3,11 @@
 #include "kvstore/key_table.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/stable_order.h"
 
 namespace mxnet::kvstore {
 namespace {
@@ -74,14 +74,16 @@ int64_t KeyTable::rank(std::size_t index) const {
   return number != nullptr ? *number : static_cast<int64_t>(index);
 }
 
-KeyGroups::KeyGroups(const KeyTable& table, Keys keys) : places_(keys.size()) {
+KeyGroups::KeyGroups(const KeyTable& table, Keys keys) {
   std::vector<std::size_t> indices;
+  std::vector<int64_t> ranks;
   indices.reserve(keys.size());
-  for (const Key& key : keys) indices.push_back(table.at(key));
-  std::iota(places_.begin(), places_.end(), std::size_t{0});
-  std::stable_sort(places_.begin(), places_.end(), [&](std::size_t a, std::size_t b) {
-    return table.rank(indices[a]) < table.rank(indices[b]);
-  });
+  ranks.reserve(keys.size());
+  for (const Key& key : keys) {
+    indices.push_back(table.at(key));
+    ranks.push_back(table.rank(indices.back()));
+  }
+  places_ = places_by_ascending(ranks);
   for (auto first = places_.begin(); first != places_.end();) {
     const std::size_t index = indices[*first];
     const auto last = std::find_if(first, places_.end(),

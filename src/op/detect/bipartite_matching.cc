@@ -2,9 +2,11 @@
 // Greedy matching of rows with columns, the best scores first.
 #include "op/detect/matching.h"
 
-#include <numeric>
+#include <algorithm>
+#include <functional>
 #include <vector>
 
+#include "base/stable_order.h"
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
@@ -17,14 +19,12 @@ void match(const MatchingParams& params, const T* scores, int64_t rows, int64_t 
            T* column) {
   std::fill_n(row, rows, T{-1});
   std::fill_n(column, columns, T{-1});
-  std::vector<int64_t> order(static_cast<std::size_t>(rows * columns));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return params.is_ascend ? scores[a] < scores[b] : scores[a] > scores[b];
-  });
+  std::vector<double> goodness(scores, scores + rows * columns);
+  if (params.is_ascend) std::ranges::transform(goodness, goodness.begin(), std::negate{});
   const T threshold = static_cast<T>(params.threshold);
   int64_t found = 0;
-  for (const int64_t at : order) {
+  for (const std::size_t place : places_by_descending(goodness)) {
+    const auto at = static_cast<int64_t>(place);
     const int64_t r = at / columns, c = at % columns;
     if (row[r] != T{-1} || column[c] != T{-1}) continue;
     const bool good = params.is_ascend ? scores[at] < threshold : scores[at] > threshold;

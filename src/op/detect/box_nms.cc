@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stable_order.h"
 #include "op/detect/box_columns.h"
 #include "op/detect/box_nms.h"
 #include "op/loops/computed.h"
@@ -60,18 +61,19 @@ void infer_box_nms(const BoxNmsParams& params, Infer& infer) {
 template <class T>
 std::vector<int64_t> suppress(const BoxNmsParams& params, const T* data, int64_t count,
                               int64_t width) {
-  std::vector<int64_t> order;
+  std::vector<int64_t> members;
+  std::vector<double> scores;
   const auto id = [&](int64_t i) { return data[i * width + params.id_index]; };
   for (int64_t i = 0; i < count; ++i) {
-    if (takes_part(params, data + i * width)) order.push_back(i);
+    if (!takes_part(params, data + i * width)) continue;
+    members.push_back(i);
+    scores.push_back(data[i * width + params.score_index]);
   }
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return data[a * width + params.score_index] > data[b * width + params.score_index];
-  });
+  std::vector<std::size_t> order = places_by_descending(scores);
   if (params.topk > 0 && static_cast<int64_t>(order.size()) > params.topk)
     order.resize(static_cast<std::size_t>(params.topk));
   const auto size = static_cast<int64_t>(order.size());
-  const auto place = [&](int64_t i) { return order[static_cast<std::size_t>(i)]; };
+  const auto place = [&](int64_t i) { return members[order[static_cast<std::size_t>(i)]]; };
   const BoxColumns<T> boxes(size, [&](int64_t i) {
     return read_box(data + place(i) * width + params.coord_start, params.in_format);
   });

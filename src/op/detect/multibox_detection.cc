@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/stable_order.h"
 #include "op/detect/box_columns.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
@@ -67,11 +68,13 @@ void suppress(const DetectionParams& params, std::vector<Found<T>>& found) {
   const std::size_t keep = params.nms_topk > 0
                                ? std::min(found.size(), static_cast<std::size_t>(params.nms_topk))
                                : found.size();
-  std::vector<Found<T>> sorted = found;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Found<T>& a, const Found<T>& b) { return a.score > b.score; });
+  std::vector<double> scores;
+  scores.reserve(found.size());
+  for (const Found<T>& f : found) scores.push_back(f.score);
+  const std::vector<std::size_t> order = places_by_descending(scores);
   // Behind the best, rows are those of before, as existing programs see them.
-  std::copy_n(sorted.begin(), keep, found.begin());
+  const std::vector<Found<T>> before = found;
+  for (std::size_t i = 0; i < keep; ++i) found[i] = before[order[i]];
   for (std::size_t i = keep; i < found.size(); ++i) found[i].cls = T{-1};
   if (params.force_suppress) {
     std::vector<std::size_t> all(keep);

@@ -3,6 +3,7 @@
 // boxes and picks negative samples.
 #include <fmt/format.h>
 
+#include "base/stable_order.h"
 #include "op/detect/matching.h"
 #include "op/detect/multibox.h"
 #include "op/detect/variances.h"
@@ -89,16 +90,18 @@ class Matcher {
     wanted = std::max<int64_t>(wanted, params_.minimum_negative_samples);
     wanted = std::min<int64_t>(wanted, count_ - positives);
     // The harder the less the background is believed in.
-    std::vector<std::pair<T, int64_t>> candidates;
+    std::vector<std::size_t> candidates;
+    std::vector<double> hardness;
     for (int64_t i = 0; i < count_; ++i) {
-      if (state_[at(i)] != State::kPositive &&
-          best_[at(i)].first < T(params_.negative_mining_thresh))
-        candidates.emplace_back(background(scores + i, classes), i);
+      if (state_[at(i)] == State::kPositive ||
+          !(best_[at(i)].first < T(params_.negative_mining_thresh)))
+        continue;
+      candidates.push_back(at(i));
+      hardness.push_back(-background(scores + i, classes));
     }
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    const std::vector<std::size_t> order = places_by_descending(hardness);
     wanted = std::min<int64_t>(wanted, static_cast<int64_t>(candidates.size()));
-    for (int64_t i = 0; i < wanted; ++i) state_[at(candidates[at(i)].second)] = State::kNegative;
+    for (int64_t i = 0; i < wanted; ++i) state_[candidates[order[at(i)]]] = State::kNegative;
   }
 
   void write(T* offsets, T* mask, T* cls) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/stable_order.h"
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/run/parallel.h"
@@ -53,6 +54,21 @@ std::vector<ProposedRegion<T>> regions(const ProposalParams& params, const T* sc
   return result;
 }
 
+// The `most` with the best scores, all if it is not positive.
+template <class T>
+std::vector<ProposedRegion<T>> best_first(const std::vector<ProposedRegion<T>>& regions,
+                                          int32_t most) {
+  std::vector<double> scores;
+  scores.reserve(regions.size());
+  for (const ProposedRegion<T>& region : regions) scores.push_back(region.score);
+  std::vector<std::size_t> order = places_by_descending(scores);
+  if (most > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(most)));
+  std::vector<ProposedRegion<T>> sorted;
+  sorted.reserve(order.size());
+  for (const std::size_t place : order) sorted.push_back(regions[place]);
+  return sorted;
+}
+
 template <class T>
 std::vector<std::size_t> suppress(const std::vector<ProposedRegion<T>>& sorted, T threshold,
                                   std::size_t most) {
@@ -81,13 +97,10 @@ void proposal_cpu(const ProposalParams& params, KernelContext& context) {
         shape[0], 64.0 * static_cast<double>(score_size),
         [&](int64_t first, int64_t last) {
           for (int64_t b = first; b < last; ++b) {
-            auto sorted = regions(params, scores + b * score_size, offsets + b * offset_size,
-                                  infos + b * 3, height, width);
-            std::stable_sort(sorted.begin(), sorted.end(),
-                             [](const auto& x, const auto& y) { return x.score > y.score; });
-            if (params.rpn_pre_nms_top_n > 0)
-              sorted.resize(
-                  std::min(sorted.size(), static_cast<std::size_t>(params.rpn_pre_nms_top_n)));
+            const auto sorted =
+                best_first(regions(params, scores + b * score_size, offsets + b * offset_size,
+                                   infos + b * 3, height, width),
+                           params.rpn_pre_nms_top_n);
             const auto kept = suppress(sorted, T(params.threshold), static_cast<std::size_t>(rows));
             if (kept.empty()) continue;
             for (int64_t r = 0; r < rows; ++r) {  // too few are repeated

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <vector>
 
 #include "base/error.h"
+#include "base/stable_order.h"
 #include "op/index/named_places.h"
 #include "op/length.h"
 #include "op/loops/as_type.h"
@@ -96,10 +96,7 @@ struct Insertion {
 
 // Each named position, in ascending order and stable, shifted by how many come before it.
 std::vector<int64_t> places_of_values(const std::vector<int64_t>& at, int64_t total) {
-  std::vector<std::size_t> order(at.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return at[a] < at[b]; });
+  const std::vector<std::size_t> order = places_by_ascending(at);
   std::vector<int64_t> source(static_cast<std::size_t>(total), Insertion::kKept);
   for (std::size_t i = 0; i < order.size(); ++i)
     source[static_cast<std::size_t>(at[order[i]]) + i] = static_cast<int64_t>(order[i]);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "base/owned_lines.h"
+#include "base/stable_order.h"
 #include "base/stream_copy.h"
 #include "op/loops/convert.h"
 #include "op/moving/position_loops.h"
@@ -257,19 +257,16 @@ void put_rows_on_gpu(const GpuTable& gpu, const void* in, int64_t width, const P
   const int64_t count = positions.count();
   std::vector<int64_t> targets(static_cast<std::size_t>(count));
   read_all(context, positions, targets.data());
-  std::vector<int64_t> order(targets.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto target = [&](int64_t i) { return targets[static_cast<std::size_t>(i)]; };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return target(a) < target(b); });
+  const std::vector<std::size_t> order = places_by_ascending(targets);
   const HostNumbers pairs(context, 2 * count);
   int64_t kept = 0;
   const auto last_of_its_place = [&](std::size_t i) {
-    return i + 1 == order.size() || target(order[i]) != target(order[i + 1]);
+    return i + 1 == order.size() || targets[order[i]] != targets[order[i + 1]];
   };
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (last_of_its_place(i)) pairs.data()[kept++] = order[i];
-  for (int64_t i = 0; i < kept; ++i) pairs.data()[kept + i] = target(pairs[i]);
+    if (last_of_its_place(i)) pairs.data()[kept++] = static_cast<int64_t>(order[i]);
+  for (int64_t i = 0; i < kept; ++i)
+    pairs.data()[kept + i] = targets[static_cast<std::size_t>(pairs[i])];
   const int64_t* const there = pairs.on_device(context, 2 * kept);
   gpu.put_rows(context.stream()->native(), in, width, there, there + kept, kept, out);
 }
