@@ -67,6 +67,14 @@ MXNET_DLL int MXEngineComplete(const MXEngineOnComplete* on_complete, const char
 MXNET_DLL int MXNDArrayGetDataToRead(NDArrayHandle handle, const void** out_pdata,
                                      uint64_t* out_version);
 
+/* As MXNDArraySyncCopyFromCPU, of elements in any order and of any type (as MXNDArrayCreateEx
+ * numbers them), which are converted as the operator Cast does: `data` is where the first one lies,
+ * and neighbours of dimension i of the array, which has `ndim` of them, are strides[i] bytes apart,
+ * a multiple, perhaps 0 or negative, of an element's. `overflows`, if it is not null, becomes 1
+ * where a finite float64 has become an infinite float32, else 0. */
+MXNET_DLL int MXNDArraySyncCopyFromStrided(NDArrayHandle handle, const void* data, int dtype,
+                                           int ndim, const int64_t* strides, int* overflows);
+
 /* --- Typed fast path -------------------------------------------------------------------------- */
 
 /* An operator with its parameters, read once: calling it moves no texts. Immutable; any number of

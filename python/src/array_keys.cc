@@ -12,6 +12,7 @@
 #include "array.h"
 #include "array_facts.h"
 #include "check.h"
+#include "numpy_copy.h"
 #include "numpy_elements.h"
 #include "operator.h"
 #include "positions.h"
@@ -270,21 +271,11 @@ py::object taken_elements(PyObject* self, PyObject* key) {
 }
 
 py::object copied_beside(PyObject* self, PyObject* values) {
-  if (!is_numpy_array(values)) return {};
   const ArrayFacts facts(as_array(self)->handle);
-  const char* const formats = facts.dtype == kFloat32   ? "f"
-                              : facts.dtype == kFloat64 ? "d"
-                              : facts.dtype == kFloat16 ? "e"
-                              : facts.dtype == kInt32   ? "i"
-                              : facts.dtype == kInt64   ? "lq"
-                              : facts.dtype == kInt8    ? "b"
-                              : facts.dtype == kUint8   ? "B"
-                              : facts.dtype == kBool    ? "?"
-                                                        : "";
-  const NumpyElements elements(values);
-  if (!facts.plain() || !elements.are(formats) || elements.count() == 0) return {};
-  const std::vector<int64_t> dims(elements.dims(), elements.dims() + elements.ndim());
-  return array_of(elements.as<void>(), dims.data(), dims.size(), facts.dtype, facts.device_number);
+  if (!facts.plain()) return {};
+  py::object made = copy_of_numpy(values, facts.dtype, kCpu, facts.device_number, false);
+  if (made && !ArrayFacts(as_array(made.ptr())->handle).has_elements()) return {};
+  return made;
 }
 
 bool fill_selected(PyObject* self, PyObject* key, PyObject* number) {

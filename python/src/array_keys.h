@@ -16,8 +16,8 @@ pybind11::object taken_along(PyObject* self, PyObject* key);
 // The elements at the positions in such arrays, or in the library's own, one for each dimension and
 // all of one shape. NotImplemented: for Python.
 pybind11::object taken_elements(PyObject* self, PyObject* key);
-// One of NumPy's arrays, of the same type as an array on the CPU, as a new array beside it; null
-// for anything else.
+// One of NumPy's arrays as a new array of the type of an array on the CPU and beside it; null for
+// anything else.
 pybind11::object copied_beside(PyObject* self, PyObject* values);
 // Writes a number to what such a key, several of them or a mask select of a few rows. False: for
 // Python, and nothing is done. Not while autograd records.

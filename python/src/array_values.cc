@@ -134,12 +134,6 @@ void set_scalars(const py::dict& types) {
   }
 }
 
-int int_of(PyObject* number) {
-  const long value = PyLong_AsLong(number);
-  if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return static_cast<int>(value);
-}
-
 // create(shape, dev_type, dev_id, delay_alloc, dtype, numpy): a dense array.
 PyObject* create(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded_call([&] {
@@ -149,25 +143,6 @@ PyObject* create(PyObject*, PyObject* const* args, Py_ssize_t count) {
     check(MXNDArrayCreateEx64(shape.data(), shape.count(), int_of(args[1]), int_of(args[2]),
                               truth_of(args[3]), int_of(args[4]), &handle));
     return wrap_array(handle, 0, truth_of(args[5]));
-  });
-}
-
-// create_of(values, dev_type, dev_id, dtype, numpy): a dense array in the shape and with the values
-// of a NumPy array, whose elements the caller knows to have that type and to lie in C's order.
-PyObject* create_of(PyObject*, PyObject* const* args, Py_ssize_t count) {
-  return returning([&]() -> py::object {
-    if (count != 5) throw py::type_error("create_of: expected 5 arguments");
-    const Buffer values(args[0], PyBUF_C_CONTIGUOUS);
-    static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-    NDArrayHandle handle = nullptr;
-    check(MXNDArrayCreateEx64(reinterpret_cast<const int64_t*>(values.dims()), values.ndim(),
-                              int_of(args[1]), int_of(args[2]), 0, int_of(args[3]), &handle));
-    auto made = py::reinterpret_steal<py::object>(wrap_array(handle, 0, truth_of(args[4])));
-    if (!made) throw py::error_already_set();
-    if (values.elements() > 0)
-      check_blocking(
-          [&] { return MXNDArraySyncCopyFromCPU(handle, values.data(), values.elements()); });
-    return made;
   });
 }
 
@@ -241,7 +216,6 @@ PyObject* create_of_list(PyObject*, PyObject* const* args, Py_ssize_t count) {
 }
 
 PyMethodDef kFunctions[] = {fast_method("create", create, nullptr),
-                            fast_method("create_of", create_of, nullptr),
                             fast_method("create_of_list", create_of_list, nullptr),
                             {nullptr, nullptr, 0, nullptr}};
 

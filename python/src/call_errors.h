@@ -34,6 +34,11 @@ inline bool truth_of(PyObject* object) {
   if (truth < 0) throw pybind11::error_already_set();
   return truth != 0;
 }
+inline int int_of(PyObject* number) {
+  const long value = PyLong_AsLong(number);
+  if (value == -1 && PyErr_Occurred() != nullptr) throw pybind11::error_already_set();
+  return static_cast<int>(value);
+}
 
 // A row of PyMethodDef for a function that takes its arguments by position, as an array.
 using FastFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);

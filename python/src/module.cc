@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, module) {
   mxnet::python::register_buffer(module);
   mxnet::python::register_indexing(module);
   mxnet::python::register_array_functions(module);
+  mxnet::python::register_numpy_copy(module);
   mxnet::python::register_prepared_calls(module);
   mxnet::python::register_operator(module);
   mxnet::python::register_weight_updates(module);

@@ -15,6 +15,7 @@ void register_array(pybind11::module_& module);
 void register_array_values(pybind11::module_& module);
 void register_indexing(pybind11::module_& module);
 void register_array_functions(pybind11::module_& module);
+void register_numpy_copy(pybind11::module_& module);
 void register_prepared_calls(pybind11::module_& module);
 void register_operator(pybind11::module_& module);
 void register_arithmetic(pybind11::module_& module);

@@ -9,6 +9,7 @@
 #include "mxnet/c_api_ext.h"
 #include "ndarray/copy_into.h"
 #include "ndarray/sparse_check.h"
+#include "op/moving/host_elements.h"
 
 using namespace mxnet;
 using namespace mxnet::c_api;
@@ -20,6 +21,32 @@ int64_t checked_count(const char* function, const void* data, size_t size) {
   if (size > static_cast<size_t>(std::numeric_limits<int64_t>::max()))
     throw Error(ErrorCode::kValue, function, fmt::format("given {} elements", size));
   return static_cast<int64_t>(size);
+}
+
+HostElements checked_elements(const char* function, const NDArray& array, const void* data,
+                              int dtype, int ndim, const int64_t* strides) {
+  if (array.size() > 0) require(data, function, "data");
+  if (ndim != array.shape().ndim())
+    throw Error(ErrorCode::kValue, function,
+                fmt::format("given {} dimensions, expected those of shape {}", ndim,
+                            to_string(array.shape())));
+  if (ndim > 0) require(strides, function, "strides");
+  HostElements from{data, checked_dtype(function, dtype), {}};
+  const auto bytes = static_cast<int64_t>(dtype_size(from.dtype));
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(bytes) != 0)
+    throw Error(ErrorCode::kValue, function,
+                fmt::format("given the address {}, expected a multiple of {} for {}", data, bytes,
+                            dtype_name(from.dtype)));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(ndim); ++i) {
+    if (array.shape()[static_cast<int>(i)] <= 1) continue;  // there are no neighbours
+    if (strides[i] % bytes != 0)
+      throw Error(ErrorCode::kValue, function,
+                  fmt::format("given {} bytes between elements of dimension {}, expected a "
+                              "multiple of {} for {}",
+                              strides[i], i, bytes, dtype_name(from.dtype)));
+    from.steps[i] = strides[i] / bytes;
+  }
+  return from;
 }
 
 int checked_part(const char* function, int part) {
@@ -56,6 +83,18 @@ int MXNDArraySyncCopyFromCPU(NDArrayHandle handle, const void* data, size_t size
   return guarded([&] {
     NDArray& array = array_of(handle, "MXNDArraySyncCopyFromCPU");
     array.sync_copy_from(data, checked_count("MXNDArraySyncCopyFromCPU", data, size));
+  });
+}
+
+int MXNDArraySyncCopyFromStrided(NDArrayHandle handle, const void* data, int dtype, int ndim,
+                                 const int64_t* strides, int* overflows) {
+  return guarded([&] {
+    static constexpr const char* kFunction = "MXNDArraySyncCopyFromStrided";
+    NDArray& array = array_of(handle, kFunction);
+    require_dense(array, kFunction);
+    const HostElements from = checked_elements(kFunction, array, data, dtype, ndim, strides);
+    const bool overflowed = copy_from_host(from, array);
+    if (overflows != nullptr) *overflows = static_cast<int>(overflowed);
   });
 }
 

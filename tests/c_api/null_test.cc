@@ -100,6 +100,11 @@ const std::multimap<std::string, Call>& calls() {
       {"MXNDArrayGetDataToRead", [] { return MXNDArrayGetDataToRead(nullptr, nullptr, &g_bytes); }},
       {"MXNDArrayGetDataToRead",
        [] { return MXNDArrayGetDataToRead(nullptr, &g_values, nullptr); }},
+      {"MXNDArraySyncCopyFromStrided",
+       [] {
+         const int64_t stride = 4;
+         return MXNDArraySyncCopyFromStrided(nullptr, &stride, 0, 1, &stride, nullptr);
+       }},
       {"MXFuncInvokeEx", [] { return set_value_with(nullptr, "1"); }},
       {"MXFuncInvokeEx", [] { return set_value_with("src", nullptr); }},
       {"MXConfigToJSON", [] { return MXConfigToJSON(nullptr); }},

@@ -7,6 +7,8 @@ import ctypes
 import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+import numpy as np
+
 from . import ndarray as _ndarray
 from .lib import _LIB, NDArrayHandle, c_array, c_str, c_str_array, check_call
 from .ndarray import handles_of, wrap, wrap_all
@@ -267,7 +269,9 @@ def plain_ints(value: Any) -> None:
 
 
 def create_of(values: Any, dev_type: int, dev_id: int, dtype: int, numpy: bool) -> Any:
-    """A dense array in the shape and with the values of a NumPy array of that type."""
+    """A dense array in the shape and with the values of a NumPy array, or None if NumPy is to convert it to that type and C's order first."""
+    if not isinstance(values, np.ndarray) or values.dtype != _ndarray.shown_dtypes[False][dtype] or not values.flags.c_contiguous:
+        return None
     made = create(values.shape, dev_type, dev_id, False, dtype, numpy)
     if values.size:
         check_call(_LIB.MXNDArraySyncCopyFromCPU(made.handle, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.size)))

@@ -31,8 +31,11 @@ def _from_numpy(values: Any, context: Optional[Context], dtype: Any, cls: Any = 
     kind = _DTYPE_MX_TO_NP[number]
     if kind is bfloat16:
         return _from_numpy(values, context, np.float32, cls).astype("bfloat16")
-    values = np.asarray(values, kind, "C")
-    return _core.create_of(values, context.device_typeid, context.device_id, number, getattr(cls, "_is_np", False))
+    is_np = getattr(cls, "_is_np", False)
+    made = _core.create_of(values, context.device_typeid, context.device_id, number, is_np)
+    if made is None:
+        made = _core.create_of(np.asarray(values, kind, "C"), context.device_typeid, context.device_id, number, is_np)
+    return made
 
 
 def _sparse_copy(source_array: Any, ctx: Optional[Context], dtype: Any) -> NDArray:

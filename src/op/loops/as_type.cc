@@ -14,8 +14,6 @@
 namespace mxnet {
 namespace {
 
-using ConvertLoop = void (*)(const void* from, void* to, int64_t n);
-
 // All elements by a loop, what is read and written asked for before where that is faster.
 void convert_parts(const Tensor& from, const Tensor& to, ConvertLoop loop) {
   const auto read = static_cast<int64_t>(dtype_size(from.dtype));
@@ -38,29 +36,31 @@ void convert_parts(const Tensor& from, const Tensor& to, ConvertLoop loop) {
       });
 }
 
-// Whether elements keep their bits: bytes but for those that become bool.
+}  // namespace
+
+ConvertLoop convert_loop(DType from, DType to) {
+  // Elements of bool are the 0 and 1 of uint8, and bytes are zero or not.
+  const bool as_bytes = from == DType::kBool || (from == DType::kInt8 && to == DType::kBool);
+  const DType type = as_bytes ? DType::kUInt8 : from;
+  return dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) -> ConvertLoop {
+    return dispatch_dtype(to, "Cast", []<class To>(TypeTag<To>) -> ConvertLoop {
+      return [](const void* x, void* y, int64_t n) {
+        convert_array(static_cast<const From*>(x), static_cast<To*>(y), n);
+      };
+    });
+  });
+}
+
 bool keeps_bits(DType from, DType to) {
   return from == to || (dtype_size(from) == 1 && dtype_size(to) == 1 && to != DType::kBool);
 }
-
-}  // namespace
 
 void convert_tensor(const Tensor& from, const Tensor& to, KernelContext& context) {
   const auto bytes = static_cast<std::size_t>(to.size()) * dtype_size(to.dtype);
   if (keeps_bits(from.dtype, to.dtype)) return copy_memory(context, from.data, to.data, bytes);
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->convert(context.stream()->native(), from, to);
-  // Elements of bool are the 0 and 1 of uint8, and bytes are zero or not.
-  const bool as_bytes =
-      from.dtype == DType::kBool || (from.dtype == DType::kInt8 && to.dtype == DType::kBool);
-  const DType type = as_bytes ? DType::kUInt8 : from.dtype;
-  dispatch_dtype<kNumeric>(type, "Cast", [&]<class From>(TypeTag<From>) {
-    dispatch_dtype(to.dtype, "Cast", [&]<class To>(TypeTag<To>) {
-      convert_parts(from, to, [](const void* x, void* y, int64_t n) {
-        convert_array(static_cast<const From*>(x), static_cast<To*>(y), n);
-      });
-    });
-  });
+  convert_parts(from, to, convert_loop(from.dtype, to.dtype));
 }
 
 Tensor as_type(const Tensor& in, DType dtype, KernelContext& context) {

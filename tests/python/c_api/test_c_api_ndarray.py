@@ -46,6 +46,36 @@ class Arrays(ArrayTest):
             b = new((3,), [1, 2, 3], device=GPU)
             self.assert_fails("expected one in host memory", mx.MXNDArrayGetDataToRead, b, C.byref(data), C.byref(later))
 
+    def test_elements_of_another_type_and_order(self):
+        doubles, overflows = (C.c_double * 6)(*range(6)), C.c_int(7)
+
+        def copy(target, dtype=1, dims=2, strides=(8, 16), first=0):
+            start = C.c_void_p(C.addressof(doubles) + first)
+            mx.MXNDArraySyncCopyFromStrided(target, start, dtype, dims, (C.c_int64 * len(strides))(*strides), C.byref(overflows))
+
+        a = new((2, 3), range(6))
+        copy(a)  # a transpose
+        self.assertEqual((values(a), overflows.value), ([0, 2, 4, 1, 3, 5], 0))
+        copy(a, strides=(-24, 0), first=32)
+        self.assertEqual(values(a), [4, 4, 4, 1, 1, 1])
+        doubles[2] = 1e300
+        copy(a)
+        self.assertEqual((values(a)[1], overflows.value), (float("inf"), 1))
+        copy(new((3, 2), range(6), dtype=INT32))
+        self.assertEqual(overflows.value, 0)
+        self.assert_fails("given 1 dimensions, expected those of shape", lambda: copy(a, dims=1))
+        self.assert_fails("given 12 bytes between elements of dimension 1, expected a multiple of 8", lambda: copy(a, strides=(8, 12)))
+        self.assert_fails("expected a multiple of 8 for float64", lambda: copy(a, first=4))
+        self.assert_fails("given dtype 8", lambda: copy(a, dtype=8))
+        self.assert_fails("strides", mx.MXNDArraySyncCopyFromStrided, a, doubles, 1, 2, None, None)
+        gpus = C.c_int()
+        mx.MXGetGPUCount(C.byref(gpus))
+        if gpus.value:
+            b = new((2, 3), range(6), device=GPU)
+            doubles[2] = 2
+            copy(b)
+            self.assertEqual(values(b), [0, 2, 4, 1, 3, 5])
+
     def test_every_dtype_of_the_abi(self):
         for dtype in (0, 1, 2, 3, 4, 5, 6, 7, 12):
             self.assertEqual(number("MXNDArrayGetDType", new((2,), dtype=dtype)), dtype)

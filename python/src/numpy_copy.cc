@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's arrays are read where they lie, through the buffer protocol.
+#include "numpy_copy.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "array.h"
+#include "array_facts.h"
+#include "call_errors.h"
+#include "check.h"
+#include "mxnet/c_api_ext.h"
+#include "numpy_elements.h"
+#include "registrations.h"
+
+namespace py = pybind11;
+
+namespace mxnet::python {
+namespace {
+
+// The library's number of a type as the module struct writes it, in the machine's order of bytes;
+// -1 where it has none.
+int number_of_format(const char* format) {
+  if (format == nullptr) return -1;
+  const std::string_view text(format);
+  // Before what is not aligned NumPy says that sizes are the usual ones.
+  const std::string_view type = text.starts_with('=') ? text.substr(1) : text;
+  if (type.size() != 1) return -1;
+  switch (type[0]) {
+    case 'f':
+      return kFloat32;
+    case 'd':
+      return kFloat64;
+    case 'e':
+      return kFloat16;
+    case 'B':
+      return kUint8;
+    case 'i':
+      return kInt32;
+    case 'b':
+      return kInt8;
+    case 'l':
+      return type == text ? kInt64 : kInt32;
+    case 'q':
+      return kInt64;
+    case '?':
+      return kBool;
+    default:
+      return -1;
+  }
+}
+
+class StridedBuffer {
+ public:
+  explicit StridedBuffer(PyObject* array)
+      : there_(PyObject_GetBuffer(array, &view_, PyBUF_STRIDES | PyBUF_FORMAT) == 0) {
+    if (!there_) PyErr_Clear();
+  }
+  ~StridedBuffer() {
+    if (there_) PyBuffer_Release(&view_);
+  }
+  StridedBuffer(const StridedBuffer&) = delete;
+  StridedBuffer& operator=(const StridedBuffer&) = delete;
+
+  int dtype() const { return there_ ? number_of_format(view_.format) : -1; }
+  bool contiguous() const { return PyBuffer_IsContiguous(&view_, 'C') != 0; }
+  bool aligned() const {
+    const Py_ssize_t item = view_.itemsize;
+    bool fits = reinterpret_cast<uintptr_t>(view_.buf) % static_cast<uintptr_t>(item) == 0;
+    for (int i = 0; i < view_.ndim; ++i)
+      fits = fits && (view_.shape[i] <= 1 || view_.strides[i] % item == 0);
+    return fits;
+  }
+  const Py_buffer& view() const { return view_; }
+  Py_ssize_t count() const { return view_.len / view_.itemsize; }
+
+ private:
+  Py_buffer view_{};
+  const bool there_;
+};
+
+// create_of(values, dev_type, dev_id, dtype, numpy): copy_of_numpy(), None for null.
+PyObject* create_of(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return returning([&]() -> py::object {
+    if (count != 5) throw py::type_error("create_of: expected 5 arguments");
+    py::object made = copy_of_numpy(args[0], int_of(args[3]), int_of(args[1]), int_of(args[2]),
+                                    truth_of(args[4]));
+    return made ? made : py::none();
+  });
+}
+
+PyMethodDef kFunctions[] = {fast_method("create_of", create_of, nullptr),
+                            {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+py::object copy_of_numpy(PyObject* values, int dtype, int dev_type, int dev_id, bool numpy) {
+  if (!is_numpy_array(values)) return {};
+  const StridedBuffer given(values);
+  const int given_dtype = given.dtype();
+  const bool same = given_dtype == dtype, converts = dtype == kFloat32 || dtype == kFloat64;
+  if (given_dtype < 0 || !(same || converts)) return {};
+  const bool whole = same && given.contiguous();
+  if (!whole && !given.aligned()) return {};
+  const Py_buffer& view = given.view();
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  NDArrayHandle handle = nullptr;
+  check(MXNDArrayCreateEx64(reinterpret_cast<const int64_t*>(view.shape), view.ndim, dev_type,
+                            dev_id, 0, dtype, &handle));
+  auto made = py::reinterpret_steal<py::object>(wrap_array(handle, 0, numpy));
+  if (!made) throw py::error_already_set();
+  if (given.count() == 0) return made;
+  int overflows = 0;
+  check_blocking([&] {
+    if (whole)
+      return MXNDArraySyncCopyFromCPU(handle, view.buf, static_cast<std::size_t>(given.count()));
+    return MXNDArraySyncCopyFromStrided(handle, view.buf, given_dtype, view.ndim,
+                                        reinterpret_cast<const int64_t*>(view.strides), &overflows);
+  });
+  return overflows != 0 ? py::object() : made;
+}
+
+void register_numpy_copy(py::module_& module) {
+  if (PyModule_AddFunctions(module.ptr(), kFunctions) != 0) throw py::error_already_set();
+}
+
+}  // namespace mxnet::python
