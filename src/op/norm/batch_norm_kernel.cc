@@ -145,17 +145,15 @@ int64_t run_in_order(const BatchNormCall& call) {
 // Runs of halves are taken where they lie, but for short ones, which end with many numbers that
 // fill no vector.
 constexpr int64_t kRunOfHalves = 32;
-template <class C>
 bool takes_halves(const BatchNormResult& result) {
-  return norm_loops<C>().affine_halves != nullptr && result.in.dtype == DType::kFloat16 &&
+  return norm_loops<float>().affine_halves != nullptr && result.in.dtype == DType::kFloat16 &&
          result.out.dtype == DType::kFloat16 && result.mask == nullptr &&
          !as_columns(result.call.channels) && run_in_order(result.call) >= kRunOfHalves;
 }
-template <class C>
 void normalize_halves(const BatchNormResult& result) {
-  const NormLoops<C>& loops = norm_loops<C>();
+  const NormLoops<float>& loops = norm_loops<float>();
   const RowLayout& channels = result.call.channels;
-  const Affine<C> affine(result);
+  const Affine<float> affine(result);
   parallel_for(
       channels.outer * channels.length, kNormCost * static_cast<double>(channels.inner),
       [&](int64_t first, int64_t last) {
@@ -262,9 +260,9 @@ void batch_statistics(const BatchNormCall& call, const Tensor& in, double* mean,
 }
 
 void batch_normalize(const BatchNormResult& result) {
+  if (takes_halves(result)) return normalize_halves(result);
   with_row_type(result.in.dtype, [&](auto zero) {
     using C = decltype(zero);
-    if (takes_halves<C>(result)) return normalize_halves<C>(result);
     if (is_in_order<C>(result)) return normalize_in_order<C>(result);
     (as_columns(result.call.channels) ? normalize_columns<C> : normalize_channels<C>)(result);
   });
