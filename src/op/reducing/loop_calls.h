@@ -78,7 +78,8 @@ class LoopCalls {
   int64_t most_at_once() const {
     if (!kDirect) return kLeaf;
     if (four_streams()) return kChunk;
-    return loops_.takes_long_rows && takes_all() ? kLongLeaf : kDirectLeaf;
+    if (!loops_.takes_long_rows || !takes_all()) return kDirectLeaf;
+    return kPairs && pairs_ ? kLongLeaf : kChunk / 2;
   }
   // Elements of a row that a thread takes at least.
   int64_t chunk() const {
