@@ -145,5 +145,44 @@ TEST(ReduceTogether, PlanesMissNoRowOrColumn) {
   expect_exact_planes<float, double>(Reduction::nansum);
 }
 
+// Runs of an output, which lie apart: the last vector of each lies over the one before, so a
+// number, or a NaN, is put at each place of a run, one after the other.
+template <class T, class A>
+void expect_extremes_of_runs() {
+  std::mt19937 random(23);
+  constexpr int64_t kRuns = 5, kOutputs = 3;
+  for (int64_t length = 29; length <= 140; ++length) {
+    const Shape shape{kRuns, kOutputs, length};
+    auto x = numbers<T>(shape.size(), random);
+    for (int64_t at = 0; at < length; ++at) {
+      const auto run = static_cast<std::size_t>((at % kRuns * kOutputs + 1) * length + at);
+      const T before = x[run];
+      x[run] = T(1'000'000'000);
+      if constexpr (std::is_floating_point_v<T>) x[run] = std::ldexp(T(1), 100);
+      EXPECT_EQ((reduced<T, A>(Reduction::max, x, shape, axis_set({0, 2})))[1], A(x[run]))
+          << at << " of " << length;
+      x[run] = -x[run];
+      EXPECT_EQ((reduced<T, A>(Reduction::min, x, shape, axis_set({0, 2})))[1], A(x[run]))
+          << at << " of " << length;
+      if constexpr (std::is_floating_point_v<T>) {
+        x[run] = std::numeric_limits<T>::quiet_NaN();
+        for (const Reduction r : {Reduction::max, Reduction::min}) {
+          const auto found = reduced<T, A>(r, x, shape, axis_set({0, 2}));
+          EXPECT_TRUE(!std::isnan(found[0]) && std::isnan(found[1]) && !std::isnan(found[2]))
+              << at << " of " << length;
+        }
+      }
+      x[run] = before;
+    }
+  }
+}
+
+TEST(ReduceTogether, ExtremesOfRunsThatLieApartMissNoElement) {
+  expect_extremes_of_runs<float, float>();
+  expect_extremes_of_runs<double, double>();
+  expect_extremes_of_runs<int32_t, int64_t>();
+  expect_extremes_of_runs<int64_t, int64_t>();
+}
+
 }  // namespace
 }  // namespace mxnet
