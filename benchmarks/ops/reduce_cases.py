@@ -47,5 +47,6 @@ def cases(torch):
         yield Case(f"global average of {shape[2]} x {shape[3]}", "Pooling", [make("float32", *shape)], lambda x, o: np.mean(x, (2, 3), keepdims=True),
                    lambda x, o: torch.nn.functional.adaptive_avg_pool2d(x, 1), {"kernel": (1, 1), "global_pool": True, "pool_type": "avg"},
                    memory_bound=True)
-    yield Case("sum of outer and inner", "_np_sum", [make("float32", 100, 100, 100)], lambda x, o: np.sum(x, (0, 2)), lambda x, o: torch.sum(x, (0, 2)),
-               {"axis": (0, 2)}, memory_bound=True)
+    for name, of_torch in (("sum", "sum"), ("max", "amax")):
+        yield Case(f"{name} of outer and inner", f"_np_{name}", [make("float32", 100, 100, 100)], lambda x, o, f=getattr(np, name): f(x, (0, 2)),
+                   lambda x, o, f=getattr(torch, of_torch, None): f(x, (0, 2)), {"axis": (0, 2)}, memory_bound=True)

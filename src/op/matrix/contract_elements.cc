@@ -139,24 +139,25 @@ void sum_dense(Dims dims, const Labels& labels, const Labels& kept, DType type, 
   const Shape shape(sizes);
   const ReducePlan plan(shape, summed);
   const Tensor tensor{const_cast<void*>(data), &shape, type};
-  const auto add = [&]<class Sum, class Stored>(TypeTag<Sum>, TypeTag<Stored>) {
+  // Of the types that may be stored, the one that is as large as `type`.
+  const auto add = [&]<class Sum, class... Stored>(TypeTag<Sum>, TypeTag<Stored>...) {
     const ReduceStore<Sum> store = [&](int64_t first, const Sum* values, int64_t n) {
-      auto* const to = static_cast<Stored*>(sums) + first;
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Stored>(values[i]);
+      const auto put = [&](auto* to) {
+        if (dtype_size(type) != sizeof(*to)) return;
+        for (int64_t i = 0; i < n; ++i)
+          to[first + i] = static_cast<std::remove_pointer_t<decltype(to)>>(values[i]);
+      };
+      (put(static_cast<Stored*>(sums)), ...);
     };
     reduce<Sum>(Reduction::sum, tensor, plan, store);
   };
-  switch (type) {
-    case DType::kFloat32:
-      return add(TypeTag<float>{}, TypeTag<float>{});
-    case DType::kFloat64:
-      return add(TypeTag<double>{}, TypeTag<double>{});
-    case DType::kUInt8:
-      return add(TypeTag<int64_t>{}, TypeTag<uint8_t>{});
-    case DType::kInt32:
-      return add(TypeTag<int64_t>{}, TypeTag<uint32_t>{});
-    default:
-      return add(TypeTag<int64_t>{}, TypeTag<uint64_t>{});
+  const bool columns = !kept.empty() && kept.back() == labels.back();
+  if (!is_floating(type)) {
+    add(TypeTag<int64_t>{}, TypeTag<uint8_t>{}, TypeTag<uint32_t>{}, TypeTag<uint64_t>{});
+  } else if (type == DType::kFloat32 && columns) {
+    add(TypeTag<float>{}, TypeTag<float>{});
+  } else {  // of floats, too: runs that lie apart are gathered to be added in float
+    add(TypeTag<double>{}, TypeTag<float>{}, TypeTag<double>{});
   }
 }
 

@@ -142,6 +142,33 @@ constexpr int64_t kShortColumns = 32, kWideColumns = 64;
 int64_t run_in_order(const BatchNormCall& call) {
   return as_columns(call.channels) ? call.channels.length : call.channels.inner;
 }
+// Runs of halves are taken where they lie, but for short ones, which end with many numbers that
+// fill no vector.
+constexpr int64_t kRunOfHalves = 32;
+bool takes_halves(const BatchNormResult& result) {
+  return norm_loops<float>().affine_halves != nullptr && result.in.dtype == DType::kFloat16 &&
+         result.out.dtype == DType::kFloat16 && result.mask == nullptr &&
+         !as_columns(result.call.channels) && run_in_order(result.call) >= kRunOfHalves;
+}
+void normalize_halves(const BatchNormResult& result) {
+  const NormLoops<float>& loops = norm_loops<float>();
+  const RowLayout& channels = result.call.channels;
+  const Affine<float> affine(result);
+  parallel_for(
+      channels.outer * channels.length, kNormCost * static_cast<double>(channels.inner),
+      [&](int64_t first, int64_t last) {
+        for (int64_t run = first, channel = first % channels.length; run < last; ++run) {
+          const auto c = static_cast<std::size_t>(channel);
+          const int64_t at = run * channels.inner;
+          loops.affine_halves(result.in.as<float16>() + at, result.out.as<float16>() + at,
+                              channels.inner, affine.shifts[c], affine.scales[c],
+                              affine.offsets[c]);
+          channel = channel + 1 == channels.length ? 0 : channel + 1;
+        }
+      },
+      1);
+}
+
 template <class C>
 bool is_in_order(const BatchNormResult& result) {
   const int64_t run = run_in_order(result.call);
@@ -233,6 +260,7 @@ void batch_statistics(const BatchNormCall& call, const Tensor& in, double* mean,
 }
 
 void batch_normalize(const BatchNormResult& result) {
+  if (takes_halves(result)) return normalize_halves(result);
   with_row_type(result.in.dtype, [&](auto zero) {
     using C = decltype(zero);
     if (is_in_order<C>(result)) return normalize_in_order<C>(result);

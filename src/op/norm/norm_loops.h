@@ -4,6 +4,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/half.h"
+
 namespace mxnet {
 
 // C is float or double. Arrays may be of any alignment; outputs may be inputs.
@@ -23,8 +25,11 @@ struct NormLoops {
   C (*exp_sum)(const C* x, C* y, int64_t n, C shift, C scale);
   void (*scale)(C* y, int64_t n, C factor);
   // y = (x - shift) * scale + offset; with parameters for each element, and shift and scale for
-  // each of `rows` rows that follow each other, in the second.
+  // each of `rows` rows that follow each other, in affine_each.
   void (*affine)(const C* x, C* y, int64_t n, C shift, C scale, C offset);
+  // The first of halves, without a buffer of floats; null where the processor does not convert
+  // them.
+  void (*affine_halves)(const float16* x, float16* y, int64_t n, C shift, C scale, C offset);
   void (*affine_each)(const C* x, C* y, int64_t n, int64_t rows, const C* shift, const C* scale,
                       const C* gamma, const C* beta);
   // As affine, but not below zero; mask says where y is above.

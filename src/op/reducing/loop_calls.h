@@ -78,7 +78,10 @@ class LoopCalls {
   int64_t most_at_once() const {
     if (!kDirect) return kLeaf;
     if (four_streams()) return kChunk;
-    return loops_.takes_long_rows && takes_all() ? kLongLeaf : kDirectLeaf;
+    // (In registers of four floats a long run would be few sums of many each.)
+    if (std::is_same_v<A, float> && simd_level() == 0) return kLeaf;
+    if (!loops_.takes_long_rows || !takes_all()) return kDirectLeaf;
+    return kPairs && pairs_ ? kLongLeaf : kChunk / 2;
   }
   // Elements of a row that a thread takes at least.
   int64_t chunk() const {

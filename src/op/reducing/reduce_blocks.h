@@ -28,7 +28,8 @@ inline constexpr double kRowCost = 64;
 inline constexpr int64_t kLeaf = 1024;
 // The same where elements need no buffer.
 inline constexpr int64_t kDirectLeaf = 4096;
-// And where the loop itself keeps the error small: calls and merging are a fiftieth of the sum.
+// And where the loop itself keeps the error small: calls and merging are a fiftieth of the sum. (Of
+// rows that are read two at a time; of others half a chunk, which takes a hundredth less.)
 inline constexpr int64_t kLongLeaf = 4 * kDirectLeaf;
 // What the second-level cache holds needs not be asked for.
 inline constexpr int64_t kNearCache = int64_t{1} << 20;
@@ -36,6 +37,9 @@ inline constexpr int64_t kNearCache = int64_t{1} << 20;
 inline constexpr int64_t kShortRow = 17;
 // Planes of fewer elements are gathered.
 inline constexpr int64_t kFewestInPlane = kLeaf / 8, kFewestOfShortRun = kLeaf / 32;
+// Of so many bytes in all, also planes of fewer are reduced in the order in which they lie: that is
+// one stream of memory, and what lies apart, a run here and one there, none.
+inline constexpr int64_t kStreamedPlanes = 6 << 20, kFewestOfStream = 64;
 // So many elements, in so many rows, may be reduced to one output for its rows to be turned. Of
 // more, too few outputs would lie side by side; bytes that are added have a fast loop otherwise.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;

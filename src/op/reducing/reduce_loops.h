@@ -54,8 +54,8 @@ struct ReduceLoops {
   // ends take no time.
   bool takes_short_runs;
   // Columns that are taken up together; of fewer each is by itself. Where what is left of them is,
-  // too: more than there are.
-  int64_t lanes;
+  // too: more than there are. (This and the lengths below are of few bytes: code fills the tables.)
+  int32_t lanes;
   // values[i] of output i, whose parameter is c[i]; `c` may be null as below.
   void rows(const L* x, const RowRuns& runs, const A* c, A* values) const;
   A row(const L* x, const RowRuns& runs, A c) const {
@@ -79,12 +79,12 @@ struct ReduceLoops {
   // values[i] of row i, where rows of so few elements follow each other; of other lengths to turn
   // them is all there is.
   void (*short_rows)(const L* x, int64_t rows, int64_t length, A* values) = nullptr;
-  int64_t shortest = 0, longest = 0;
   // Several planes of `rows` rows of `width` elements, which follow each other: values[p * width +
   // j] of column j of plane p; room for a vector behind their values is written over. From
   // `narrowest` to `widest` columns; null where one at a time is as fast.
   void (*planes)(const L* x, int64_t rows, int64_t width, int64_t planes, A* values) = nullptr;
-  int64_t narrowest = 0, widest = 0;
+  int16_t narrowest = 0, widest = 0;
+  int16_t shortest = 0, longest = 0;  // of short_rows
 };
 
 // Sums of so little work that one stream of memory is what they wait for, without AVX-512 (Zen 3):

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/simd.h"
 #include "op/norm/activation_loops.h"
 #include "op/norm/row_sums.h"
 
@@ -184,6 +185,31 @@ TYPED_TEST(NormLoopsTest, LogarithmsOfSums) {
     // Of floats what rounding takes; of doubles two units more.
     const double units = std::is_same_v<C, float> ? 0.51 : 2.5;
     EXPECT_NEAR(-y[i], want, units * std::numeric_limits<C>::epsilon() * want) << x[i];
+  }
+}
+
+// Halves of any length, in place and beside, are floats that are rounded once.
+TEST(NormLoopsOfHalves, AreThoseOfFloatsRoundedOnce) {
+  const NormLoops<float>& loops = norm_loops<float>();
+  if (loops.affine_halves == nullptr) {
+    EXPECT_LT(simd_level(), 1);
+    return;
+  }
+  std::mt19937 random(kSeed);
+  for (std::size_t n = 0; n < 150; ++n) {
+    std::vector<float16> x(n + 1), y(n + 1);
+    std::vector<float> wide(n);
+    for (float16& value : x) value = std::normal_distribution<float>()(random);
+    y.back() = x.back();
+    std::copy_n(x.begin(), n, wide.begin());
+    const auto length = static_cast<int64_t>(n);
+    loops.affine(wide.data(), wide.data(), length, 0.5f, -3.0f, 0.1f);
+    loops.affine_halves(x.data(), y.data(), length, 0.5f, -3.0f, 0.1f);
+    loops.affine_halves(x.data(), x.data(), length, 0.5f, -3.0f, 0.1f);
+    for (std::size_t i = 0; i <= n; ++i) {
+      if (i < n) EXPECT_EQ(y[i].bits, float16(wide[i]).bits) << i << " of " << n;
+      EXPECT_EQ(x[i].bits, y[i].bits) << i << " of " << n;
+    }
   }
 }
 

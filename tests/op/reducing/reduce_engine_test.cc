@@ -42,8 +42,9 @@ TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
   std::vector<float> x(3'000'000);
   for (float& value : x) value = normal(random);
   const int threads = omp_get_max_threads();
-  for (const Shape& shape : {Shape{3'000'000, 1}, Shape{1500, 2000}, Shape{750'000, 4},
-                             Shape{25, 3, 40'000}, Shape{500, 30, 200}, Shape{30, 100'000}}) {
+  for (const Shape& shape :
+       {Shape{3'000'000, 1}, Shape{1500, 2000}, Shape{750'000, 4}, Shape{25, 3, 40'000},
+        Shape{500, 30, 200}, Shape{250, 120, 100}, Shape{30, 100'000}}) {
     for (const AxisSet set : {axis_set({0}), axis_set({1}), axis_set({0, 1}), axis_set({0, 2})}) {
       if (set >> shape.ndim() != 0) continue;
       omp_set_num_threads(1);
@@ -59,6 +60,23 @@ TEST(Reduce, TheNumberOfThreadsDoesNotChangeASum) {
     }
   }
   omp_set_num_threads(threads);
+}
+
+// Runs of an output that lie apart, in an array so large that all are reduced in order.
+TEST(Reduce, RunsOfLargeArraysMissNoElement) {
+  for (const int64_t length : {64, 65, 100, 127}) {
+    const Shape shape{2'000'000 / (length * 40), 40, length};
+    std::vector<float> x(static_cast<std::size_t>(shape.size())), most(40, -1.0f);
+    std::vector<double> sums(40, 0.0);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<float>(i * 7919 % 1'000'003 % 4099);
+      const std::size_t output = i / static_cast<std::size_t>(length) % 40;
+      sums[output] += static_cast<double>(x[i]);
+      most[output] = std::max(most[output], x[i]);
+    }
+    EXPECT_EQ((reduced<float, double>(Reduction::sum, x, shape, axis_set({0, 2}))), sums);
+    EXPECT_EQ((reduced<float, float>(Reduction::max, x, shape, axis_set({0, 2}))), most);
+  }
 }
 
 // 0.1 in float32, a million times: a straight sum is off by one percent.

@@ -92,14 +92,17 @@ TEST(ReduceTogether, RowsOfAFewVectorsAreWhatTheyAreAlone) {
 
 // Beside as many others as are summed at once, fewer and more, and as the last one.
 template <class T, class A>
-void expect_planes_as_with_few() {
+void expect_planes_as_with_few(Reduction reduction = Reduction::sum) {
   std::mt19937 random(22);
   for (const int64_t rows : {33, 50, 100, 255, 256, 257}) {
     for (int64_t width = 2; width <= 34; ++width) {
       const Shape shape{22, rows, width}, two{2, rows, width};
       auto x = numbers<T>(shape.size(), random);
-      expect_same_bits(reduced<T, A>(Reduction::sum, x, shape, axis_set({1})),
-                       one_by_one<T, A>(Reduction::sum, x, two, axis_set({1})), shape);
+      if (reduction == Reduction::nansum)
+        for (std::size_t i = 0; i < x.size(); i += 1 + random() % 30)
+          x[i] = std::numeric_limits<T>::quiet_NaN();
+      expect_same_bits(reduced<T, A>(reduction, x, shape, axis_set({1})),
+                       one_by_one<T, A>(reduction, x, two, axis_set({1})), shape);
     }
   }
 }
@@ -107,11 +110,12 @@ void expect_planes_as_with_few() {
 TEST(ReduceTogether, PlanesOfAFewColumnsAreWhatTheyAreWithFewOthers) {
   expect_planes_as_with_few<float, double>();
   expect_planes_as_with_few<double, double>();
+  expect_planes_as_with_few<float, double>(Reduction::nansum);
 }
 
 // Small whole numbers, whose sums no order rounds.
 template <class T, class A>
-void expect_exact_planes() {
+void expect_exact_planes(Reduction reduction = Reduction::sum) {
   for (const int64_t blocks : {2, 3, 8, 9, 31, 400}) {
     for (const int64_t rows : {1, 2, 3, 4, 33, 100, 256, 300}) {
       for (const int64_t width : {2, 3, 4, 5, 8, 9, 13, 16, 17, 24, 25, 32, 33}) {
@@ -120,11 +124,15 @@ void expect_exact_planes() {
         std::vector<A> expected(static_cast<std::size_t>(blocks * width), A(0));
         for (std::size_t i = 0; i < x.size(); ++i) {
           const auto at = static_cast<int64_t>(i);
+          if (reduction == Reduction::nansum && i % 5 == 2) {
+            x[i] = std::numeric_limits<T>::quiet_NaN();
+            continue;
+          }
           x[i] = static_cast<T>(i * 7 % 101);
           expected[static_cast<std::size_t>(at / (rows * width) * width + at % width)] +=
               static_cast<A>(x[i]);
         }
-        EXPECT_EQ((reduced<T, A>(Reduction::sum, x, shape, axis_set({1}))), expected)
+        EXPECT_EQ((reduced<T, A>(reduction, x, shape, axis_set({1}))), expected)
             << to_string(shape);
       }
     }
@@ -134,6 +142,46 @@ void expect_exact_planes() {
 TEST(ReduceTogether, PlanesMissNoRowOrColumn) {
   expect_exact_planes<float, double>();
   expect_exact_planes<double, double>();
+  expect_exact_planes<float, double>(Reduction::nansum);
+}
+
+// Runs of an output, which lie apart: the last vector of each lies over the one before, so a
+// number, or a NaN, is put at each place of a run, one after the other.
+template <class T, class A>
+void expect_extremes_of_runs() {
+  std::mt19937 random(23);
+  constexpr int64_t kRuns = 5, kOutputs = 3;
+  for (int64_t length = 29; length <= 140; ++length) {
+    const Shape shape{kRuns, kOutputs, length};
+    auto x = numbers<T>(shape.size(), random);
+    for (int64_t at = 0; at < length; ++at) {
+      const auto run = static_cast<std::size_t>((at % kRuns * kOutputs + 1) * length + at);
+      const T before = x[run];
+      x[run] = T(1'000'000'000);
+      if constexpr (std::is_floating_point_v<T>) x[run] = std::ldexp(T(1), 100);
+      EXPECT_EQ((reduced<T, A>(Reduction::max, x, shape, axis_set({0, 2})))[1], A(x[run]))
+          << at << " of " << length;
+      x[run] = -x[run];
+      EXPECT_EQ((reduced<T, A>(Reduction::min, x, shape, axis_set({0, 2})))[1], A(x[run]))
+          << at << " of " << length;
+      if constexpr (std::is_floating_point_v<T>) {
+        x[run] = std::numeric_limits<T>::quiet_NaN();
+        for (const Reduction r : {Reduction::max, Reduction::min}) {
+          const auto found = reduced<T, A>(r, x, shape, axis_set({0, 2}));
+          EXPECT_TRUE(!std::isnan(found[0]) && std::isnan(found[1]) && !std::isnan(found[2]))
+              << at << " of " << length;
+        }
+      }
+      x[run] = before;
+    }
+  }
+}
+
+TEST(ReduceTogether, ExtremesOfRunsThatLieApartMissNoElement) {
+  expect_extremes_of_runs<float, float>();
+  expect_extremes_of_runs<double, double>();
+  expect_extremes_of_runs<int32_t, int64_t>();
+  expect_extremes_of_runs<int64_t, int64_t>();
 }
 
 }  // namespace

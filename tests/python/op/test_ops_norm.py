@@ -293,7 +293,7 @@ def test_batch_norm_of_the_batch_and_of_moving_averages(mx, rng, shape, axis, dt
 
 # Few and many channels as columns, short and long runs, one element more and one less than are taken together, nothing.
 ORDERED_SHAPES = [((5000, 1), 1), ((3001, 5), 1), ((65, 31), 1), ((65, 32), 1), ((41, 50), 1), ((3, 1025), 1), ((5, 7, 3, 3), 1), ((3, 4, 33, 31), 1),
-                  ((3, 4, 1025), 1), ((2, 3, 4, 5), 2), ((2, 300, 7), -1), ((0, 4), 1)]
+                  ((3, 4, 1025), 1), ((2, 3, 32), 1), ((7, 3, 47), 1), ((2, 3, 4, 5), 2), ((2, 300, 7), -1), ((0, 4), 1)]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
