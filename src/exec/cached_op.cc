@@ -339,7 +339,7 @@ class CachedOp::Impl {
   const WrittenVariables written_;
   CachedOpPlans plans_;
   int num_operators_ = 0;
-  bool makes_sparse_ = false;  // a sparse result of dense inputs, which no plan has
+  bool makes_sparse_ = false;            // a sparse result of dense inputs, which no plan has
   Unasked unasked_ = Unasked::kNothing;  // of its operators together
   // Relaxed: a call that comes beside set_hook() is one before or one after it.
   std::atomic<bool> is_watched_{false};
