@@ -148,6 +148,11 @@ def test_no_steps_may_be_said_in_words(mx, step):
         mx.run("slice", data, begin="None", end=(2,))
 
 
+def test_a_range_of_none_is_that_of_the_bins(mx):
+    data, bins = np.array([0.5, 1.5, 1.5, 2.5]), np.array([0.0, 1.0, 2.0])
+    equal(mx.run("_histogram", data, bins, range="None")[0], np.array([1, 2]))
+
+
 def test_all_of_an_empty_axis_is_a_slice_of_it(mx):
     for end in (0, None):
         assert mx.run("slice_axis", np.ones((0, 3)), axis=0, begin=0, end=end)[0].shape == (0, 3)
