@@ -14,6 +14,7 @@
 #include "exec/plan_graph.h"
 #include "exec/plan_run.h"
 #include "exec/shared_arrays.h"
+#include "exec/storage_types.h"
 #include "exec/tape.h"
 #include "graph/partition.h"
 #include "op/named_errors.h"
@@ -57,6 +58,9 @@ class CachedOp::Impl {
           alone != Unasked::kNothing && unasked_ != Unasked::kLoss)
         unasked_ = alone;
     }
+    const std::vector<StorageType> storage = infer_storage(eager_.graph(), {}, Device::cpu());
+    for (int entry : eager_.graph().outputs())
+      makes_sparse_ |= storage[static_cast<std::size_t>(entry)] != StorageType::kDense;
   }
 
   void set_hook(Hook hook, bool all) {
@@ -134,7 +138,7 @@ class CachedOp::Impl {
   }
 
   bool runs_eagerly(std::span<NDArray* const> inputs) const {
-    if (eager_.has_dynamic_shapes()) return true;
+    if (eager_.has_dynamic_shapes() || makes_sparse_) return true;
     if (!flags_.static_alloc && num_operators_ <= flags_.inline_limit) return true;
     return std::any_of(inputs.begin(), inputs.end(),
                        [](const NDArray* input) { return input->is_sparse(); }) ||
@@ -335,6 +339,7 @@ class CachedOp::Impl {
   const WrittenVariables written_;
   CachedOpPlans plans_;
   int num_operators_ = 0;
+  bool makes_sparse_ = false;            // a sparse result of dense inputs, which no plan has
   Unasked unasked_ = Unasked::kNothing;  // of its operators together
   // Relaxed: a call that comes beside set_hook() is one before or one after it.
   std::atomic<bool> is_watched_{false};

@@ -18,11 +18,13 @@ struct Sample {
   T weight[4];
 };
 
-// A sample at (y, x) of a plane; none beyond a pixel outside of it, clamped before.
+// A sample at (y, x) of a plane; none beyond a pixel outside of it, clamped before, and none of a
+// plane without pixels.
 template <class T>
 MX_HOST_DEVICE bool make_sample(T y, T x, int64_t height, int64_t width, Sample<T>* sample) {
   if (!(y >= -1 && y <= static_cast<T>(height) && x >= -1 && x <= static_cast<T>(width)))
     return false;
+  if (height == 0 || width == 0) return false;
   const auto axis = [](T at, int64_t size, int64_t* low, int64_t* high) {
     at = std::max(at, T{0});
     *low = std::min(static_cast<int64_t>(at), size - 1);

@@ -55,7 +55,7 @@ void infer_extract(const P& params, Infer& infer) {
   infer.one_dtype();
   if (!infer_matrix(infer, 0, true)) return;
   const int64_t n = infer.in(0).shape().back();
-  if (std::abs(int64_t{params.offset}) >= n && n > 0)
+  if (n >= 0 && params.offset != 0 && std::abs(int64_t{params.offset}) >= n)
     infer.in(0).fail(fmt::format("matrices of more than {} rows for this offset",
                                  std::abs(int64_t{params.offset})));
   Shape shape = batch_shape(infer.in(0).shape());

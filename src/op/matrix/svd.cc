@@ -128,8 +128,26 @@ void infer_pinv(const PinvParams& params, Infer& infer) {
   if (!infer_matrix(infer, 0, params.hermitian)) return;
   const Shape shape = infer.in(0).shape();
   infer.out(0).set_shape(with_matrix(shape, shape.back(), shape[shape.ndim() - 2]));
-  if (infer.num_in() > 1 && shape.known() && infer.in(1).known() && infer.in(1).shape().size() != 1)
-    infer.in(1).set_shape(batch_shape(shape));
+  if (infer.num_in() == 1 || !shape.known() || !infer.in(1).known()) return;
+  const Shape limits = infer.in(1).shape(), batch = batch_shape(shape);
+  if (limits.size() == 1) return;
+  for (int d = 1; d <= limits.ndim(); ++d) {
+    const int64_t length = limits[limits.ndim() - d];
+    if (d > batch.ndim() || (length != 1 && length != batch[batch.ndim() - d]))
+      infer.in(1).fail("a shape that broadcasts to " + to_string(batch));
+  }
+}
+
+// Which of the numbers that broadcast to a batch is that of matrix i.
+int64_t limit_of(const Shape& limits, const Shape& batch, int64_t i) {
+  int64_t at = 0, step = 1;
+  for (int d = 1; d <= std::min(limits.ndim(), batch.ndim()); ++d) {
+    const int64_t length = limits[limits.ndim() - d], size = batch[batch.ndim() - d];
+    if (length > 1) at += i % size * step;
+    step *= length;
+    i /= size;
+  }
+  return at;
 }
 
 // da = -p^T g p^T + (1 - a p) g^T p p^T + p^T p g^T (1 - p a), for p and its gradient g.
@@ -149,7 +167,7 @@ Gradients gradient_pinv(const PinvParams&, Grad& grad) {
 }
 
 // Singular values at or below rcond times the largest count as zero; rcond is the parameter, or
-// one number for all or for each matrix.
+// numbers that broadcast to the batch.
 void pinv_cpu(const PinvParams& params, KernelContext& context) {
   const Tensor& in = context.in(0);
   if (in.size() == 0) return;
@@ -158,7 +176,8 @@ void pinv_cpu(const PinvParams& params, KernelContext& context) {
     const int64_t batch = batch_size(in.shape());
     T *a = tensors.copy(0), *y = tensors.out(0);
     const T* rcond = context.num_in() > 1 ? tensors.in(1) : nullptr;
-    const bool one_rcond = rcond != nullptr && context.in(1).size() == 1;
+    const Shape limits = rcond == nullptr ? Shape{} : context.in(1).shape();
+    const Shape shape = batch_shape(in.shape());
     const int64_t scratch_size = least * (m + n + 1);
     T* scratch = context.workspace_of<T>(batch * scratch_size);
     for_each_matrix(
@@ -166,7 +185,7 @@ void pinv_cpu(const PinvParams& params, KernelContext& context) {
           T *u = scratch + i * scratch_size, *v = u + m * least, *s = v + least * n;
           const int info = blas::gesdd(m, n, a + i * m * n, u, s, v);
           if (info != 0) return info;
-          const double limit = rcond == nullptr ? params.rcond : rcond[one_rcond ? 0 : i];
+          const double limit = rcond == nullptr ? params.rcond : rcond[limit_of(limits, shape, i)];
           for (int64_t j = 0; j < least; ++j) {
             const bool counts = s[j] > static_cast<T>(limit * s[0]);
             for (int64_t c = 0; c < n; ++c) v[j * n + c] = counts ? v[j * n + c] / s[j] : T{0};

@@ -17,7 +17,7 @@ MX_HOST_DEVICE inline C lars_rate(const LarsParams& p, C lr, C weight_sum, C gra
   const C weight_norm = std::sqrt(weight_sum);
   const C grad_norm = std::sqrt(grad_sum) * C(p.rescale_grad);
   const C scale = C(p.eta) * weight_norm / (grad_norm + wd * weight_norm + C(p.eps));
-  return weight_norm > 0 && grad_norm > 0 ? lr * scale : lr;
+  return weight_norm > 0 && grad_sum > 0 ? lr * scale : lr;
 }
 
 }  // namespace mxnet

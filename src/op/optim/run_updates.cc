@@ -133,6 +133,13 @@ void update_part(UpdateRule rule, const UpdateJob& job, int64_t first, int64_t n
     update_in_float(rule, job, first, std::min(kBlock, end - first));
 }
 
+// Where a part that ends or begins at `at` does so in a parameter of `size` elements: at a whole
+// number of registers. Those behind the last whole one may round otherwise, since compilers fuse
+// other products there; which they are must not depend on the number of threads.
+int64_t between_steps(int64_t at, int64_t size) {
+  return std::min((std::max(at, int64_t{0}) + kHalfStep - 1) / kHalfStep * kHalfStep, size);
+}
+
 }  // namespace
 
 void run_updates(UpdateRule rule, std::span<const UpdateJob> jobs, KernelContext& context) {
@@ -148,8 +155,8 @@ void run_updates(UpdateRule rule, std::span<const UpdateJob> jobs, KernelContext
     int64_t start = 0;
     for (const UpdateJob& job : jobs) {
       const int64_t size = job.weight.size();
-      const int64_t from = std::max(first - start, int64_t{0});
-      const int64_t to = std::min(last - start, size);
+      const int64_t from = between_steps(first - start, size);
+      const int64_t to = between_steps(last - start, size);
       if (from < to) update_part(rule, job, from, to - from);
       start += size;
     }

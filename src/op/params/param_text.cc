@@ -97,6 +97,7 @@ template <class T>
 std::vector<T> parse_list(std::string_view text) {
   std::vector<T> values;
   text = trimmed(text);
+  if (is_none(text)) return values;  // as if it were not given, not a tuple of one None
   // A bare number is a tuple of one.
   if (!text.starts_with('(') && !text.starts_with('[')) return {ParamText<T>::parse(text)};
   for (std::string_view item : split_tuple(text)) values.push_back(parse_item<T>(item));

@@ -197,3 +197,24 @@ def test_a_sparse_head_gradient_is_that_of_the_same_numbers(stype, static):
         found.append([x.grad.asnumpy(), *(p.grad().asnumpy() for p in net.collect_params().values())])
     for dense, sparse in zip(*found):
         np.testing.assert_array_equal(sparse, dense)
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+@pytest.mark.parametrize("flags", [{}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}, {"inline_limit": 0}])
+def test_a_network_of_dense_arrays_may_have_sparse_results(stype, flags):
+    class Stored(gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return F.abs(F.cast_storage(x * 2, stype)), x + 1
+
+    net = Stored()
+    net.hybridize(**flags)
+    x = mx.nd.array([[0, -1, 2], [0, 0, 0], [3, 0, 0]])
+    x.attach_grad()
+    for recorded in (False, True):
+        with mx.autograd.record() if recorded else mx.autograd.pause():
+            stored, dense = net(x)
+        assert (stored.stype, dense.stype) == (stype, "default")
+        np.testing.assert_array_equal(stored.asnumpy(), np.abs(2 * x.asnumpy()))
+        np.testing.assert_array_equal(dense.asnumpy(), x.asnumpy() + 1)
+    dense.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), np.ones((3, 3)))

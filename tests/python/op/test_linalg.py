@@ -240,6 +240,31 @@ def check_gradients(mx, rng, op, arrays, outputs=None, step=1e-5, **attrs):
             np.testing.assert_allclose(grad[at], (above - below) / (2 * step), rtol=1e-4, atol=1e-5, err_msg=f"{op} {at}")
 
 
+@pytest.mark.parametrize("limits", [(), (1,), (1, 1, 1, 1), (3,), (1, 3), (2, 1), (2, 1, 1), (2, 2, 3)])
+def test_limits_of_pseudo_inverses_broadcast_to_the_batch(mx, rng, limits):
+    a, rcond = rng.standard_normal((2, 2, 3, 3, 4)), rng.uniform(0.1, 0.7, limits)
+    got = mx.run("_npi_pinv", a, rcond)[0]
+    want = np.linalg.pinv(a, rcond.reshape(()) if rcond.size == 1 else rcond)
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("limits", [(2,), (3, 1), (2, 2, 2, 3), (2, 2, 3, 1)])
+def test_limits_of_another_batch_are_an_error(mx, limits):
+    with pytest.raises(Failure, match="expected a shape that broadcasts to"):
+        mx.run("_npi_pinv", np.ones((2, 2, 3, 3, 4)), np.full(limits, 0.1))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0)])
+@pytest.mark.parametrize("op", ["_linalg_extractdiag", "_linalg_extracttrian"])
+def test_matrices_without_elements_have_the_main_diagonal_alone(mx, op, shape):
+    a = np.zeros(shape)
+    assert mx.run(op, a)[0].shape == shape[:-1]
+    assert mx.gradients(op, [a], [np.zeros(shape[:-1])])[0].shape == shape
+    for offset in (1, -1, -5):  # whose gradient would be a matrix with elements
+        with pytest.raises(Failure, match="expected matrices of more than"):
+            mx.run(op, a, offset=offset)
+
+
 @pytest.mark.parametrize("op, shape, attrs, outputs", [
     ("_linalg_inverse", (2, 3, 3), {}, None), ("_linalg_det", (2, 3, 3), {}, None), ("_linalg_slogdet", (2, 3, 3), {}, (1,)),
     ("_linalg_sumlogdiag", (2, 3, 3), {}, None), ("_linalg_gelqf", (2, 3, 4), {}, None), ("_npi_svd", (2, 3, 4), {}, None),

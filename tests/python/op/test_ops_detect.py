@@ -225,6 +225,16 @@ def test_regions_of_no_image_are_zeros_whatever_lay_there(mx, rng, sensitive):
     np.testing.assert_array_equal(gradient, alone)
 
 
+@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("height, width", [(0, 0), (0, 6), (6, 0)])
+def test_regions_of_images_without_pixels_are_zeros(mx, height, width, aligned):
+    data, rois = np.zeros((2, 5, height, width)), np.array([[0, 0, 0, 0, 0], [1, -1, -1, 4, 4], [1, 0, 0, 1, 1]], "float64")
+    attrs = dict(pooled_size=(2, 2), spatial_scale=0.5, sample_ratio=3, aligned=aligned)
+    got = mx.run("_contrib_ROIAlign", data, rois, **attrs)[0]
+    np.testing.assert_array_equal(got, np.zeros((3, 5, 2, 2)))
+    assert mx.gradients("_contrib_ROIAlign", [data, rois], [np.ones_like(got)], wanted=[0], **attrs)[0].shape == data.shape
+
+
 def test_position_sensitive_align_picks_the_channel_of_the_bin(mx):
     data = np.arange(8.0)[None, :, None, None] * np.ones((1, 8, 6, 6))
     got = mx.run("_contrib_ROIAlign", data, np.array([[0.0, 0, 0, 4, 4]]), pooled_size=(2, 2), spatial_scale=1.0,

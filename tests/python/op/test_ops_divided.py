@@ -219,3 +219,24 @@ def test_normalised_channels_that_lie_last(mx, rng, shape, dtype):
     for others in results[1:]:
         for got, first in zip(others, results[0]):
             np.testing.assert_array_equal(got, first)
+
+
+@pytest.mark.parametrize("sizes", [(45, 36873, 81), (70001,), (31, 33, 40000)])
+@pytest.mark.parametrize("op, kinds", [("multi_mp_sgd_mom_update", ["float16", "float16", "float32", "float32"]),
+                                       ("multi_sgd_mom_update", ["float16"] * 3), ("multi_sgd_mom_update", ["float32"] * 3)])
+def test_weights_move_alike_for_any_number_of_threads(mx, rng, sizes, op, kinds):
+    """Bit for bit, wherever one thread's elements end."""
+    arrays = [rng.standard_normal(size).astype(kind) for size in sizes for kind in kinds]
+    count = len(sizes)
+    attrs = {"lrs": (0.1875,) * count, "wds": (0.01,) * count, "num_weights": count, "momentum": 0.9}
+    results = []
+    for number in COUNTS:
+        with threads(mx, number):
+            inputs = [mx.array(a) for a in arrays]
+            for _ in range(3):
+                mx.invoke(op, inputs, out=inputs[::len(kinds)], **attrs)
+            results.append([mx.numpy(i) for i in inputs])
+            mx.free(*inputs)
+    for others in results[1:]:
+        for got, first in zip(others, results[0]):
+            np.testing.assert_array_equal(got, first)

@@ -133,6 +133,26 @@ def test_assignments_to_slices_of_large_arrays(mx, rng, shape, index, dtype):
     mx.free(there, given)
 
 
+@pytest.mark.parametrize("step", ["None", " None ", "()"])
+def test_no_steps_may_be_said_in_words(mx, step):
+    """What Python sends for `step=None`: all of them are 1, however many places there are."""
+    data = np.arange(60.0).reshape(3, 4, 5)
+    for count in (1, 2, 3):
+        attrs = {"begin": (0, 1, 2)[:count], "end": (2, 3, 4)[:count], "step": step}
+        index = (np.s_[0:2], np.s_[1:3], np.s_[2:4])[:count]
+        equal(mx.run("slice", data, **attrs)[0], data[index])
+        changed = data.copy()
+        changed[index] = 7
+        equal(mx.run("_slice_assign_scalar", data, scalar=7, **attrs)[0], changed)
+    with pytest.raises(Failure, match="given 0 begins, 1 ends"):
+        mx.run("slice", data, begin="None", end=(2,))
+
+
+def test_a_range_of_none_is_that_of_the_bins(mx):
+    data, bins = np.array([0.5, 1.5, 1.5, 2.5]), np.array([0.0, 1.0, 2.0])
+    equal(mx.run("_histogram", data, bins, range="None")[0], np.array([1, 2]))
+
+
 def test_all_of_an_empty_axis_is_a_slice_of_it(mx):
     for end in (0, None):
         assert mx.run("slice_axis", np.ones((0, 3)), axis=0, begin=0, end=end)[0].shape == (0, 3)

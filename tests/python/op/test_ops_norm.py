@@ -296,6 +296,25 @@ ORDERED_SHAPES = [((5000, 1), 1), ((3001, 5), 1), ((65, 31), 1), ((65, 32), 1), 
                   ((3, 4, 1025), 1), ((2, 3, 32), 1), ((7, 3, 47), 1), ((2, 3, 4, 5), 2), ((2, 300, 7), -1), ((0, 4), 1)]
 
 
+# No channel, no position or no example, in loops along channels and along positions.
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape, axis", [((4, 0), 1), ((2, 3, 0), 1), ((2, 3, 0), -1), ((0, 5), 1), ((2, 0, 4), 1), ((0,), 0), ((3, 2, 0, 2), 1)])
+def test_batch_norm_of_nothing(mx, shape, axis, dtype):
+    data, channels = np.zeros(shape, dtype), shape[axis]
+    parameters = [np.full(channels, value, "float64" if dtype == "float64" else "float32") for value in (2, 3, 4, 5)]
+    for training in (True, False):
+        mx.training(training)
+        inputs = [mx.array(a) for a in (data, *parameters)]
+        outputs = mx.invoke("BatchNorm", inputs, axis=axis, fix_gamma=False)
+        assert mx.numpy(outputs[0]).shape == shape
+        np.testing.assert_array_equal(mx.numpy(inputs[3]), parameters[2])
+        mx.free(*inputs, *outputs)
+        gradients = mx.gradients("BatchNorm", [data, *parameters], [data], wanted=[0, 1, 2], axis=axis, fix_gamma=False)
+        assert gradients[0].shape == shape
+        for gradient in gradients[1:]:
+            np.testing.assert_array_equal(gradient, np.zeros(channels))
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape,axis", ORDERED_SHAPES)
 def test_batch_norm_takes_elements_in_any_order(mx, rng, shape, axis, threads):

@@ -471,3 +471,13 @@ def test_ftrl_follows_double_precision():
         z += grad - (np.sqrt(n) - before) * exact / rate
         exact = np.where(abs(z) <= bound, 0, (np.sign(z) * bound - z) / ((1 + np.sqrt(n)) / rate + decay))
     assert abs(weight.asnumpy() - exact).max() < 1e-6 * abs(exact).max()
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5, 0.0, -1.0])
+def test_rates_of_layers_follow_the_norms_whatever_the_factor_of_the_gradients(factor):
+    """A layer of zeros keeps its rate, and one without gradient; a factor makes no gradient vanish."""
+    rates, weights, gradients, decays = ([0.1, 0.2, 0.3, 0.4], [4.0, 0.0, 9.0, 1.0], [1.0, 4.0, 0.0, 4.0], [0.5, 0.25, 0.5, 8.0])
+    got = mx.nd.multi_lars(*map(mx.nd.array, (rates, weights, gradients, decays)), eta=0.5, eps=1e-3, rescale_grad=factor)
+    want = [lr * 0.5 * w**0.5 / (g**0.5 * factor + wd * w**0.5 + 1e-3) if w > 0 and g > 0 else lr
+            for lr, w, g, wd in zip(rates, weights, gradients, decays)]
+    np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-4)
