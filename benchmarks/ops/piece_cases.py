@@ -78,8 +78,9 @@ def rows(torch):
     for width in (1, 3):
         yield Case(f"where, rows of {width}", "where", [integers("bool", 2, 200000), normals("float32", 200000, width), normals("float32", 200000, width)],
                    lambda c, a, b, o: np.where(c[:, None], a, b), lambda c, a, b, o: torch.where(c[:, None], a, b, out=o))
-    yield Case("outer uint8", "_npi_tensordot_int_axes", [numbers("uint8", 1000)] * 2, lambda x, y, o: np.outer(x, y), lambda x, y, o: torch.outer(x, y),
-               {"axes": 0}, compare=False)
+    for dtype in ("uint8", "float16", "float32"):
+        yield Case(f"outer {dtype}", "_npi_tensordot_int_axes", [numbers(dtype, 1000)] * 2, lambda x, y, o: np.outer(x, y),
+                   lambda x, y, o: torch.outer(x, y), {"axes": 0}, compare=False)
 
 
 def orders(torch):

@@ -30,6 +30,8 @@ struct ProcessorFacts {
   bool moves_strings = false;
   // A line that is written whole is read first all the same, unless it is asked for to be written.
   bool reads_what_it_writes = false;
+  // So is a line of a large fill that is not near, and it pays to ask for those very far ahead.
+  bool fills_far_ahead = false;
   // Products of floats gain by tiles of more rows than others have registers for.
   bool gains_by_tall_tiles = false;
   // Products of floats gain by tiles of twelve rows beside those of OpenBLAS, which may read both

@@ -21,7 +21,7 @@ TEST(ProcessorFacts, OfOneThatNobodyKnowsNothingIsAssumed) {
     EXPECT_FALSE(facts.halves_wide_vectors || facts.turns_along_result || facts.moves_strings ||
                  facts.reads_what_it_writes || facts.gains_by_tall_tiles ||
                  facts.gains_by_rows_at_once || facts.gains_by_open_tiles ||
-                 facts.stores_compressed);
+                 facts.stores_compressed || facts.fills_far_ahead);
     EXPECT_EQ(facts.streams_of_sums, 1);
   }
 }
@@ -32,7 +32,8 @@ TEST(ProcessorFacts, Amd) {
                        zen5 = facts_about({kAmd, 0x1A, 0x02, 2, true});
   EXPECT_TRUE(zen3.halves_wide_vectors && zen4.halves_wide_vectors);
   EXPECT_TRUE(zen3.turns_along_result && zen4.turns_along_result);
-  EXPECT_FALSE(zen3.moves_strings || zen4.moves_strings);
+  EXPECT_FALSE(zen3.moves_strings || zen4.moves_strings || zen3.fills_far_ahead ||
+               zen4.fills_far_ahead);
   EXPECT_EQ(zen3.streams_of_sums, 4);
   EXPECT_EQ(zen4.streams_of_sums, 2);
   EXPECT_FALSE(zen3.gains_by_rows_at_once || zen3.gains_by_open_tiles);
@@ -40,7 +41,7 @@ TEST(ProcessorFacts, Amd) {
     EXPECT_TRUE(wide.gains_by_rows_at_once && wide.gains_by_open_tiles);
   EXPECT_FALSE(facts_about({kAmd, 0x1A, 0x02, 1, true}).gains_by_open_tiles);
   EXPECT_FALSE(zen5.halves_wide_vectors || zen5.turns_along_result || zen5.stores_compressed);
-  EXPECT_TRUE(zen5.moves_strings);
+  EXPECT_TRUE(zen5.moves_strings && zen5.fills_far_ahead);
   EXPECT_EQ(zen5.streams_of_sums, 1);
   EXPECT_FALSE(facts_about({kAmd, 0x1A, 0x02, 2, false}).moves_strings);
 }

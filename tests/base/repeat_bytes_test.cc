@@ -11,7 +11,7 @@ namespace mxnet {
 namespace {
 
 TEST(RepeatBytes, ContinuesThePatternAndWritesNoMore) {
-  constexpr int64_t kRoom = 1024;
+  constexpr int64_t kRoom = 1024, kLarge = 64 << 20;
   for (int64_t begin = 0; begin < 64; begin += 12) {
     for (int64_t bytes = kPatternBytes; begin + bytes <= kRoom; ++bytes) {
       std::vector<char> out(kRoom, 'x'), expected(kRoom, 'x');
@@ -20,8 +20,11 @@ TEST(RepeatBytes, ContinuesThePatternAndWritesNoMore) {
         expected[static_cast<std::size_t>(begin + i)] = value;
         if (i < kPatternBytes) out[static_cast<std::size_t>(begin + i)] = value;
       }
+      std::vector<char> part = out;
       repeat_bytes(out.data() + begin, bytes);
       ASSERT_EQ(out, expected) << bytes << " bytes at " << begin;
+      repeat_bytes(part.data() + begin, bytes, kLarge);
+      ASSERT_EQ(part, expected) << bytes << " bytes at " << begin << ", part of many";
     }
   }
 }

@@ -3,10 +3,14 @@
 #include "op/matrix/contract_elements.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
+#include "op/loops/as_type.h"
+#include "op/loops/convert.h"
 #include "op/moving/strided_copy.h"
 #include "op/products/integer_products.h"
+#include "op/products/small_products.h"
 #include "op/reducing/reduce_engine.h"
 #include "op/rows/binary_kernel.h"
 #include "op/run/dispatch.h"
@@ -112,6 +116,46 @@ bool multiply_bytes(Dims dims, std::span<const Labelled> in, const Labelled& out
   return true;
 }
 
+// A column by a row of half types into a matrix whose rows lie together: a few thousand products at
+// a time, as floats that stay in the first-level cache until they are rounded. False: it is
+// something else.
+bool multiply_halves_outer(Dims dims, std::span<const Labelled> in, const Labelled& out,
+                           KernelContext& context) {
+  const DType type = out.tensor.dtype;
+  const OuterProductLoop<float> loop = outer_product_loop<float>();
+  if ((type != DType::kFloat16 && type != DType::kBFloat16) || dims.size() != 2 || loop == nullptr)
+    return false;
+  const std::size_t row = out.strides[0] == 1 ? 1 : 0, column = 1 - row;
+  const int64_t rows = dims[row], columns = dims[column];
+  const Labelled &a = in[has(in[0].strides, row) ? 0 : 1], &b = in[&a == &in[0] ? 1 : 0];
+  if (columns < kOuterRow || out.strides[row] != columns || out.strides[column] != 1 ||
+      a.strides[row] != 1 || a.strides[column] != 0 || b.strides[column] != 1 ||
+      b.strides[row] != 0)
+    return false;
+  const auto* const left = as_type(a.tensor, DType::kFloat32, context).as<const float>();
+  const auto* const right = as_type(b.tensor, DType::kFloat32, context).as<const float>();
+  constexpr int64_t kBlock = 4096;
+  const int64_t width = std::min(columns, kBlock), together = kBlock / width;
+  const double cost = cost_of_moving(static_cast<double>(columns) * sizeof(float));
+  const auto multiply = [&]<class T>(TypeTag<T>) {
+    T* const to = out.tensor.as<T>();
+    parallel_for(rows, cost, [&](int64_t first, int64_t last) {
+      std::array<float, kBlock> block;
+      for (int64_t i = first; i < last; i += together) {
+        const int64_t n = std::min(together, last - i);
+        for (int64_t j = 0; j < columns; j += width) {
+          const int64_t here = std::max(kOuterRow, std::min(width, columns - j));
+          const int64_t at = std::min(j, columns - here);  // a short last one overlaps
+          loop(n, here, left + i, 1, right + at, block.data(), here);
+          convert_array(block.data(), to + i * columns + at, n * here);
+        }
+      }
+    });
+  };
+  type == DType::kFloat16 ? multiply(TypeTag<float16>{}) : multiply(TypeTag<bfloat16>{});
+  return true;
+}
+
 }  // namespace
 
 void copy_labels(Dims dims, const Strides& from, const Strides& to, const void* in, void* out,
@@ -192,7 +236,8 @@ bool contract_elements(Dims dims, std::span<const Labelled> in, const Labelled& 
   const auto lie_along = [&](std::size_t l) {
     return has(in[0].strides, l) && has(in[1].strides, l);
   };
-  if (!exact && !all[0] && !all[1] && !lie_along(order.back())) return false;
+  if (!exact && !all[0] && !all[1] && !lie_along(order.back()))
+    return multiply_halves_outer(dims, in, out, context);
   Shape shapes[3];
   const Tensor a = in_order(dims, order, in[0], &shapes[0], context);
   const Tensor b = in_order(dims, order, in[1], &shapes[1], context);

@@ -75,12 +75,14 @@ void gather_past_caches(const char* in, char* out, const int64_t* positions, int
   gather_asked(in, out, positions, n, width, stream_copy);
   finish_stream_copies();
 }
-// Whether to do so, where `table` bytes are read and as many as `written` written in all. (Of as
-// much as the caches would just hold, out of them it takes a tenth longer, out of memory half.)
+// Whether to do so, where of a table of so many bytes as many are read as are written, or all of it
+// again and again. (Of as much as the caches would just hold, out of them it takes a tenth longer,
+// out of memory half.)
 bool is_past_caches(int64_t width, int64_t table, int64_t written, const void* out, int threads) {
   const auto places = static_cast<int64_t>(reinterpret_cast<std::uintptr_t>(out)) | width;
   return worth_streaming(width, true, places) && written >= kPastCaches / 2 &&
-         table + written >= bytes_past_caches(threads) * 2 / 3 && !owns_lines(written);
+         std::min(table, written) + written >= bytes_past_caches(threads) * 2 / 3 &&
+         !owns_lines(written);
 }
 
 // Rows of several smaller elements may lie anywhere. REQUIRES: width is a power of two.

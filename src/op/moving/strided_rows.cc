@@ -35,11 +35,11 @@ void store(char* to, T value) {
 }
 
 template <class T>
-void fill(char* out, T value, int64_t n) {
+void fill(char* out, T value, int64_t n, int64_t whole) {
   constexpr int64_t kBytes = sizeof(T), kFirst = kPatternBytes / kBytes;
   const bool is_long = n >= 8 * kFirst;
   for (int64_t i = 0; i < (is_long ? kFirst : n); ++i) store(out + i * kBytes, value);
-  if (is_long) repeat_bytes(out, n * kBytes);
+  if (is_long) repeat_bytes(out, n * kBytes, whole);
 }
 
 // Few copies of each block: the count as a constant, for repeat and nearest-neighbour scaling.
@@ -70,7 +70,7 @@ void spread_rows(const char* in, char* out, const StridedLoop& outer, int64_t co
           return spread_short_rows<T>(in, outer.in, out, outer.out, count, outer.size);
       }
       for (int64_t o = 0; o < outer.size; ++o)
-        fill(out + o * outer.out, load<T>(in + o * outer.in), count);
+        fill(out + o * outer.out, load<T>(in + o * outer.in), count, outer.size * outer.out);
   }
 }
 

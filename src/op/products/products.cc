@@ -311,9 +311,13 @@ void multiply_all(const Products<T>& p) {
       return multiply_all_by_rows(p);
     case Way::kInSlices:
       return multiply_all_in_slices(p);
-    default:
-      in_threads(p, cost_of(p, way == Way::kThin),
-                 [&](auto... place) { multiply_block(p, way, block_of(p, place...)); });
+    default: {
+      // Outer products wait for what they write.
+      const double written = static_cast<double>(p.m) * static_cast<double>(p.n) * sizeof(T);
+      const double cost =
+          way == Way::kOuter ? cost_of_moving(written) : cost_of(p, way == Way::kThin);
+      in_threads(p, cost, [&](auto... place) { multiply_block(p, way, block_of(p, place...)); });
+    }
   }
 }
 

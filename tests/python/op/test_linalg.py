@@ -52,7 +52,7 @@ def test_outer_products_of_integers_wrap_around(mx, rng, a, b, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("m, n", [(70, 90), (1, 300), (600, 1), (130, 257)])
+@pytest.mark.parametrize("m, n", [(70, 90), (1, 300), (600, 1), (130, 257), (300, 16), (67, 17), (9, 4096), (5, 9001)])
 @pytest.mark.parametrize("odd", [None, 0.0, -0.0, np.nan, np.inf])
 def test_outer_products_of_floats_are_single_products(mx, rng, m, n, odd, dtype):
     x, y = rng.standard_normal(m).astype(dtype), rng.standard_normal(n).astype(dtype)
@@ -63,6 +63,18 @@ def test_outer_products_of_floats_are_single_products(mx, rng, m, n, odd, dtype)
         want = (np.multiply.outer(x.astype("float64"), y.astype("float64")) + 0.0).astype(dtype)  # of zeros the sum is +0
     np.testing.assert_array_equal(got, want)
     np.testing.assert_array_equal(np.signbit(got[want == 0]), np.signbit(want[want == 0]))
+
+
+@pytest.mark.parametrize("text", ["i,j->ij", "i,j->ji", "j,i->ij"])
+@pytest.mark.parametrize("m, n", [(16, 40), (300, 33), (4100, 5), (5, 4113)])
+def test_outer_products_of_halves_are_those_of_floats(mx, rng, text, m, n):
+    x, y = rng.standard_normal(m).astype("float16"), rng.standard_normal(n).astype("float16")
+    want = np.einsum(text, x.astype("float32"), y.astype("float32"))
+    np.testing.assert_array_equal(mx.run("_npi_einsum", x, y, num_args=2, subscripts=text)[0], want.astype("float16"))
+    a, b = (mx.run_in_bfloat16("_copy", v) for v in (x, y))
+    wide = np.einsum(text, a, b)
+    rounded = mx.run_in_bfloat16("_copy", wide)
+    np.testing.assert_array_equal(mx.run_in_bfloat16("_npi_einsum", a, b, num_args=2, subscripts=text), rounded)
 
 
 @pytest.mark.parametrize("a, b", [((), (3, 2)), ((4, 5), (3, 5, 2)), ((2, 4, 5), (5,)), ((5,), (3, 5, 2)), ((), ())])
