@@ -47,8 +47,10 @@ ProcessorFacts facts_about(const ProcessorId& id) noexcept {
   }
   if (id.vendor == ProcessorVendor::kAmd && id.family >= kZen3And4)
     facts.gains_by_open_tiles = facts.gains_by_rows_at_once = id.simd_level == kAvx512;
-  if (id.vendor == ProcessorVendor::kAmd && id.family >= kZen5)
-    facts.moves_strings = id.has_fast_short_moves, facts.fills_far_ahead = true;
+  if (id.vendor == ProcessorVendor::kAmd && id.family >= kZen5) {
+    facts.moves_strings = id.has_fast_short_moves;
+    facts.fills_far_ahead = true;
+  }
   if (id.vendor == ProcessorVendor::kIntel) {
     facts.stores_compressed = true;
     // After Cascade Lake processors take instructions enough for tiles that address each row. There
