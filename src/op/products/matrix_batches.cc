@@ -9,6 +9,7 @@
 #include "base/simd.h"
 #include "op/moving/strided_kernels.h"
 #include "op/products/blas.h"
+#include "op/products/lu_factors.h"
 
 namespace mxnet::matrix_batches {
 namespace {
@@ -56,6 +57,13 @@ int each(int64_t count, const F& fn) {
   return worst;
 }
 
+// Of a large matrix.
+template <class T>
+int factors(int64_t n, T* a, int32_t* pivots) {
+  return suits_lu_by_halves(n) ? factorise_by_halves(n, a, pivots)
+                               : blas::getrf(n, n, a, n, pivots);
+}
+
 }  // namespace
 
 template <class T>
@@ -63,7 +71,7 @@ void factorise(int64_t n, int64_t count, T* a, int32_t* pivots) {
   if (n == 0) return;
   if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::factorise))
     return in_vectors(static_cast<int>(n), count, a, pivots);
-  each(count, [=](int64_t i) { return blas::getrf(n, a + i * n * n, pivots + i * n); });
+  each(count, [=](int64_t i) { return factors(n, a + i * n * n, pivots + i * n); });
 }
 
 template <class T>
@@ -71,7 +79,7 @@ int invert(int64_t n, int64_t count, T* a, int32_t* pivots) {
   if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::invert))
     return in_vectors(static_cast<int>(n), count, a);
   return each(count, [=](int64_t i) {
-    const int info = blas::getrf(n, a + i * n * n, pivots + i * n);
+    const int info = factors(n, a + i * n * n, pivots + i * n);
     return info != 0 ? info : blas::getri(n, a + i * n * n, pivots + i * n);
   });
 }
@@ -81,6 +89,8 @@ int solve(int64_t n, int64_t sides, int64_t count, T* a, int32_t* pivots, T* x) 
   if (const auto in_vectors = MX_IN_VECTORS(std::max(n, sides), Batch<T>::solve))
     return in_vectors(static_cast<int>(n), static_cast<int>(sides), count, a, x);
   return each(count, [=](int64_t i) {
+    if (suits_lu_by_halves(n))
+      return solve_by_halves(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
     return blas::gesv(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
   });
 }
