@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/products/symmetric_eigen.h"
 #include "op/products/triangular_solve.h"
 
 #define MX_JOIN_(a, b) a##b
@@ -151,6 +152,7 @@ bool has_wide_loops() {
   int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                     \
     const Content found = triangle_content(lower, n, a);                                           \
     if (found != Content::kFinite) return without_iterating<T>(found, {{a, n, n}, {w, 1, n}});     \
+    if (find_eigenvectors(lower, vectors, n, a, w)) return 0;                                      \
     return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n),  \
                                a, leading(n), w);                                                  \
   }                                                                                                \
