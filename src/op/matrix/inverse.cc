@@ -69,22 +69,23 @@ template <class T, class F>
 void factorise(T* factors, KernelContext& context, const F& fn) {
   const int64_t n = matrix_rows(context.in(0)), batch = batch_size(context.in(0).shape());
   auto* pivots = context.out(context.num_out() - 1).as<int32_t>();
-  const auto factorise_some = [&](int64_t first, int64_t last) {
-    // A zero pivot: the determinant is zero.
-    matrix_batches::factorise(n, last - first, factors + first * n * n, pivots + first * n);
-    for (int64_t b = first; b < last; ++b) {
-      const T* lu = factors + b * n * n;
-      double sign = 1.0;
-      for (int64_t i = 0; i < n; ++i) {
-        const T pivot = lu[i * n + i];
-        if (pivots[b * n + i] != i + 1) sign = -sign;
-        sign = pivot == T{0} ? 0.0 : (pivot < T{0} ? -sign : sign);
-      }
-      fn(b, lu, sign);
-    }
-  };
-  if (batch == 1) return factorise_some(0, 1);  // threads share it
-  parallel_for(batch, cubic(n), factorise_some, 1);
+  parallel_for(
+      batch, cubic(n),
+      [&](int64_t first, int64_t last) {
+        // A zero pivot: the determinant is zero.
+        matrix_batches::factorise(n, last - first, factors + first * n * n, pivots + first * n);
+        for (int64_t b = first; b < last; ++b) {
+          const T* lu = factors + b * n * n;
+          double sign = 1.0;
+          for (int64_t i = 0; i < n; ++i) {
+            const T pivot = lu[i * n + i];
+            if (pivots[b * n + i] != i + 1) sign = -sign;
+            sign = pivot == T{0} ? 0.0 : (pivot < T{0} ? -sign : sign);
+          }
+          fn(b, lu, sign);
+        }
+      },
+      1);
 }
 
 void det_cpu(const NoParams&, KernelContext& context) {

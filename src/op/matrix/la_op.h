@@ -150,18 +150,13 @@ class WorstInfo {
   std::atomic<int> info_{0};
 };
 
-// fn(first, count) for the matrices of a batch, in threads; `cost` of one as for parallel_for. A
-// single one is left to the threads of fn. fn returns LAPACK's info; one that is not 0 fails the
-// operation.
+// fn(first, count) for the matrices of a batch, in threads; `cost` of one as for parallel_for. fn
+// returns LAPACK's info; one that is not 0 fails the operation.
 template <class F>
 void for_matrices(int64_t batch, double cost, const char* tag, const char* failure, const F& fn) {
   WorstInfo worst;
-  if (batch == 1) {
-    worst.note(fn(0, 1));
-  } else {
-    parallel_for(
-        batch, cost, [&](int64_t first, int64_t last) { worst.note(fn(first, last - first)); }, 1);
-  }
+  parallel_for(
+      batch, cost, [&](int64_t first, int64_t last) { worst.note(fn(first, last - first)); }, 1);
   worst.check(tag, failure);
 }
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/products/lu_factors.h"
 #include "op/products/symmetric_eigen.h"
-#include "op/products/triangular_solve.h"
 
 #define MX_JOIN_(a, b) a##b
 #define MX_JOIN(a, b) MX_JOIN_(a, b)
@@ -144,10 +144,6 @@ bool has_wide_loops() {
   }                                                                                                \
   int getri(int64_t n, T* a, const int32_t* pivots) {                                              \
     return MX_LAPACK(t, getri)(LAPACK_COL_MAJOR, narrow(n), a, leading(n), pivots);                \
-  }                                                                                                \
-  int gesv(int64_t n, int64_t count, T* a, int32_t* pivots, T* b) {                                \
-    return MX_LAPACK(t, gesv)(LAPACK_ROW_MAJOR, narrow(n), narrow(count), a, leading(n), pivots,   \
-                              b, leading(count));                                                  \
   }                                                                                                \
   int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                     \
     const Content found = triangle_content(lower, n, a);                                           \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LU factors of one large matrix by halves, so that most of the work is products of large matrices,
-// in threads. T is float or double.
+// One large matrix by halves, so that most of the work is products of large matrices, in threads:
+// triangular systems and LU factors. T is float or double.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +8,12 @@
 
 namespace mxnet {
 
-// Whether they are for matrices of n rows, and LAPACK for others.
+// solve_triangular() with a matrix of any size.
+template <class T>
+void solve_triangular_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha,
+                                const T* a, int64_t lda, T* b, int64_t ldb);
+
+// Whether LU factors by halves are for matrices of n rows, and LAPACK for others.
 bool suits_lu_by_halves(int64_t n);
 
 // The transpose of a (n x n) becomes its factors, which is what LAPACK makes of a row-major matrix,

@@ -89,9 +89,7 @@ int solve(int64_t n, int64_t sides, int64_t count, T* a, int32_t* pivots, T* x) 
   if (const auto in_vectors = MX_IN_VECTORS(std::max(n, sides), Batch<T>::solve))
     return in_vectors(static_cast<int>(n), static_cast<int>(sides), count, a, x);
   return each(count, [=](int64_t i) {
-    if (suits_lu_by_halves(n))
-      return solve_by_halves(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
-    return blas::gesv(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
+    return solve_by_halves(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops for each instruction set, and decides which matrices are for them.
+// Compiles the loops for vectors of 512 bits, and decides which matrices are for them.
 #include "op/products/symmetric_eigen.h"
 
 #include <algorithm>
@@ -8,12 +8,18 @@
 #include "base/simd.h"
 #include "storage/scoped_block.h"
 
+// Vectors are passed between functions that are always inlined: no call, no ABI to warn of.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 namespace mxnet {
 namespace {
 
 // From there on LAPACK's products of blocks are faster.
 constexpr int64_t kMostRows = 160;
 constexpr int64_t kLineBytes = 64;
+// What counts as zero beside a largest number between 1 and 2: its square is far from subnormal.
+template <class T>
+constexpr T kNegligible = static_cast<T>(sizeof(T) == sizeof(float) ? 1e-12 : 1e-138);
 
 // A matrix in rows that are filled up to whole vectors with zeros, `line` numbers apart; scratch
 // and results. Vectors of `line` numbers: d and e the tridiagonal matrix's diagonals, p scratch.
@@ -32,8 +38,7 @@ struct EigenWork {
 
 template <class T>
 bool find_eigenvectors(bool lower, bool vectors, int64_t n, T* a, T* w) {
-  bool (*const run)(const EigenWork<T>&) = MX_SIMD_WIDE_AT(simd_level(), diagonalise<T>);
-  if (run == nullptr || n < 2 || n > kMostRows) return false;
+  if (simd_level() < 2 || n < 2 || n > kMostRows) return false;
   constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
   const int64_t line = (n + kLine - 1) / kLine * kLine, square = n * line;
   const int64_t count = square * (vectors ? 2 : 1) + 3 * line;
@@ -42,22 +47,24 @@ bool find_eigenvectors(bool lower, bool vectors, int64_t n, T* a, T* w) {
   std::fill_n(at, count, T{0});
   T most{0};
   for (int64_t i = 0; i < n; ++i) {
-    const T* const row = a + i * n;
-    for (int64_t j = lower ? 0 : i; j < (lower ? i + 1 : n); ++j)
-      most = std::max(most, std::abs(row[j]));
+    for (int64_t j = 0; j <= i; ++j) {
+      const T number = lower ? a[i * n + j] : a[j * n + i];
+      at[i * line + j] = number;
+      most = std::max(most, std::abs(number));
+    }
   }
   // By a power of two, so that no square is too large or too small.
   const int exponent = most > T{0} ? std::ilogb(most) : 0;
   const int half = exponent / 2;
   const T unit = std::ldexp(T{1}, -half), more = std::ldexp(T{1}, half - exponent);
   for (int64_t i = 0; i < n; ++i) {
-    const T* const row = a + i * n;
-    for (int64_t j = lower ? 0 : i; j < (lower ? i + 1 : n); ++j)
-      at[i * line + j] = at[j * line + i] = row[j] * unit * more;
+    for (int64_t j = 0; j <= i; ++j)
+      at[j * line + i] = at[i * line + j] = at[i * line + j] * unit * more;
   }
   T* const rows = vectors ? at + square : nullptr;
   T* const d = at + count - 3 * line;
-  if (!run({n, line, at, rows, d, d + line, d + 2 * line})) return false;
+  if (!MX_SIMD_WIDE_AT(2, diagonalise<T>)({n, line, at, rows, d, d + line, d + 2 * line}))
+    return false;
   // The order is found by insertion: numbers are sorted already for the most part.
   int32_t order[kMostRows];
   for (int64_t i = 0; i < n; ++i) {

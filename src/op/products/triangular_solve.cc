@@ -9,11 +9,7 @@
 
 #include "base/simd.h"
 #include "op/moving/strided_kernels.h"
-#include "op/products/blas.h"
-#include "op/products/products.h"
-#include "op/products/way.h"
 #include "op/run/parallel.h"
-#include "storage/scoped_block.h"
 
 namespace mxnet {
 namespace {
@@ -126,84 +122,9 @@ void solve_triangular(const TriangularFactor& as, int64_t m, int64_t n, T alpha,
       1);
 }
 
-// Large products are those of way.h only where they are added: the smaller factor is negated.
-template <class T>
-void subtract_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-                      const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc) {
-  static constexpr int64_t kOne[] = {0};
-  const bool left = m <= n;
-  const int64_t rows = left ? (transpose_a ? k : m) : (transpose_b ? n : k);
-  const int64_t columns = left ? (transpose_a ? m : k) : (transpose_b ? k : n);
-  const T* from = left ? a : b;
-  const int64_t step = left ? lda : ldb;
-  const ScopedBlock memory(static_cast<std::size_t>(rows * columns) * sizeof(T), "workspace");
-  T* const negated = memory.as<T>();
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < columns; ++i) negated[r * columns + i] = -from[r * step + i];
-  const Products<T> product{.transpose_a = transpose_a,
-                            .transpose_b = transpose_b,
-                            .m = m,
-                            .n = n,
-                            .k = k,
-                            .a = left ? negated : a,
-                            .lda = left ? columns : lda,
-                            .b = left ? b : negated,
-                            .ldb = left ? ldb : columns,
-                            .c = c,
-                            .ldc = ldc,
-                            .alpha = 1,
-                            .beta = 1,
-                            .at_a = kOne,
-                            .at_b = kOne,
-                            .at_c = kOne};
-  // OpenBLAS's digits depend on how threads share a product.
-  if (way_of(product) != Way::kBlas) return multiply(product);
-  blas::gemm(transpose_a, transpose_b, m, n, k, T{1}, product.a, product.lda, product.b,
-             product.ldb, T{1}, c, ldc);
-}
-
-template <class T>
-void solve_triangular_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha,
-                                const T* a, int64_t lda, T* b, int64_t ldb) {
-  constexpr int64_t kSolvedAtOnce = 256;
-  const int64_t side = as.right ? n : m;
-  if (side <= kSolvedAtOnce) return solve_triangular(as, m, n, alpha, a, lda, b, ldb);
-  if (alpha != 1) {
-    for (int64_t r = 0; r < m; ++r)
-      for (int64_t i = 0; i < n; ++i) b[r * ldb + i] *= alpha;
-  }
-  const int64_t head = (side / 2 + 15) / 16 * 16, tail = side - head;
-  // op(a) has one block beside the two triangles, below or above the diagonal.
-  const bool below = as.lower != as.transpose;
-  const T* const corner = a + (as.lower ? head * lda : head);
-  T* const rest = b + (as.right ? head : head * ldb);
-  const auto solve = [&](bool first, T* to) {
-    const int64_t size = first ? head : tail;
-    solve_triangular_by_halves(as, as.right ? m : size, as.right ? size : n, T{1},
-                               first ? a : a + head * (lda + 1), lda, to, ldb);
-  };
-  // What is solved first takes its part out of the other.
-  const bool head_first = below != as.right;
-  T *const from = head_first ? b : rest, *const to = head_first ? rest : b;
-  const int64_t known = head_first ? head : tail, open = side - known;
-  solve(head_first, from);
-  if (as.right) {
-    subtract_product<T>(false, as.transpose, m, open, known, from, ldb, corner, lda, to, ldb);
-  } else {
-    subtract_product<T>(as.transpose, false, open, n, known, corner, lda, from, ldb, to, ldb);
-  }
-  solve(!head_first, to);
-}
-
-#define MX_INSTANTIATE(T)                                                                          \
-  template void solve_triangular(const TriangularFactor&, int64_t, int64_t, T, const T*, int64_t,  \
-                                 T*, int64_t);                                                     \
-  template void solve_triangular_by_halves(const TriangularFactor&, int64_t, int64_t, T, const T*, \
-                                           int64_t, T*, int64_t);                                  \
-  template void subtract_product(bool, bool, int64_t, int64_t, int64_t, const T*, int64_t,         \
-                                 const T*, int64_t, T*, int64_t);
-MX_INSTANTIATE(float)
-MX_INSTANTIATE(double)
-#undef MX_INSTANTIATE
+template void solve_triangular(const TriangularFactor&, int64_t, int64_t, float, const float*,
+                               int64_t, float*, int64_t);
+template void solve_triangular(const TriangularFactor&, int64_t, int64_t, double, const double*,
+                               int64_t, double*, int64_t);
 
 }  // namespace mxnet

@@ -17,14 +17,4 @@ template <class T>
 void solve_triangular(const TriangularFactor& as, int64_t m, int64_t n, T alpha, const T* a,
                       int64_t lda, T* b, int64_t ldb);
 
-// The same with a matrix of any size: larger ones are two and a product.
-template <class T>
-void solve_triangular_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha,
-                                const T* a, int64_t lda, T* b, int64_t ldb);
-
-// c -= op(a) op(b), for a of m x k. In threads.
-template <class T>
-void subtract_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-                      const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc);
-
 }  // namespace mxnet
