@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "op/products/lu_factors.h"
-#include "op/products/symmetric_eigen.h"
+#include "op/products/row_reflections.h"
 
 #define MX_JOIN_(a, b) a##b
 #define MX_JOIN(a, b) MX_JOIN_(a, b)

@@ -10,6 +10,7 @@
 #include "op/moving/strided_kernels.h"
 #include "op/products/blas.h"
 #include "op/products/lu_factors.h"
+#include "op/products/row_reflections.h"
 
 namespace mxnet::matrix_batches {
 namespace {
@@ -114,7 +115,10 @@ int lq(int64_t m, int64_t n, int64_t count, int64_t batch, T* q, T* l) {
     if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::lq))
       return in_vectors(static_cast<int>(m), static_cast<int>(n), count, q, l);
   }
-  return each(count, [=](int64_t i) { return blas::gelqf(m, n, q + i * m * n, l + i * m * m); });
+  return each(count, [=](int64_t i) {
+    T *const rows = q + i * m * n, *const lower = l + i * m * m;
+    return find_lq(m, n, rows, lower) ? 0 : blas::gelqf(m, n, rows, lower);
+  });
 }
 
 #define MX_INSTANTIATE(T)                                          \

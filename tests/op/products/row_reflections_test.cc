@@ -2,7 +2,7 @@
 // Symmetric matrices of all sizes around the vectors' and the largest that are not LAPACK's:
 // vectors are of length one, across each other, and the matrix stretches them by the values,
 // whatever the numbers' magnitude; the triangle that is not given is not read.
-#include "op/products/symmetric_eigen.h"
+#include "op/products/row_reflections.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,11 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "base/simd.h"
+#include "op/products/blas.h"
 
 namespace mxnet {
 namespace {
@@ -89,8 +91,8 @@ void expect_eigenvectors(int64_t n, Kind kind, bool lower) {
   }
 }
 
-TEST(SymmetricEigen, TheMatrixStretchesItsVectors) {
-  if (simd_level() < 2) {  // all are LAPACK's
+TEST(RowReflections, TheMatrixStretchesItsVectors) {
+  if (simd_level() == 0) {  // all are LAPACK's
     EXPECT_FALSE(find_eigenvectors<float>(true, true, 2, nullptr, nullptr));
     return;
   }
@@ -104,9 +106,68 @@ TEST(SymmetricEigen, TheMatrixStretchesItsVectors) {
   }
 }
 
-TEST(SymmetricEigen, LargerMatricesAreLapacks) {
+// Rows of zeros, of one number and of extreme ones are among them.
+template <class T>
+void expect_lapacks_lq(int64_t m, int64_t n) {
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<double> number(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(m * n));
+  for (T& x : a) x = static_cast<T>(number(random));
+  const auto row = [&](int64_t i) { return a.begin() + i * n; };
+  if (m > 4) {
+    std::fill_n(row(1), n, T{0});
+    std::fill_n(row(2), n, -T{0});
+    for (int64_t j = 0; j < n; ++j) {
+      row(3)[j] *= std::numeric_limits<T>::max() / 64;
+      row(4)[j] *= std::numeric_limits<T>::min() * 16;
+    }
+  }
+  std::fill(row(0) + 1, row(1), T{0});
+  std::vector<T> q = a, l(static_cast<std::size_t>(m * m), T{7}), lapacks_q = a, lapacks_l = l;
+  ASSERT_TRUE(find_lq(m, n, q.data(), l.data()));
+  ASSERT_EQ(blas::gelqf(m, n, lapacks_q.data(), lapacks_l.data()), 0);
+  const double error = 200 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (int64_t i = 0; i < m; ++i) {
+    double size = std::numeric_limits<T>::min();  // of the row
+    for (int64_t j = 0; j < n; ++j) size = std::max(size, std::abs(double{row(i)[j]}));
+    for (int64_t j = 0; j < m; ++j) {
+      const auto at = static_cast<std::size_t>(i * m + j);
+      ASSERT_NEAR(l[at], lapacks_l[at], error * size * 16)
+          << m << " x " << n << ": " << i << ", " << j;
+      if (j > i) {
+        ASSERT_EQ(l[at], 0);
+      }
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      const auto at = static_cast<std::size_t>(i * n + j);
+      ASSERT_NEAR(q[at], lapacks_q[at], error * 64) << m << " x " << n << ": " << i << ", " << j;
+    }
+  }
+}
+
+TEST(RowReflections, LowerFactorsAreLapacks) {
+  if (simd_level() == 0) {
+    EXPECT_FALSE(find_lq<float>(1, 1, nullptr, nullptr));
+    return;
+  }
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{1, 1},
+                             {1, 5},
+                             {3, 16},
+                             {2, 17},
+                             {17, 33},
+                             {31, 31},
+                             {50, 127},
+                             {64, 64},
+                             {100, 160}}) {
+    expect_lapacks_lq<float>(m, n);
+    expect_lapacks_lq<double>(m, n);
+  }
+}
+
+TEST(RowReflections, LargerMatricesAreLapacks) {
   EXPECT_FALSE(find_eigenvectors<double>(true, true, 161, nullptr, nullptr));
   EXPECT_FALSE(find_eigenvectors<float>(true, true, 1, nullptr, nullptr));
+  EXPECT_FALSE(find_lq<float>(2, 161, nullptr, nullptr));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops for vectors of 512 bits, and decides which matrices are for them.
-#include "op/products/symmetric_eigen.h"
+// Compiles the loops for each instruction set, and decides which matrices are for them.
+#include "op/products/row_reflections.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,17 +30,29 @@ struct EigenWork {
   T* r;  // null where no eigenvectors are asked for
   T *d, *e, *p;
 };
+// Of m rows, which `a` holds; those of q are zeros before. l is dense.
+template <class T>
+struct LqWork {
+  int64_t m, line;
+  T *a, *q, *l, *weights, *p;
+};
 
-#define MX_SIMD_FILE "op/products/symmetric_eigen.inc"
+// Numbers of rows that are filled up to lines of the caches.
+template <class T>
+int64_t line_of(int64_t n) {
+  constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
+  return (n + kLine - 1) / kLine * kLine;
+}
+
+#define MX_SIMD_FILE "op/products/row_reflections.inc"
 #include "base/simd_wide_targets.h"
 
 }  // namespace
 
 template <class T>
 bool find_eigenvectors(bool lower, bool vectors, int64_t n, T* a, T* w) {
-  if (simd_level() < 2 || n < 2 || n > kMostRows) return false;
-  constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
-  const int64_t line = (n + kLine - 1) / kLine * kLine, square = n * line;
+  if (simd_level() == 0 || n < 2 || n > kMostRows) return false;
+  const int64_t line = line_of<T>(n), square = n * line;
   const int64_t count = square * (vectors ? 2 : 1) + 3 * line;
   const ScopedBlock memory(static_cast<std::size_t>(count) * sizeof(T), "workspace");
   T* const at = memory.as<T>();
@@ -63,7 +75,8 @@ bool find_eigenvectors(bool lower, bool vectors, int64_t n, T* a, T* w) {
   }
   T* const rows = vectors ? at + square : nullptr;
   T* const d = at + count - 3 * line;
-  if (!MX_SIMD_WIDE_AT(2, diagonalise<T>)({n, line, at, rows, d, d + line, d + 2 * line}))
+  if (!MX_SIMD_WIDE_AT(simd_level(),
+                       diagonalise<T>)({n, line, at, rows, d, d + line, d + 2 * line}))
     return false;
   // The order is found by insertion: numbers are sorted already for the most part.
   int32_t order[kMostRows];
@@ -79,6 +92,23 @@ bool find_eigenvectors(bool lower, bool vectors, int64_t n, T* a, T* w) {
   return true;
 }
 
+template <class T>
+bool find_lq(int64_t m, int64_t n, T* q, T* l) {
+  if (simd_level() == 0 || n > kMostRows) return false;
+  const int64_t line = line_of<T>(n), square = m * line, count = 2 * square + 2 * line;
+  const ScopedBlock memory(static_cast<std::size_t>(count) * sizeof(T), "workspace");
+  T* const at = memory.as<T>();
+  std::fill_n(at, count, T{0});
+  for (int64_t i = 0; i < m; ++i) std::copy_n(q + i * n, n, at + i * line);
+  T *const rows = at + square, *const weights = rows + square;
+  MX_SIMD_WIDE_AT(simd_level(), to_lower_triangle<T>)
+  ({m, line, at, rows, l, weights, weights + line});
+  for (int64_t i = 0; i < m; ++i) std::copy_n(rows + i * line, n, q + i * n);
+  return true;
+}
+
+template bool find_lq(int64_t, int64_t, float*, float*);
+template bool find_lq(int64_t, int64_t, double*, double*);
 template bool find_eigenvectors(bool, bool, int64_t, float*, float*);
 template bool find_eigenvectors(bool, bool, int64_t, double*, double*);
 
