@@ -61,9 +61,21 @@ def product(torch, label, op, a, b, **attrs):
 
 def factors(torch):
     """LQ factors, which are QR factors of the transposes."""
-    for dtype, count, n in (("float64", 1000, 3), ("float32", 1000, 8), ("float32", 64, 24)):
+    for dtype, count, n in (("float64", 1000, 3), ("float32", 1000, 8), ("float32", 64, 24), ("float32", 8, 64)):
         yield Case(f"linalg_gelqf {count} of {n} x {n} {dtype}", "linalg_gelqf", [normals(dtype, count, n, n)],
                    lambda x, o: np.linalg.qr(x.swapaxes(1, 2)), lambda x, o: torch.linalg.qr(x.mT), compare=False)
+
+
+def equations(torch):
+    """Systems and eigenvectors of one matrix and of some."""
+    for dtype, shape in (("float32", (64, 64)), ("float64", (64, 64)), ("float64", (512, 512))):
+        a, label = normals(dtype, *shape), f"{shape[0]} {dtype}"
+        yield Case(f"solve {label}", "_npi_solve", [a, normals(dtype, *shape)], lambda x, y, o: np.linalg.solve(x, y),
+                   lambda x, y, o: torch.linalg.solve(x, y), compare=False)
+    for dtype, shape in (("float32", (64, 64)), ("float64", (64, 64)), ("float32", (1000, 4, 4))):
+        a = normals(dtype, *shape)
+        yield Case(f"eigh {' x '.join(map(str, shape))} {dtype}", "_npi_eigh", [a + a.swapaxes(-1, -2)], lambda x, o: np.linalg.eigh(x),
+                   lambda x, o: torch.linalg.eigh(x), compare=False)
 
 
 def cases(torch):
@@ -83,4 +95,5 @@ def cases(torch):
     for m, k, n in ((1, 20, 20), (8, 1, 20), (2, 20, 20)):
         yield product(torch, f"1000 of {m} x {k} by {k} x {n}", "batch_dot", normals("float32", 1000, m, k), normals("float32", 1000, k, n))
     yield from factors(torch)
+    yield from equations(torch)
     yield from updates(torch)

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "op/products/triangular_solve.h"
+#include "op/products/lu_factors.h"
+#include "op/products/row_reflections.h"
 
 #define MX_JOIN_(a, b) a##b
 #define MX_JOIN(a, b) MX_JOIN_(a, b)
@@ -85,39 +86,6 @@ int without_iterating(Content found, std::initializer_list<Result<T>> results) {
   return 0;
 }
 
-// A larger triangle is two and a product.
-constexpr int64_t kSolvedAtOnce = 256;
-
-template <class T>
-void solve_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha, const T* a,
-                     int64_t lda, T* b, int64_t ldb) {
-  const int64_t side = as.right ? n : m;
-  if (side <= kSolvedAtOnce) return solve_triangular(as, m, n, alpha, a, lda, b, ldb);
-  const int64_t head = (side / 2 + 15) / 16 * 16, tail = side - head;
-  // op(a) has one block beside the two triangles, below or above the diagonal.
-  const bool below = as.lower != as.transpose;
-  const T* const corner = a + (as.lower ? head * lda : head);
-  const T* const second = a + head * (lda + 1);
-  T* const rest = b + (as.right ? head : head * ldb);
-  const auto solve_head = [&](T factor) {
-    solve_by_halves(as, as.right ? m : head, as.right ? head : n, factor, a, lda, b, ldb);
-  };
-  const auto solve_tail = [&](T factor) {
-    solve_by_halves(as, as.right ? m : tail, as.right ? tail : n, factor, second, lda, rest, ldb);
-  };
-  // What is solved first takes its part out of the other.
-  const bool head_first = below != as.right;
-  head_first ? solve_head(alpha) : solve_tail(alpha);
-  T *const from = head_first ? b : rest, *const to = head_first ? rest : b;
-  const int64_t known = head_first ? head : tail, open = side - known;
-  if (as.right) {
-    gemm(false, as.transpose, m, open, known, T(-1), from, ldb, corner, lda, alpha, to, ldb);
-  } else {
-    gemm(as.transpose, false, open, n, known, T(-1), corner, lda, from, ldb, alpha, to, ldb);
-  }
-  head_first ? solve_tail(T(1)) : solve_head(T(1));
-}
-
 }  // namespace
 
 bool has_wide_loops() {
@@ -163,7 +131,7 @@ bool has_wide_loops() {
   void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a,     \
             T* b) {                                                                                \
     if (alpha == T(0)) return void(std::fill_n(b, m * n, T(0)));                                   \
-    solve_by_halves({right, lower, transpose}, m, n, alpha, a, right ? n : m, b, n);               \
+    solve_triangular_by_halves({right, lower, transpose}, m, n, alpha, a, right ? n : m, b, n);    \
   }                                                                                                \
   int potrf(bool lower, int64_t n, T* a) {                                                         \
     return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
@@ -171,19 +139,16 @@ bool has_wide_loops() {
   int potri(bool lower, int64_t n, T* a) {                                                         \
     return MX_LAPACK(t, potri)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
   }                                                                                                \
-  int getrf(int64_t n, T* a, int32_t* pivots) {                                                    \
-    return MX_LAPACK(t, getrf)(LAPACK_COL_MAJOR, narrow(n), narrow(n), a, leading(n), pivots);     \
+  int getrf(int64_t m, int64_t n, T* a, int64_t lda, int32_t* pivots) {                            \
+    return MX_LAPACK(t, getrf)(LAPACK_COL_MAJOR, narrow(m), narrow(n), a, leading(lda), pivots);   \
   }                                                                                                \
   int getri(int64_t n, T* a, const int32_t* pivots) {                                              \
     return MX_LAPACK(t, getri)(LAPACK_COL_MAJOR, narrow(n), a, leading(n), pivots);                \
   }                                                                                                \
-  int gesv(int64_t n, int64_t count, T* a, int32_t* pivots, T* b) {                                \
-    return MX_LAPACK(t, gesv)(LAPACK_ROW_MAJOR, narrow(n), narrow(count), a, leading(n), pivots,   \
-                              b, leading(count));                                                  \
-  }                                                                                                \
   int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                     \
     const Content found = triangle_content(lower, n, a);                                           \
     if (found != Content::kFinite) return without_iterating<T>(found, {{a, n, n}, {w, 1, n}});     \
+    if (find_eigenvectors(lower, vectors, n, a, w)) return 0;                                      \
     return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n),  \
                                a, leading(n), w);                                                  \
   }                                                                                                \

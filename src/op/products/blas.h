@@ -26,12 +26,10 @@ bool has_wide_loops();
             T* b);                                                                             \
   int potrf(bool lower, int64_t n, T* a); /* touches one triangle only */                      \
   int potri(bool lower, int64_t n, T* a);                                                      \
-  /* LU of the transpose of a; what follows from it is that of a (determinant) or transposed   \
-     back (getri gives the inverse of a). */                                                   \
-  int getrf(int64_t n, T* a, int32_t* pivots);                                                 \
+  /* LU of the transpose of a (n x m, rows lda apart); what follows from it is that of a       \
+     (determinant) or transposed back (getri gives the inverse of a). */                       \
+  int getrf(int64_t m, int64_t n, T* a, int64_t lda, int32_t* pivots);                         \
   int getri(int64_t n, T* a, const int32_t* pivots);                                           \
-  /* a and b (n x count) become the factors and the solution. */                               \
-  int gesv(int64_t n, int64_t count, T* a, int32_t* pivots, T* b);                             \
   /* Rows of a become the eigenvectors, w the eigenvalues, ascending. */                       \
   int syevd(bool lower, bool vectors, int64_t n, T* a, T* w);                                  \
   /* Right eigenvectors in the rows of v (complex ones in pairs), unless v is null. */         \

@@ -9,6 +9,8 @@
 #include "base/simd.h"
 #include "op/moving/strided_kernels.h"
 #include "op/products/blas.h"
+#include "op/products/lu_factors.h"
+#include "op/products/row_reflections.h"
 
 namespace mxnet::matrix_batches {
 namespace {
@@ -56,6 +58,13 @@ int each(int64_t count, const F& fn) {
   return worst;
 }
 
+// Of a large matrix.
+template <class T>
+int factors(int64_t n, T* a, int32_t* pivots) {
+  return suits_lu_by_halves(n) ? factorise_by_halves(n, a, pivots)
+                               : blas::getrf(n, n, a, n, pivots);
+}
+
 }  // namespace
 
 template <class T>
@@ -63,7 +72,7 @@ void factorise(int64_t n, int64_t count, T* a, int32_t* pivots) {
   if (n == 0) return;
   if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::factorise))
     return in_vectors(static_cast<int>(n), count, a, pivots);
-  each(count, [=](int64_t i) { return blas::getrf(n, a + i * n * n, pivots + i * n); });
+  each(count, [=](int64_t i) { return factors(n, a + i * n * n, pivots + i * n); });
 }
 
 template <class T>
@@ -71,7 +80,7 @@ int invert(int64_t n, int64_t count, T* a, int32_t* pivots) {
   if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::invert))
     return in_vectors(static_cast<int>(n), count, a);
   return each(count, [=](int64_t i) {
-    const int info = blas::getrf(n, a + i * n * n, pivots + i * n);
+    const int info = factors(n, a + i * n * n, pivots + i * n);
     return info != 0 ? info : blas::getri(n, a + i * n * n, pivots + i * n);
   });
 }
@@ -81,7 +90,7 @@ int solve(int64_t n, int64_t sides, int64_t count, T* a, int32_t* pivots, T* x) 
   if (const auto in_vectors = MX_IN_VECTORS(std::max(n, sides), Batch<T>::solve))
     return in_vectors(static_cast<int>(n), static_cast<int>(sides), count, a, x);
   return each(count, [=](int64_t i) {
-    return blas::gesv(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
+    return solve_by_halves(n, sides, a + i * n * n, pivots + i * n, x + i * n * sides);
   });
 }
 
@@ -106,7 +115,10 @@ int lq(int64_t m, int64_t n, int64_t count, int64_t batch, T* q, T* l) {
     if (const auto in_vectors = MX_IN_VECTORS(n, Batch<T>::lq))
       return in_vectors(static_cast<int>(m), static_cast<int>(n), count, q, l);
   }
-  return each(count, [=](int64_t i) { return blas::gelqf(m, n, q + i * m * n, l + i * m * m); });
+  return each(count, [=](int64_t i) {
+    T *const rows = q + i * m * n, *const lower = l + i * m * m;
+    return find_lq(m, n, rows, lower) ? 0 : blas::gelqf(m, n, rows, lower);
+  });
 }
 
 #define MX_INSTANTIATE(T)                                          \

@@ -352,7 +352,7 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
   if (suits_outer(n, k, true)) {
     if (const auto loop = outer_product_loop<T>()) return loop(m, n, a, row_a, b, c, n);
   }
-  if (suits_thin<T>(transpose_a, transpose_b, m, n, k))
+  if (suits_few<T>(transpose_a, transpose_b, m, n, k, lda))
     return multiply_thin(n <= m, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, n);
   multiply_here(transpose_a, transpose_b, m, n, k, T{1}, a, lda, b, ldb, T{0}, c, n);
 }

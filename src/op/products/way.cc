@@ -26,33 +26,71 @@ bool suits_rows(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_
   return most <= kFew || (most <= kSmallSide && !(turned && (m == 1 || transpose_a)));
 }
 
+namespace {
+
+// How many multiplications OpenBLAS makes without packing.
+constexpr double kUnpacked = 1e6;
+
+double multiplications(int64_t m, int64_t n, int64_t k) {
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+// Whether OpenBLAS does, with vectors of 512 bits.
+bool is_lean_in_blas(int64_t m, int64_t n, int64_t k) {
+  return blas::has_wide_loops() && multiplications(m, n, k) <= kUnpacked;
+}
+
+// Whether it is good at a right factor that is turned, too: for small results of some depth.
+bool is_lean_when_turned(bool transpose_a, int64_t m, int64_t n, int64_t k) {
+  const int64_t few_results = transpose_a ? 2500 : 1000;
+  return m * n <= few_results && is_lean_in_blas(m, n, k);
+}
+
+}  // namespace
+
 // BLAS is made for more depth.
 bool suits_outer(int64_t n, int64_t k, bool in_row) { return k == 1 && in_row && n >= kOuterRow; }
 
 // On processors where tiles for factors where they lie gain: not where a slice of the right factor
 // leaves the second-level cache before many rows have met it, nor, of a right one that is turned,
-// for a few rows, or where those of both factors are whole pages apart, nor where much of the last
-// vectors is empty and OpenBLAS's are as long.
+// for a few rows or a few of each factor, or where those of both factors are whole pages apart, nor
+// where much of the last vectors is empty and OpenBLAS's are as long.
 template <std::floating_point T>
 bool suits_open_tiles(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                       int64_t lda) {
   constexpr int64_t kLeast = 4, kTurnedRows = 12, kPagedRows = 32, kManyRows = 96;
-  constexpr int64_t kCached = 640 << 10, kPageBytes = 4096, kLanes = 16;
-  constexpr auto kItem = static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kCached = 640 << 10, kPageBytes = 4096;
+  constexpr auto kItem = static_cast<int64_t>(sizeof(T)), kLanes = 64 / kItem;
   if (!unpacked_gemm::gains()) return false;
   if (std::min({m, n, k}) < kLeast || (transpose_b && m < kTurnedRows)) return false;
   if (m > kManyRows && n * unpacked_gemm::slice_depth(k) > kCached / kItem) return false;
   if (const int64_t lanes = (n + kLanes - 1) / kLanes * kLanes;
-      kItem == 4 && 10 * n < 7 * lanes && blas::has_wide_loops())
+      10 * n < 7 * lanes && is_lean_in_blas(m, n, k))
     return false;
+  if (transpose_b && is_lean_when_turned(transpose_a, m, n, k)) return false;
   return transpose_a || !transpose_b || m <= kPagedRows || lda * kItem % kPageBytes != 0;
+}
+
+// A few rows or columns: not where tiles meet the lines of a right factor that the second-level
+// cache holds, or of one of little depth that the third does, nor where OpenBLAS does not pack sums
+// along more than a few.
+template <std::floating_point T>
+bool suits_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, int64_t lda) {
+  constexpr int64_t kRowsOfTile = 4, kColumns = 5, kTurned = 9, kLittleDepth = 384;
+  constexpr int64_t kNear = (int64_t{1} << 20) / static_cast<int64_t>(sizeof(T));
+  if (!suits_thin<T>(transpose_a, transpose_b, m, n, k)) return false;
+  if (transpose_b && !transpose_a)
+    return std::min(m, n) < kTurned || !is_lean_when_turned(false, m, n, k);
+  if (n <= m) return n < kColumns || !is_lean_in_blas(m, n, k);
+  return transpose_b || m < kRowsOfTile || n * k > (k > kLittleDepth ? kNear : 4 * kNear) ||
+         !suits_open_tiles<T>(transpose_a, transpose_b, m, n, k, lda);
 }
 
 namespace {
 
 template <class T>
 double multiplications(const Products<T>& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  return multiplications(p.m, p.n, p.k);
 }
 
 // Whether products are made of panels that are packed here, which is better than OpenBLAS where
@@ -76,10 +114,6 @@ bool is_one_slice(const Products<T>& p) {
   constexpr auto kItem = static_cast<int64_t>(sizeof(T));
   return !p.transpose_a && p.k * kItem <= kDepthBytes && p.n * p.k <= kPackedBytes / kItem;
 }
-
-// How many multiplications OpenBLAS makes without packing, unless it turns the right factor for
-// them.
-constexpr double kUnpacked = 1e6;
 
 // Whether it is for those.
 template <class T>
@@ -152,7 +186,8 @@ bool is_by_vector(const Products<float>& p) {
 
 template <class T>
 bool is_thin(const Products<T>& p) {
-  return p.alpha == 1 && p.beta == 0 && suits_thin<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k);
+  return p.alpha == 1 && p.beta == 0 &&
+         suits_few<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.lda);
 }
 
 template <class T>
@@ -182,10 +217,11 @@ Way way_of(const Products<T>& p) {
   return way != Way::kThin && is_in_slices(p) ? Way::kInSlices : way;
 }
 
-#define MX_INSTANTIATE(T)                         \
-  template Way way_of(const Products<T>&);        \
-  template Way way_of_blocks(const Products<T>&); \
-  template bool suits_open_tiles<T>(bool, bool, int64_t, int64_t, int64_t, int64_t);
+#define MX_INSTANTIATE(T)                                                            \
+  template Way way_of(const Products<T>&);                                           \
+  template Way way_of_blocks(const Products<T>&);                                    \
+  template bool suits_open_tiles<T>(bool, bool, int64_t, int64_t, int64_t, int64_t); \
+  template bool suits_few<T>(bool, bool, int64_t, int64_t, int64_t, int64_t);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)
 #undef MX_INSTANTIATE

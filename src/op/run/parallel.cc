@@ -53,7 +53,8 @@ double tuned_cost(DType dtype, double cost) {
 }
 
 void run_parts(int64_t count, double cost, int64_t align, RangeBody body) {
-  const int threads = threads_for(count, cost);
+  // What is one part leaves the threads to loops inside of it.
+  const int threads = count <= align ? 1 : threads_for(count, cost);
   if (threads <= 1) {
     if (count > 0) body.run(body.body, 0, count);
     return;
