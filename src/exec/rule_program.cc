@@ -15,7 +15,19 @@ namespace mxnet {
 namespace {
 
 using From = RuleProgram::From;
+using Question = RuleProgram::Question;
 using ValueSource = RuleProgram::Source;
+
+bool answer(const RuleProgram::Told& told, const ForwardTypes& types) {
+  switch (told.question) {
+    case Question::kSameShape:
+      return types.same_shape(told.input);
+    case Question::kSameDtype:
+      return types.same_dtype(told.input);
+    default:
+      return types.floating();
+  }
+}
 
 // With two calls for each hash, about those of a large network.
 using Programs = CallCache<RuleProgramRef, 256>;
@@ -52,15 +64,13 @@ class RuleReader final : ForwardTypes {
   }
 
  private:
-  bool same_shape(int in) const override {
-    return tell(in, false, types_ != nullptr && types_->same_shape(in));
-  }
-  bool same_dtype(int in) const override {
-    return tell(in, true, types_ != nullptr && types_->same_dtype(in));
-  }
-  bool tell(int in, bool of_dtype, bool same) const {
-    program_->told.push_back({in, of_dtype, same});
-    return same;
+  bool same_shape(int in) const override { return tell({Question::kSameShape, in}); }
+  bool same_dtype(int in) const override { return tell({Question::kSameDtype, in}); }
+  bool floating() const override { return tell({Question::kFloating, 0}); }
+  bool tell(RuleProgram::Told told) const {
+    told.answer = types_ != nullptr && answer(told, *types_);
+    program_->told.push_back(told);
+    return told.answer;
   }
 
   ir::Entry placeholder() {
@@ -167,8 +177,7 @@ uint64_t bits(std::span<const bool> flags) {
 
 bool still_so(const RuleProgram& program, const ForwardTypes& types) {
   return std::ranges::all_of(program.told, [&](const RuleProgram::Told& told) {
-    return told.same ==
-           (told.of_dtype ? types.same_dtype(told.input) : types.same_shape(told.input));
+    return told.answer == answer(told, types);
   });
 }
 

@@ -35,9 +35,11 @@ struct RuleProgram : RefCounted {
   std::vector<Result> results;
   std::vector<Source> gradients;  // per input of the forward call
   // What the rule asked of the forward call's types, and was told.
+  enum class Question : uint8_t { kSameShape, kSameDtype, kFloating };
   struct Told {
+    Question question;
     int32_t input;
-    bool of_dtype, same;
+    bool answer = false;
   };
   std::vector<Told> told;
 };

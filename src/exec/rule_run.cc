@@ -43,6 +43,7 @@ class RuleRun final : ForwardTypes {
     const NDArray* array = forward_.saved_input(in);
     return array != nullptr && array->dtype() == forward_.output_types[0].dtype;
   }
+  bool floating() const override { return is_floating(forward_.output_types[0].dtype); }
 
   // Where the value lies; null where it is not there.
   const NDArray* place(ValueSource source) const {

@@ -61,9 +61,14 @@ class Resolver {
   }
 
   int64_t product(int64_t a, int64_t b) const {
+    if (a < 0 || b < 0) return Shape::kUnknownDim;
     int64_t result;
     if (__builtin_mul_overflow(a, b, &result)) refuse("a number of elements below 2^63");
     return result;
+  }
+
+  static int64_t part(int64_t whole, int64_t other) {
+    return whole < 0 || other < 0 ? Shape::kUnknownDim : whole / other;
   }
 
   void infer_here() {
@@ -75,9 +80,10 @@ class Resolver {
   void split(int64_t first, int64_t second) {
     const int64_t whole = take();
     if (first == -1 && second == -1) refuse("-1 for no more than one half of a split");
-    if (first == -1 && second > 0) first = whole / second;
-    if (second == -1 && first > 0) second = whole / first;
-    if (first < 0 || second < 0 || product(first, second) != whole)
+    if (first == -1 && second > 0) first = part(whole, second);
+    if (second == -1 && first > 0) second = part(whole, first);
+    if (std::min(first, second) < (whole < 0 ? -1 : 0) ||
+        (whole >= 0 && product(first, second) != whole))
       refuse(fmt::format("two factors of {}, not {} and {}", whole, first, second));
     result_.push_back(first);
     result_.push_back(second);
@@ -88,7 +94,7 @@ class Resolver {
     int64_t total = 1, known = 1;
     for (int64_t dim : source_) total = product(total, dim);
     for (int64_t dim : result_) known = product(known, dim);
-    result_[static_cast<std::size_t>(inferred_)] = known == 0 ? 0 : total / known;
+    result_[static_cast<std::size_t>(inferred_)] = known == 0 ? 0 : part(total, known);
   }
 
   std::span<const int64_t> source_, target_;

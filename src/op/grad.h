@@ -51,12 +51,14 @@ Value zeros_like(const Value& a);
 std::string scalar_text(double value);
 
 // What is known of a forward call whose arrays are there already: a rule may leave out what brings
-// gradients to the shape and type that they have. A rule asks while it runs.
+// gradients to the shape and type that they have, or what integers need. A rule asks while it runs.
 class ForwardTypes {
  public:
   // Whether an input has the shape, or the type, of output 0.
   virtual bool same_shape(int in) const = 0;
   virtual bool same_dtype(int in) const = 0;
+  // Whether output 0 has a floating type.
+  virtual bool floating() const = 0;
 
  protected:
   ~ForwardTypes() = default;
@@ -91,6 +93,7 @@ class Grad {
   // Never while a graph is built whose shapes and types come later.
   bool same_shape(int in) const { return types_ != nullptr && types_->same_shape(in); }
   bool same_dtype(int in) const { return types_ != nullptr && types_->same_dtype(in); }
+  bool floating() const { return types_ != nullptr && types_->floating(); }
   const Attrs& attrs() const { return forward_->attrs; }
 
  private:

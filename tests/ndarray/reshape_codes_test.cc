@@ -53,6 +53,21 @@ TEST(ReshapeCodes, EmptyArraysInferZero) {
   EXPECT_EQ(to_string(resolve_reshape(Shape{0, 2}, std::vector<int64_t>{0, -1}, false)), "(0,0)");
 }
 
+TEST(ReshapeCodes, OfUnknownDimensionsWhatFollowsIsUnknown) {
+  const auto of = [](const Shape& shape, const std::vector<int64_t>& target, bool reverse = false) {
+    return resolve_reshape(shape, target, reverse);
+  };
+  constexpr int64_t kUnknown = Shape::kUnknownDim;
+  EXPECT_EQ(of({kUnknown, 3, 4}, {0, -3}), (Shape{kUnknown, 12}));
+  EXPECT_EQ(of({kUnknown, 3, 4}, {-3, -2}), (Shape{kUnknown, 4}));
+  EXPECT_EQ(of({kUnknown, 3, 4}, {-1, 6}), (Shape{kUnknown, 6}));
+  EXPECT_EQ(of({kUnknown, 3, 4}, {0, -1}, true), (Shape{3, kUnknown}));
+  EXPECT_EQ(of({kUnknown, 4}, {-4, 2, -1, 0}), (Shape{2, kUnknown, 4}));
+  EXPECT_EQ(of({kUnknown, 4}, {-4, 2, 5, 0}), (Shape{2, 5, 4}));
+  EXPECT_THROW(of({kUnknown, 4}, {-4, 2, -2, 0}), Error);
+  EXPECT_THROW(of({kUnknown, 4}, {0, 0, 0}), Error);
+}
+
 TEST(ReshapeCodes, OverflowIsAnErrorThatShowsBothShapes) {
   const std::vector<int64_t> target{int64_t{1} << 40, int64_t{1} << 40, -1};
   try {

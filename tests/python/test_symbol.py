@@ -163,7 +163,13 @@ def test_name_and_attributes_may_follow_the_operators_own_arguments():
 def test_shapes_of_a_reshape_follow_as_far_as_its_input_is_known():
     assert mx.sym.reshape(mx.sym.var("x"), shape=(-1, 4)).infer_shape_partial(x=(0, 4))[1] == [(0, 4)]
     assert mx.sym.reshape(mx.sym.var("x"), shape=(0, -1)).infer_shape_partial(x=(2, 0))[1] == [(2, 0)]
-    assert mx.sym.reshape(mx.sym.var("x"), shape=(-3, -2)).infer_shape_partial(x=(0, 3, 4))[1] == [()]
+    for codes, reverse, want in [
+        ((-3, -2), False, (0, 4)), ((0, -3), False, (0, 12)), ((-2,), False, (0, 3, 4)), ((0, -2), False, (0, 3, 4)), ((-3, 0), True, (0, 4)), ((0, -1), True, (3, 0)),
+        ((0, 0, -4, 2, -1), False, (0, 3, 2, 2)), ((-4, 2, -1, -2), False, (2, 0, 3, 4)), ((-4, 2, 5, -2), False, (2, 5, 3, 4)), ((-1, 6), True, (0, 6)),
+    ]:
+        assert mx.sym.reshape(mx.sym.var("x"), shape=codes, reverse=reverse).infer_shape_partial(x=(0, 3, 4))[1] == [want], (codes, reverse)
+    with pytest.raises(mx.MXNetError, match="no more dimensions than there are"):
+        mx.sym.reshape(mx.sym.var("x"), shape=(-3, -3)).infer_shape_partial(x=(0, 3, 4))
 
 
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "mod", "power"])

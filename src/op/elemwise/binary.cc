@@ -74,19 +74,17 @@ void infer_broadcast(const NoParams&, Infer& infer) {
 
 // The gradient of one argument at equal shapes.
 Value equal_gradient(BinaryRow row, Grad& grad, bool left) {
-  const Expr dy(grad.dout(0));
   const bool linear = row == BinaryRow::add || row == BinaryRow::subtract;
   if (grad.differentiable() || linear)
-    return (dy * binary_slope_expr(row, left, Expr(grad.in(0)), Expr(grad.in(1)))).value();
+    return times_slope(row, left, grad, Expr(grad.in(0)), Expr(grad.in(1)));
   return apply(slope_op(row, left), {grad.dout(0), grad.in(0), grad.in(1)});
 }
 
 // As above for shapes that broadcast; what a dimension of one has spread is summed up again.
 Value broadcast_gradient(BinaryRow row, Grad& grad, bool left) {
-  const Expr full =
-      Expr(grad.dout(0)) * binary_slope_expr(row, left, Expr(grad.in(0)), Expr(grad.in(1)));
+  const Value full = times_slope(row, left, grad, Expr(grad.in(0)), Expr(grad.in(1)));
   const int i = left ? 0 : 1;
-  return grad.same_shape(i) ? full.value() : apply("_sum_to_like", {full.value(), grad.in(i)});
+  return grad.same_shape(i) ? full : apply("_sum_to_like", {full, grad.in(i)});
 }
 
 Gradients row_gradients(BinaryRow row, Grad& grad, Value (*of_one)(BinaryRow, Grad&, bool left)) {

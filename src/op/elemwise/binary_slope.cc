@@ -26,4 +26,31 @@ Expr binary_slope_expr(BinaryRow row, bool left, const Expr& a, const Expr& b) {
   }
 }
 
+bool has_fractions(BinaryRow row, bool left) {
+  return row == BinaryRow::hypot || row == BinaryRow::ldexp || (row == BinaryRow::power && !left);
+}
+
+namespace {
+
+// Integers become float64; others stay what they are.
+Expr as_number(const Expr& x) {
+  if (x.is_constant()) return x;
+  return Expr(apply("_mul_scalar", {x.value()}, {{"scalar", "1"}, {"is_int", "False"}}));
+}
+
+}  // namespace
+
+Value times_slope(BinaryRow row, bool left, const Grad& grad, const Expr& a, const Expr& b) {
+  const Value dy = grad.dout(0);
+  if (!grad.floating() && row == BinaryRow::mod) {
+    // A half, which is 0 in integers.
+    const Expr half(apply("ones_like", {dy}) * 0.5);
+    return (Expr(dy) * (half + half) * binary_slope_expr(row, left, a, b)).value();
+  }
+  if (grad.floating() || !has_fractions(row, left))
+    return (Expr(dy) * binary_slope_expr(row, left, a, b)).value();
+  const Expr slope = binary_slope_expr(row, left, as_number(a), as_number(b));
+  return dy * apply("_cast_like", {slope.value(), dy});
+}
+
 }  // namespace mxnet

@@ -165,9 +165,8 @@ Gradients row_gradients(BinaryRow row, Grad& grad) {
   const bool constant = row == BinaryRow::add || row == BinaryRow::subtract;
   for (int i = 0; i < 2; ++i) {
     if (!grad.wants(i)) continue;
-    const Expr slope = constant ? binary_slope_expr(row, i == 0, Expr(0.0), Expr(0.0))
-                                : binary_slope_expr(row, i == 0, arg(0), arg(1));
-    const Value full = (Expr(dy) * slope).value();
+    const Value full = constant ? times_slope(row, i == 0, grad, Expr(0.0), Expr(0.0))
+                                : times_slope(row, i == 0, grad, arg(0), arg(1));
     const bool spread = full && !grad.same_shape(i);
     const Value sum = spread ? apply("_sum_to_like", {full, grad.in(i)}) : full;
     const bool cast = sum && is_mixing(row) && !grad.same_dtype(i);

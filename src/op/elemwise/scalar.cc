@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes operators of the binary rows with a number on one side, under the names of both front ends.
 
+#include <cmath>
+
 #include "op/elemwise/binary_names.h"
 #include "op/elemwise/binary_slope.h"
 #include "op/loops/as_type.h"
@@ -90,10 +92,14 @@ Gradients row_gradient(BinaryRow row, bool scalar_left, const ScalarParams& para
   // x to the power of 0 is 1 everywhere, while the slope's x to the power of -1 may be infinite.
   if (row == BinaryRow::power && !scalar_left && params.scalar == 0)
     return {apply("zeros_like", {grad.in(0)})};
-  const Expr array(grad.in(0)), scalar(params.scalar);
-  const Expr slope = scalar_left ? binary_slope_expr(row, false, scalar, array)
-                                 : binary_slope_expr(row, true, array, scalar);
-  return {(Expr(grad.dout(0)) * slope).value()};
+  const Expr array(grad.in(0));
+  const bool cut = !grad.floating() && params.is_int &&
+                   std::trunc(params.scalar) != params.scalar && has_fractions(row, !scalar_left);
+  const Expr scalar = cut ? Expr(zeros_like(grad.in(0)) + params.scalar) : Expr(params.scalar);
+  // Not by the inverse, which no integer is.
+  if (row == BinaryRow::divide && !scalar_left) return {(Expr(grad.dout(0)) / scalar).value()};
+  return {scalar_left ? times_slope(row, false, grad, scalar, array)
+                      : times_slope(row, true, grad, array, scalar)};
 }
 template <BinaryRow row, bool scalar_left>
 Gradients gradient(const ScalarParams& params, Grad& grad) {

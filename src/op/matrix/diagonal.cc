@@ -50,12 +50,13 @@ int64_t matrix_side(const TrianParams& p, int64_t size) {
   return side * (side + 1) / 2 == size ? side + std::abs(int64_t{p.offset}) : -1;
 }
 
-template <class P>
+// `empty`: parts without elements, too.
+template <class P, bool empty>
 void infer_extract(const P& params, Infer& infer) {
   infer.one_dtype();
   if (!infer_matrix(infer, 0, true)) return;
   const int64_t n = infer.in(0).shape().back();
-  if (n >= 0 && params.offset != 0 && std::abs(int64_t{params.offset}) >= n)
+  if (n >= 0 && params.offset != 0 && std::abs(int64_t{params.offset}) >= n + int64_t{empty})
     infer.in(0).fail(fmt::format("matrices of more than {} rows for this offset",
                                  std::abs(int64_t{params.offset})));
   Shape shape = batch_shape(infer.in(0).shape());
@@ -141,15 +142,28 @@ void define_move(const char* name, const char* alias, const char* doc) {
   OpBuilder<P> op(name);
   op.alias(alias).doc(doc).input("A", extract ? "Batch of square matrices." : "Batch of vectors.");
   declare(op);
-  op.dtypes(kFloating).infer(extract ? infer_extract<P> : infer_make<P>).cpu(move_cpu<P, extract>);
+  op.dtypes(kFloating)
+      .infer(extract ? infer_extract<P, false> : infer_make<P>)
+      .cpu(move_cpu<P, extract>);
   op.grad(gradient_move<P, extract>);
+}
+
+// What was made of an empty vector has a gradient, an empty one.
+template <class P>
+void define_backward(const char* name, const char* doc) {
+  OpBuilder<P> op(name);
+  op.doc(doc).input("head_grad", "Gradient of the matrices.");
+  declare(op);
+  op.dtypes(kFloating).infer(infer_extract<P, true>).cpu(move_cpu<P, true>);
+  op.grad(gradient_move<P, true>);
 }
 
 template <class P, bool extract>
 Gradients gradient_move(const P&, Grad& grad) {
   constexpr bool kDiagonal = std::is_same_v<P, OffsetParams>;
-  const char* other = extract ? (kDiagonal ? "_linalg_makediag" : "_linalg_maketrian")
-                              : (kDiagonal ? "_linalg_extractdiag" : "_linalg_extracttrian");
+  const char* other =
+      extract ? (kDiagonal ? "_linalg_makediag" : "_linalg_maketrian")
+              : (kDiagonal ? "_backward_linalg_makediag" : "_backward_linalg_maketrian");
   return {apply(other, {grad.dout(0)}, grad.attrs())};
 }
 
@@ -273,8 +287,10 @@ MX_OP(_linalg_sumlogdiag, NoParams)
     .cpu(sumlogdiag_cpu)
     .grad([](const NoParams&, Grad& grad) {
       const Value diagonal = apply("_linalg_extractdiag", {grad.in(0)});
-      const Value inverse = apply("_linalg_makediag", {1.0 / diagonal});
-      return Gradients{apply("_backward_linalg_scale", {grad.dout(0), inverse})};
+      // As matrices of a row: what a gradient of NaN would make of zeros is none of its business.
+      const Value rows = apply("expand_dims", {1.0 / diagonal}, {{"axis", "-2"}});
+      const Value scaled = apply("_backward_linalg_scale", {grad.dout(0), rows});
+      return Gradients{apply("_linalg_makediag", {apply("reshape_like", {scaled, diagonal})})};
     });
 
 [[maybe_unused]] const bool defined = [] {
@@ -286,8 +302,11 @@ MX_OP(_linalg_sumlogdiag, NoParams)
                                  "Triangles of matrices, row by row.");
   define_move<TrianParams, false>("_linalg_maketrian", "linalg_maketrian",
                                   "Triangular matrices from vectors.");
-  return mark_portable(
-      {"_linalg_extractdiag", "_linalg_makediag", "_linalg_extracttrian", "_linalg_maketrian"});
+  define_backward<OffsetParams>("_backward_linalg_makediag", "Gradient of `_linalg_makediag`.");
+  define_backward<TrianParams>("_backward_linalg_maketrian", "Gradient of `_linalg_maketrian`.");
+  return mark_portable({"_linalg_extractdiag", "_linalg_makediag", "_linalg_extracttrian",
+                        "_linalg_maketrian", "_backward_linalg_makediag",
+                        "_backward_linalg_maketrian"});
 }();
 
 }  // namespace

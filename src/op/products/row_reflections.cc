@@ -101,8 +101,9 @@ bool find_lq(int64_t m, int64_t n, T* q, T* l) {
   std::fill_n(at, count, T{0});
   for (int64_t i = 0; i < m; ++i) std::copy_n(q + i * n, n, at + i * line);
   T *const rows = at + square, *const weights = rows + square;
-  MX_SIMD_WIDE_AT(simd_level(), to_lower_triangle<T>)
-  ({m, line, at, rows, l, weights, weights + line});
+  if (!MX_SIMD_WIDE_AT(simd_level(),
+                       to_lower_triangle<T>)({m, line, at, rows, l, weights, weights + line}))
+    return false;
   for (int64_t i = 0; i < m; ++i) std::copy_n(rows + i * line, n, q + i * n);
   return true;
 }

@@ -14,8 +14,8 @@ template <class T>
 bool find_eigenvectors(bool lower, bool vectors, int64_t n, T* a, T* w);
 
 // a (m x n, m <= n) in q becomes q, for l q = a with a lower triangle l (m x m), whose other
-// numbers are zeros; signs are LAPACK's. False, and nothing is written, where the matrix is
-// LAPACK's.
+// numbers are zeros; signs are LAPACK's. False, and q is what it was, where the matrix is LAPACK's:
+// on this processor, of this size, or since a number is not finite.
 template <class T>
 bool find_lq(int64_t m, int64_t n, T* q, T* l);
 

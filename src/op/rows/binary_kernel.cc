@@ -3,6 +3,7 @@
 #include "op/rows/binary_kernel.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "op/loops/blockwise.h"
@@ -11,6 +12,7 @@
 #include "op/rows/byte_table.h"
 #include "op/rows/column_loops.h"
 #include "op/rows/half_loops.h"
+#include "op/rows/row_math.h"
 #include "op/rows/short_rows.h"
 #include "op/run/copy_whole.h"
 #include "op/run/dispatch.h"
@@ -330,6 +332,36 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
   });
 }
 
+namespace {
+
+// Of integers the slope is cut before it is multiplied; that of a remainder is 0.
+template <class T>
+void times_cut_slope(BinaryRow row, bool left, const T* dy, const T* a, const T* b, T* dx,
+                     int64_t n) {
+  if (row == BinaryRow::mod) {
+    std::fill_n(dx, n, T{0});
+    return;
+  }
+  static constexpr auto kOnes = [] {
+    std::array<double, kBlock> ones;
+    ones.fill(1.0);
+    return ones;
+  }();
+  const auto slope = [loop = binary_slope<double>(row, left)](const double* pa, const double* pb,
+                                                              double* out, int64_t count) {
+    loop(kOnes.data(), pa, pb, out, count);
+  };
+  std::array<T, kBlock> slopes;
+  for (int64_t start = 0; start < n; start += kBlock) {
+    const int64_t count = std::min(kBlock, n - start);
+    through<double>(slope, slopes.data(), count, a + start, b + start);
+    for (int64_t i = 0; i < count; ++i)
+      dx[start + i] = row_math::multiply(dy[start + i], slopes[static_cast<std::size_t>(i)]);
+  }
+}
+
+}  // namespace
+
 void run_binary_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& a, const Tensor& b,
                       const Tensor& dx, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
@@ -342,6 +374,8 @@ void run_binary_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& 
                    T* pdx = dx.as<T>() + first;
                    if constexpr (std::is_floating_point_v<T>) {
                      binary_slope<T>(row, left)(pdy, pa, pb, pdx, last - first);
+                   } else if constexpr (std::is_integral_v<T>) {
+                     times_cut_slope(row, left, pdy, pa, pb, pdx, last - first);
                    } else {
                      through_float(binary_slope<float>(row, left), pdx, last - first, pdy, pa, pb);
                    }

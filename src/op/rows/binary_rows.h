@@ -11,7 +11,7 @@
   ROW(add,      "a + b.",                              plus(a, b),           T(1),                                T(1)) \
   ROW(subtract, "a - b.",                              minus(a, b),          T(1),                                T(-1)) \
   ROW(multiply, "a * b.",                              multiply(a, b),       b,                                   a) \
-  ROW(divide,   "a / b; integers truncate.",           quotient(a, b),       T(1) / b,                            -a / b / b) \
+  ROW(divide,   "a / b; integers truncate.",           quotient(a, b),       T(1) / b,                            -(a / b / b)) \
   ROW(mod,      "Remainder with the sign of b.",       modulo(a, b),         T(1),                                -round_down(a / b)) \
   ROW(power,    "a to the power of b.",                power(a, b),          b * power(a, b - T(1)),              power(a, b) * log(a)) \
   ROW(maximum,  "The larger one; a where they tie.",   larger(a, b),         select(a >= b, T(1), T(0)),          select(a < b, T(1), T(0))) \

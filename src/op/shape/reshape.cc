@@ -40,15 +40,8 @@ Shape from_target(const ReshapeParams& params, const Shape& in, Infer& infer) {
 
 // What the codes say of the result while dimensions of the input are unknown.
 void set_partly_reshaped(const ReshapeParams& p, Infer& infer) {
-  if (!infer.in(0).rank_known() || p.shape.empty() || p.reverse) return;
-  const Shape& in = infer.in(0).shape();
-  Shape out = Shape::scalar();
-  for (int i = 0; i < p.shape.ndim(); ++i) {
-    const int64_t code = p.shape[i];
-    if (code < -1 || (code == 0 && i >= in.ndim())) return;
-    out.push_back(code > 0 ? code : code == 0 ? in[i] : Shape::kUnknownDim);
-  }
-  infer.out(0).set_shape(out);
+  if (!infer.in(0).rank_known() || p.shape.empty()) return;
+  infer.out(0).set_shape(resolve_reshape(infer.in(0).shape(), p.shape.dims(), p.reverse));
 }
 
 MX_OP(Reshape, ReshapeParams)

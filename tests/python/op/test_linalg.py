@@ -443,3 +443,43 @@ def test_potri_differentiates_factors_that_are_nearly_singular(mx, rng, lower):
 def test_triangles_have_the_dimensions_of_what_they_are_applied_to(mx, op, a, b):
     with pytest.raises(Failure, match=f"'B' of shape .*expected {len(a)} dimensions"):
         mx.run(op, np.ones(a), np.ones(b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("shape, places", [
+    ((5, 9), (1, slice(2, None))), ((5, 9), (1, slice(None))), ((40, 40), (3, slice(4, None))), ((3, 4, 9), (1, 0, slice(1, None))), ((3, 17), (2, 16)),
+])
+def test_what_is_not_finite_reaches_both_factors(mx, rng, shape, places, bad, dtype):
+    a = rng.standard_normal(shape).astype(dtype)
+    a[places] = bad
+    q, l = mx.run("_linalg_gelqf", a)
+    *matrix, row = places[:-1]
+    q, l = (part[tuple(matrix)] for part in (q, l))
+    assert np.isnan(q[row:]).all()  # all that depends on the row
+    assert np.isnan(l[row, row]) and np.isnan(l[row + 1:, row]).all()
+
+
+@pytest.mark.parametrize("name", ["_linalg_makediag", "_linalg_maketrian"])
+@pytest.mark.parametrize("offset", [-3, -1, 0, 2])
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_gradients_of_matrices_made_of_nothing(mx, name, offset, shape):
+    side = abs(offset)
+    got = mx.gradients(name, [np.zeros(shape, "float32")], [np.ones((*shape[:-1], side, side), "float32")], offset=offset)[0]
+    assert got.shape == shape
+    if offset:
+        extract = {"_linalg_makediag": "_linalg_extractdiag", "_linalg_maketrian": "_linalg_extracttrian"}[name]
+        with pytest.raises(Failure, match="matrices of more than"):
+            mx.run(extract, np.zeros((side, side), "float32"), offset=offset)
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 2), (0,)])
+def test_the_gradient_of_sumlogdiag_is_zero_beside_the_diagonal(mx, rng, batch):
+    a = rng.uniform(1, 2, (*batch, 4, 4)).astype("float64")
+    heads = rng.standard_normal(batch or (1,))
+    heads.flat[:1] = np.nan
+    got = mx.gradients("_linalg_sumlogdiag", [a], [heads])[0]
+    want = np.zeros_like(a)
+    i = np.arange(4)
+    want[..., i, i] = (heads if batch else heads[0])[..., None] / a[..., i, i]
+    np.testing.assert_allclose(got, want, rtol=1e-14)

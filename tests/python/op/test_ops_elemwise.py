@@ -357,3 +357,47 @@ def test_a_short_power_does_not_depend_on_its_neighbours(mx, rng, exponent, dtyp
         return result
 
     np.testing.assert_array_equal(powers(a), np.concatenate([powers(a[i:i + 1]) for i in range(a.size)]))
+
+
+ONE_ROW = np.array([1, 2, 3, 5, 7, 0, 9, 4])
+HEADS = np.array([1, 4, -7, 10, 3, 5, 6, 2])
+
+
+def power(a, b):
+    return np.power(a.astype("float64"), b)
+
+
+# A slope of integers is computed in floating point and cut before it is multiplied; a remainder has none.
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("name, scalar, slope", [
+    ("_div_scalar", 2, None), ("_div_scalar", -1.5, None), ("_mod_scalar", 2, 0), ("_rmod_scalar", 2, 0), ("_npi_mod_scalar", 3, 0),
+    ("_rpower_scalar", 2, lambda a: 2.0**a * np.log(2)), ("_rpower_scalar", 1.5, lambda a: a * 0), ("_npi_rpower_scalar", 3, lambda a: 3.0**a * np.log(3)),
+    ("_hypot_scalar", 2, lambda a: a * 0), ("_hypot_scalar", 0.5, lambda a: np.sign(a)), ("_npi_rldexp_scalar", 3, lambda a: 3 * 2.0**a * np.log(2)),
+])
+def test_gradients_of_integers_beside_a_number(mx, name, scalar, slope, dtype):
+    a, heads = ONE_ROW.astype(dtype), HEADS.astype(dtype)
+    a[a == 0] += name == "_hypot_scalar"  # 0 / 0 is no integer
+    got = mx.gradients(name, [a], [heads], scalar=scalar)[0]
+    want = np.trunc(heads / np.trunc(scalar)) if slope is None else heads * np.trunc(slope(a) if callable(slope) else a * 0)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, want.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+@pytest.mark.parametrize("names, slopes", [
+    (["elemwise_div", "broadcast_div"], (lambda a, b: 1 / b, lambda a, b: -np.trunc(a / (b * b)))),
+    (["_mod", "broadcast_mod", "_npi_mod"], (lambda a, b: a * 0, lambda a, b: b * 0)),
+    (["_power", "broadcast_power", "_npi_power"], (lambda a, b: b * power(a, b - 1), lambda a, b: power(a, b) * np.log(a))),
+    (["_hypot", "broadcast_hypot"], (lambda a, b: a * 0, lambda a, b: a * 0)),
+])
+def test_gradients_of_two_arrays_of_integers(mx, names, slopes, dtype):
+    a, b = np.array([[1, 2, 3, 5, 4, 9]]), np.array([[1, 2, 3, 2, 1, 2], [2, 1, 1, 3, 3, 1]])
+    heads = np.array([[1, 4, 7, 3, 5, 2], [6, 2, 9, 8, 1, 3]])
+    for name in names:
+        whole = name.startswith(("_npi", "broadcast"))
+        left = a if whole else np.concatenate([a, a + 1])
+        got = mx.gradients(name, [left.astype(dtype), b.astype(dtype)], [heads.astype(dtype)])
+        both = [heads * np.trunc(slope(left, b)).astype("int64") for slope in slopes]
+        want = [both[0].sum(0, keepdims=True) if whole else both[0], both[1]]
+        for one, other in zip(got, want):
+            np.testing.assert_array_equal(one, other.astype(dtype), err_msg=name)
