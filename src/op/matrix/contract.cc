@@ -166,15 +166,14 @@ void multiply_elements(Dims dims, const Labels& labels, const View<C>& a, const 
 }
 
 // Labels of dense arrays as planes, rows that are summed, and columns; others are no such sum.
-template <class C>
-std::optional<ColumnDots<C>> as_columns(Dims dims, const Labels& labels, const Strides& to) {
-  ColumnDots<C> dots{1, 1, 1, nullptr, nullptr, nullptr};
+std::optional<Columns> as_columns(Dims dims, const Labels& labels, const Strides& to) {
+  Columns columns;
   std::size_t i = labels.size();
-  for (; i > 0 && to[labels[i - 1]] != 0; --i) dots.width *= dims[labels[i - 1]];
-  for (; i > 0 && to[labels[i - 1]] == 0; --i) dots.rows *= dims[labels[i - 1]];
-  for (; i > 0 && to[labels[i - 1]] != 0; --i) dots.planes *= dims[labels[i - 1]];
+  for (; i > 0 && to[labels[i - 1]] != 0; --i) columns.width *= dims[labels[i - 1]];
+  for (; i > 0 && to[labels[i - 1]] == 0; --i) columns.rows *= dims[labels[i - 1]];
+  for (; i > 0 && to[labels[i - 1]] != 0; --i) columns.planes *= dims[labels[i - 1]];
   if (i > 0) return std::nullopt;
-  return dots;
+  return columns;
 }
 
 template <class C>
@@ -186,13 +185,8 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
 template <class C>
 void multiply_columns(Dims dims, const Labels& labels, const Labels& kept, const C* a, const C* b,
                       C* sums, const Strides& to, KernelContext& context) {
-  std::optional<ColumnDots<C>> dots = as_columns<C>(dims, labels, to);
-  if (dots) {
-    dots->a = a;
-    dots->b = b;
-    dots->c = sums;
-    if (multiply(*dots)) return;
-  }
+  const std::optional<Columns> columns = as_columns(dims, labels, to);
+  if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
   const Shape shape{product(dims, labels)};
   constexpr DType kType = dtype_of<C>;
   C* const products = context.workspace_of<C>(shape[0]);

@@ -30,21 +30,79 @@ constexpr int64_t kTile = 1024, kMostColumns = kTile + 16, kRowBlock = 256;
 // From so many units on threads have enough to do; elements of a chunk of one of fewer.
 constexpr int64_t kEnoughUnits = 16, kChunk = int64_t{1} << 16;
 
+int64_t bytes_of_vector() { return simd_level() == 2 ? 64 : 32; }
+
 template <class T>
-void add(const T* more, T* sums, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) sums[j] += more[j];
+void add(const void* more, void* sums, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) static_cast<T*>(sums)[j] += static_cast<const T*>(more)[j];
 }
 
-// Sums of rows [from, to) of `width` columns, whose first row begins at `at`.
+// Sums of rows [from, to) of `width` columns, the first of which is element `at`.
 template <class T>
-void sum_rows(const ColumnDots<T>& dots, Loop<T> loop, int64_t at, int64_t width, int64_t from,
-              int64_t to, T* sums) {
+void sum_rows(const void* p, int64_t at, int64_t width, int64_t from, int64_t to, void* sums) {
+  const auto& dots = *static_cast<const ColumnDots<T>*>(p);
+  const Loop<T> loop = MX_SIMD_WIDE_AT(simd_level(), column_dots<T>);
   std::array<T, kMostColumns> block;
   for (int64_t row = from; row < to; row += kRowBlock) {
-    const int64_t first = at + row * dots.width;
-    T* const made = row == from ? sums : block.data();
-    loop(dots.a + first, dots.b + first, std::min(kRowBlock, to - row), dots.width, made, width);
-    if (row != from) add(made, sums, width);
+    const int64_t first = at + row * dots.of.width;
+    T* const made = row == from ? static_cast<T*>(sums) : block.data();
+    loop(dots.a + first, dots.b + first, std::min(kRowBlock, to - row), dots.of.width, made, width);
+    if (row != from) add<T>(made, sums, width);
+  }
+}
+
+// ColumnDots without their type, of which only loops know: the library holds this once.
+struct AnyDots {
+  Columns of;
+  const void* dots;
+  char* c;
+  int64_t bytes;  // of an element
+  void (*sum_rows)(const void* dots, int64_t at, int64_t width, int64_t from, int64_t to,
+                   void* sums);
+  void (*add)(const void* more, void* sums, int64_t n);
+};
+
+void multiply_all(const AnyDots& dots) {
+  const int64_t lanes = bytes_of_vector() / dots.bytes, bytes = dots.bytes;
+  const auto [planes, rows, width] = dots.of;
+  // Tiles of one size, so that none is narrower than a vector; they begin with one of a row.
+  const int64_t tiles = (width + kTile - 1) / kTile, units = planes * tiles;
+  const int64_t tile = width / tiles, chunk = std::max(kRowBlock, kChunk / tile);
+  const int64_t chunks =
+      units < kEnoughUnits && rows * tile > 2 * kChunk ? (rows + chunk - 1) / chunk : 1;
+  const int64_t part = kMostColumns * bytes;
+  std::vector<char> parts(chunks == 1 ? 0 : static_cast<std::size_t>(units * chunks * part));
+  const auto begin = [&](int64_t unit) {
+    const int64_t t = unit % tiles;
+    return t * width / tiles / lanes * lanes;
+  };
+  const auto columns = [&](int64_t unit) {
+    return (unit % tiles == tiles - 1 ? width : begin(unit + 1)) - begin(unit);
+  };
+  const auto sums_of = [&](int64_t unit) {
+    return dots.c + (unit / tiles * width + begin(unit)) * bytes;
+  };
+  const double numbers = 2.0 * static_cast<double>(rows * tile) / static_cast<double>(chunks);
+  parallel_for(
+      units * chunks, cost_of_moving(numbers * static_cast<double>(bytes)),
+      [&, rows = rows, width = width](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t unit = i / chunks, from = i % chunks * chunk;
+          const int64_t at = unit / tiles * rows * width + begin(unit);
+          dots.sum_rows(dots.dots, at, columns(unit), from,
+                        chunks == 1 ? rows : std::min(rows, from + chunk),
+                        chunks == 1 ? sums_of(unit) : parts.data() + i * part);
+        }
+      },
+      1);
+  if (chunks == 1) return;
+  for (int64_t unit = 0; unit < units; ++unit) {
+    char* const sums = parts.data() + unit * chunks * part;
+    for (int64_t step = 1; step < chunks; step *= 2) {
+      for (int64_t i = 0; i + step < chunks; i += 2 * step)
+        dots.add(sums + (i + step) * part, sums + i * part, columns(unit));
+    }
+    std::copy_n(sums, columns(unit) * bytes, sums_of(unit));
   }
 }
 
@@ -52,45 +110,10 @@ void sum_rows(const ColumnDots<T>& dots, Loop<T> loop, int64_t at, int64_t width
 
 template <class T>
 bool multiply(const ColumnDots<T>& dots) {
-  const Loop<T> loop = MX_SIMD_WIDE_AT(simd_level(), column_dots<T>);
-  const int64_t lanes = (simd_level() == 2 ? 64 : 32) / int64_t{sizeof(T)};
-  const int64_t rows = dots.rows, width = dots.width;
-  if (loop == nullptr || rows == 0 || width < lanes) return false;
-  // Tiles of one size, so that none is narrower than a vector; they begin with one of a row.
-  const int64_t tiles = (width + kTile - 1) / kTile, units = dots.planes * tiles;
-  const auto begin = [&](int64_t tile) {
-    return tile == tiles ? width : tile * width / tiles / lanes * lanes;
-  };
-  const int64_t tile = width / tiles, chunk = std::max(kRowBlock, kChunk / tile);
-  const int64_t chunks =
-      units < kEnoughUnits && rows * tile > 2 * kChunk ? (rows + chunk - 1) / chunk : 1;
-  std::vector<T> parts(chunks == 1 ? 0 : static_cast<std::size_t>(units * chunks * kMostColumns));
-  const auto sums_of = [&](int64_t unit) {
-    return dots.c + unit / tiles * width + begin(unit % tiles);
-  };
-  const double numbers = 2.0 * static_cast<double>(rows * tile) / static_cast<double>(chunks);
-  parallel_for(
-      units * chunks, cost_of_moving(numbers * sizeof(T)),
-      [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) {
-          const int64_t unit = i / chunks, plane = unit / tiles, from = i % chunks * chunk;
-          const int64_t at = begin(unit % tiles), end = begin(unit % tiles + 1);
-          sum_rows(dots, loop, plane * rows * width + at, end - at, from,
-                   chunks == 1 ? rows : std::min(rows, from + chunk),
-                   chunks == 1 ? sums_of(unit) : parts.data() + i * kMostColumns);
-        }
-      },
-      1);
-  if (chunks == 1) return true;
-  for (int64_t unit = 0; unit < units; ++unit) {
-    T* const sums = parts.data() + unit * chunks * kMostColumns;
-    const int64_t columns = begin(unit % tiles + 1) - begin(unit % tiles);
-    for (int64_t step = 1; step < chunks; step *= 2) {
-      for (int64_t i = 0; i + step < chunks; i += 2 * step)
-        add(sums + (i + step) * kMostColumns, sums + i * kMostColumns, columns);
-    }
-    std::copy_n(sums, columns, sums_of(unit));
-  }
+  constexpr int64_t kBytes = sizeof(T);
+  if (simd_level() == 0 || dots.of.rows == 0 || dots.of.width * kBytes < bytes_of_vector())
+    return false;
+  multiply_all({dots.of, &dots, reinterpret_cast<char*>(dots.c), kBytes, &sum_rows<T>, &add<T>});
   return true;
 }
 

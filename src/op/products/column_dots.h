@@ -6,10 +6,15 @@
 
 namespace mxnet {
 
+// `planes` of `rows` of `width` elements, one after the other.
+struct Columns {
+  int64_t planes = 1, rows = 1, width = 1;
+};
+
 // c[p][j] = sum over rows r of a[p][r][j] b[p][r][j] of dense arrays.
 template <class T>
 struct ColumnDots {
-  int64_t planes, rows, width;
+  Columns of;
   const T *a, *b;
   T* c;
 };

@@ -45,7 +45,7 @@ TYPED_TEST(ColumnDotsOf, AreSums) {
           want[static_cast<std::size_t>(plane * width + at % width)] += a[i] * b[i];
         }
         const bool made =
-            multiply(ColumnDots<T>{planes, rows, width, a.data(), b.data(), c.data()});
+            multiply(ColumnDots<T>{{planes, rows, width}, a.data(), b.data(), c.data()});
         EXPECT_EQ(made, simd_level() > 0 && rows > 0 && width >= lanes);
         if (!made) want.assign(want.size(), T{7});
         EXPECT_EQ(c, want);
