@@ -64,9 +64,9 @@ struct AnyDots {
 
 void multiply_all(const AnyDots& dots) {
   const int64_t lanes = bytes_of_vector() / dots.bytes, bytes = dots.bytes;
-  const auto [planes, rows, width] = dots.of;
+  const int64_t rows = dots.of.rows, width = dots.of.width;
   // Tiles of one size, so that none is narrower than a vector; they begin with one of a row.
-  const int64_t tiles = (width + kTile - 1) / kTile, units = planes * tiles;
+  const int64_t tiles = (width + kTile - 1) / kTile, units = dots.of.planes * tiles;
   const int64_t tile = width / tiles, chunk = std::max(kRowBlock, kChunk / tile);
   const int64_t chunks =
       units < kEnoughUnits && rows * tile > 2 * kChunk ? (rows + chunk - 1) / chunk : 1;
@@ -85,7 +85,7 @@ void multiply_all(const AnyDots& dots) {
   const double numbers = 2.0 * static_cast<double>(rows * tile) / static_cast<double>(chunks);
   parallel_for(
       units * chunks, cost_of_moving(numbers * static_cast<double>(bytes)),
-      [&, rows = rows, width = width](int64_t first, int64_t last) {
+      [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
           const int64_t unit = i / chunks, from = i % chunks * chunk;
           const int64_t at = unit / tiles * rows * width + begin(unit);
