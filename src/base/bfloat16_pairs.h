@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums in float of products of pairs of bfloat16, by the instruction that AVX512_BF16 has for them.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -77,6 +78,16 @@ MX_BFLOAT16_PAIRS inline void round_sums(const float* sums, int64_t count, uint1
     _mm256_mask_storeu_epi16(to + j, lanes, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(some)));
   }
 }
+// As round_sums() of one or two registers, of which `count` sums are wanted.
+template <int vectors>
+MX_BFLOAT16_PAIRS [[gnu::always_inline]] inline void round_sums(const PairSums (&sums)[vectors],
+                                                                int64_t count, uint16_t* to) {
+  static_assert(vectors <= 2);
+  const __m512 high = vectors == 2 ? sums[vectors - 1].values : _mm512_setzero_ps();
+  const auto bits = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, sums[0].values));
+  if (count >= 2 * PairSums::kCount) return _mm512_storeu_si512(to, bits);
+  _mm512_mask_storeu_epi16(to, static_cast<__mmask32>((1u << count) - 1), bits);
+}
 // Bits of two rows side by side, with zeros up to a multiple of sixteen pairs.
 MX_BFLOAT16_PAIRS inline void pair_up(const uint16_t* low, const uint16_t* high, int64_t count,
                                       Bfloat16Pair* to) {
@@ -118,6 +129,13 @@ struct PairSums {
 inline void round_sums(const float* sums, int64_t count, uint16_t* to) {
   for (int64_t j = 0; j < count; ++j)
     to[j] = static_cast<uint16_t>(rounded_to_bfloat16(sums[j]) >> 16);
+}
+template <int vectors>
+void round_sums(const PairSums (&sums)[vectors], int64_t count, uint16_t* to) {
+  for (int v = 0; v < vectors; ++v)
+    round_sums(sums[v].values,
+               std::clamp<int64_t>(count - v * PairSums::kCount, 0, PairSums::kCount),
+               to + v * PairSums::kCount);
 }
 inline void pair_up(const uint16_t* low, const uint16_t* high, int64_t count, Bfloat16Pair* to) {
   int64_t j = 0;

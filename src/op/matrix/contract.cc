@@ -4,12 +4,14 @@
 #include "op/matrix/contract.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "op/loops/as_type.h"
 #include "op/matrix/contract_elements.h"
 #include "op/matrix/contract_gpu.h"
 #include "op/matrix/strided.h"
 #include "op/moving/strided_kernels.h"
+#include "op/products/column_dots.h"
 #include "op/products/packed_bfloat16.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"
@@ -163,30 +165,60 @@ void multiply_elements(Dims dims, const Labels& labels, const View<C>& a, const 
   }
 }
 
-// c = sum(a b) of floats that lie alike in a and b, whose innermost label is kept: products in
-// order, which then are summed. As matrices, of one row and one column each, both would be turned
-// first. Whether it was made.
+// Labels of dense arrays as planes, rows that are summed, and columns; others are no such sum.
+std::optional<Columns> as_columns(Dims dims, const Labels& labels, const Strides& to) {
+  Columns columns;
+  std::size_t i = labels.size();
+  for (; i > 0 && to[labels[i - 1]] != 0; --i) columns.width *= dims[labels[i - 1]];
+  for (; i > 0 && to[labels[i - 1]] == 0; --i) columns.rows *= dims[labels[i - 1]];
+  for (; i > 0 && to[labels[i - 1]] != 0; --i) columns.planes *= dims[labels[i - 1]];
+  if (i > 0) return std::nullopt;
+  return columns;
+}
+
+template <class C>
+void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C alpha, C beta,
+                   bool narrow, KernelContext& context);
+
+// sums = sum(a b) of floats that lie alike in a and b, innermost a label that is kept: products in
+// order, which are summed as they are made, or where they have been.
+template <class C>
+void multiply_columns(Dims dims, const Labels& labels, const Labels& kept, const C* a, const C* b,
+                      C* sums, const Strides& to, KernelContext& context) {
+  const std::optional<Columns> columns = as_columns(dims, labels, to);
+  if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
+  const Shape shape{product(dims, labels)};
+  constexpr DType kType = dtype_of<C>;
+  C* const products = context.workspace_of<C>(shape[0]);
+  run_binary(BinaryRow::multiply, {const_cast<C*>(a), &shape, kType},
+             {const_cast<C*>(b), &shape, kType}, {products, &shape, kType}, context);
+  sum_dense(dims, labels, kept, kType, products, sums);
+}
+
+// c = sum(a b) of floats that lie alike in a and b, in the order in which they lie: columns, or
+// rows whose sums are columns. As matrices, of one row and one column each, both would be turned
+// first. Whether it was made: of rows alone it is not, for they are matrices.
 template <class C>
 bool multiply_then_sum(Dims dims, const View<C>& a, const View<C>& b, C* c, const Strides& to,
                        KernelContext& context) {
   if constexpr (std::is_floating_point_v<C>) {
-    const Labels labels = labels_of_dense(dims, a.strides);
-    if (labels.empty() || to[labels.back()] == 0) return false;
-    Labels kept;
-    for (std::size_t l = 0; l < dims.size(); ++l)
-      if (dims[l] != 1 && a.strides[l] != b.strides[l]) return false;
+    const Labels labels = labels_alike(dims, a.strides, b.strides);
+    Labels kept, outer(labels);
     for (std::size_t l : labels)
       if (to[l] != 0) kept.push_back(l);
-    const Shape shape{product(dims, labels)};
-    constexpr DType kType = dtype_of<C>;
-    C* const products = context.workspace_of<C>(shape[0]);
-    run_binary(BinaryRow::multiply, {const_cast<C*>(a.data), &shape, kType},
-               {const_cast<C*>(b.data), &shape, kType}, {products, &shape, kType}, context);
+    while (!outer.empty() && to[outer.back()] == 0) outer.pop_back();
+    if (outer.size() == kept.size()) return false;
     const Strides packed = packed_strides(dims, {&kept});
     const bool in_order =
         std::all_of(kept.begin(), kept.end(), [&](std::size_t l) { return packed[l] == to[l]; });
     C* const sums = in_order ? c : context.workspace_of<C>(product(dims, kept));
-    sum_dense(dims, labels, kept, kType, products, sums);
+    if (outer.size() == labels.size()) {
+      multiply_columns(dims, labels, kept, a.data, b.data, sums, to, context);
+    } else {
+      C* const rows = context.workspace_of<C>(product(dims, outer));
+      multiply_pair(dims, a, b, rows, packed_strides(dims, {&outer}), C{1}, C{0}, false, context);
+      sum_dense(dims, outer, kept, dtype_of<C>, rows, sums);
+    }
     if (!in_order) copy_labels(dims, packed, to, sums, c, sizeof(C));
     return true;
   }

@@ -42,13 +42,6 @@ bool has_all(const Labels& labels, const Strides& array) {
   return std::all_of(labels.begin(), labels.end(), [&](std::size_t l) { return has(array, l); });
 }
 
-// Labels of two arrays whose elements follow each other in the same order; none of others.
-Labels labels_alike(Dims dims, const Strides& a, const Strides& b) {
-  for (std::size_t l = 0; l < dims.size(); ++l)
-    if (dims[l] != 1 && a[l] != b[l]) return {};
-  return labels_of_dense(dims, a);
-}
-
 // What elements of a type are multiplied as: bool is stored as 0 or 1.
 DType type_of_products(DType type) { return type == DType::kBool ? DType::kUInt8 : type; }
 
@@ -169,6 +162,12 @@ void copy_labels(Dims dims, const Strides& from, const Strides& to, const void* 
 Labels labels_of_dense(Dims dims, const Strides& strides) {
   const Labels labels = order_of(dims, strides);
   return joined_stride(dims, labels, strides, 0) == 1 ? labels : Labels{};
+}
+
+Labels labels_alike(Dims dims, const Strides& a, const Strides& b) {
+  for (std::size_t l = 0; l < dims.size(); ++l)
+    if (dims[l] != 1 && a[l] != b[l]) return {};
+  return labels_of_dense(dims, a);
 }
 
 // Not a template, for it is long.

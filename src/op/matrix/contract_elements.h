@@ -15,6 +15,8 @@ void copy_labels(Dims dims, const Strides& from, const Strides& to, const void* 
 // Labels of an array whose elements follow each other, in their order; none where something else
 // lies in between or twice.
 Labels labels_of_dense(Dims dims, const Strides& strides);
+// The same of two arrays whose elements follow each other in the same order; none of others.
+Labels labels_alike(Dims dims, const Strides& a, const Strides& b);
 // Sums of such an array of `type`, `kept` of whose labels stay, by the loops and threads of
 // reductions: of float32, float64, uint8 and longer integers, which wrap.
 void sum_dense(Dims dims, const Labels& labels, const Labels& kept, DType type, const void* data,

@@ -33,8 +33,10 @@ std::optional<int64_t> joined_stride(Dims dims, const Labels& labels, const Stri
 }
 
 void sort_by(const Strides& strides, Labels* labels) {
-  std::stable_sort(labels->begin(), labels->end(),
-                   [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+  const auto before = [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; };
+  // Of a few labels: std::stable_sort would ask for memory, and be more code than this file.
+  for (auto l = labels->begin(); l != labels->end(); ++l)
+    std::rotate(std::upper_bound(labels->begin(), l, *l, before), l, l + 1);
 }
 
 Strides packed_strides(Dims dims, std::initializer_list<const Labels*> groups) {

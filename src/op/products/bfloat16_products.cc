@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays factors out as pairs, where they are not so already, and rounds sums a few rows at a time.
+// Lays factors out as pairs, where they are not so already. Tiles of sums are rounded as they leave
+// the registers; only sums of a great depth, which are made in parts, lie between as floats.
 #include "op/products/bfloat16_products.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/bfloat16_pairs.h"
 #include "op/moving/strided_kernels.h"
@@ -12,10 +14,12 @@
 namespace mxnet {
 namespace {
 
-constexpr int64_t kTileRows = 8;
-constexpr int64_t kRows = 9 * kTileRows;  // that meet a panel one after the other
+constexpr int64_t kTileRows = 12;         // whose sums of two vectors leave room for what they meet
+constexpr int64_t kRows = 6 * kTileRows;  // that meet a panel one after the other
 constexpr int64_t kPanel = 2 * PairSums::kCount;
 constexpr auto kBytes = static_cast<int64_t>(sizeof(bfloat16));
+// Of a panel that is summed at once; packed_bfloat16 adds up parts of so many.
+constexpr int64_t kMostPairs = 1024;
 
 // Columns [first, last) of b (k x n), as packed_gemm::pack() lays out so many pairs.
 void pack_rows(const bfloat16* b, int64_t k, int64_t n, int64_t first, int64_t last,
@@ -68,6 +72,80 @@ const bfloat16* rows_of_pairs(const bfloat16* from, bool turned, int64_t rows, i
   return to;
 }
 
+// c[rows][columns] = a[rows][pairs] b[pairs][vectors], rounded, with `row` elements between rows of
+// a; the columns that c lacks are anything in b. Sums are added up as those of packed_bfloat16.
+template <int rows, int vectors>
+MX_BFLOAT16_PAIRS void tile(int64_t pairs, const bfloat16* a, int64_t row, const float* b,
+                            bfloat16* c, int64_t ldc, int64_t columns) {
+  PairSums sum[rows][vectors];
+#pragma GCC unroll 12
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) sum[r][v] = PairSums::zero();
+  }
+  for (int64_t i = 0; i < pairs; ++i, a += 2, b += vectors * PairSums::kCount) {
+    PairSums right[vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) right[v] = PairSums::load(b + v * PairSums::kCount);
+#pragma GCC unroll 12
+    for (int r = 0; r < rows; ++r) {
+      Bfloat16Pair pair;
+      std::memcpy(&pair, a + r * row, sizeof(pair));
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) sum[r][v].add(pair, right[v]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < rows; ++r, c += ldc) round_sums(sum[r], columns, &c->bits);
+}
+
+// Rows of c (`columns` of a panel, `ldc` apart): what tiles of twelve leave is made in those of
+// four or one, of which the last may repeat rows of the one before.
+template <int vectors>
+void multiply_panel(int64_t rows, int64_t columns, int64_t pairs, const bfloat16* a, const float* b,
+                    bfloat16* c, int64_t ldc) {
+  constexpr int kFew = 4;
+  const int64_t row = 2 * pairs;
+  for (int64_t r = 0; r < rows;) {
+    const int64_t left = rows - r;
+    if (left >= kTileRows || (left > 2 * kFew && rows >= kTileRows)) {
+      r = std::min(r, rows - kTileRows);
+      tile<kTileRows, vectors>(pairs, a + r * row, row, b, c + r * ldc, ldc, columns);
+      r += kTileRows;
+    } else if (rows >= kFew) {
+      r = std::min(r, rows - kFew);
+      tile<kFew, vectors>(pairs, a + r * row, row, b, c + r * ldc, ldc, columns);
+      r += kFew;
+    } else {
+      tile<1, vectors>(pairs, a + r * row, row, b, c + r * ldc, ldc, columns);
+      ++r;
+    }
+  }
+}
+
+// Up to kRows rows of a product of a great depth.
+void multiply_deep(int64_t rows, int64_t n, int64_t pairs, const bfloat16* a, const float* packed,
+                   bfloat16* c) {
+  alignas(64) float sums[kRows * kPanel];
+  for (int64_t at = 0; at < n; at += kPanel) {
+    const int64_t columns = std::min(kPanel, n - at);
+    packed_bfloat16::multiply(rows, columns, 2 * pairs, a, 2 * pairs, packed + at * pairs, sums,
+                              kPanel, false, 0, columns);
+    for (int64_t r = 0; r < rows; ++r) round_sums(sums + r * kPanel, columns, &c[r * n + at].bits);
+  }
+}
+
+// As many rows.
+void multiply_rows(int64_t rows, int64_t n, int64_t pairs, const bfloat16* a, const float* packed,
+                   bfloat16* c) {
+  if (pairs > kMostPairs) return multiply_deep(rows, n, pairs, a, packed, c);
+  for (int64_t at = 0; at < n; at += kPanel) {
+    const int64_t columns = std::min(kPanel, n - at);
+    const auto multiply = columns > PairSums::kCount ? multiply_panel<2> : multiply_panel<1>;
+    multiply(rows, columns, pairs, a, packed + at * pairs, c + at, n);
+  }
+}
+
 }  // namespace
 
 bool multiplies_bfloat16(int64_t m, int64_t n, int64_t k) {
@@ -104,21 +182,12 @@ void multiply(const Bfloat16Products& p, KernelContext& context) {
   parallel_for(
       p.count * tiles, static_cast<double>(kTileRows * n * (k + 8)) / 32,
       [&](int64_t first, int64_t last) {
-        alignas(64) float sums[kRows * kPanel];
         while (first < last) {
           const int64_t matrix = first / tiles, top = first % tiles * kTileRows;
           const int64_t taken = std::min({last - first, tiles - first % tiles, kRows / kTileRows});
           const int64_t rows = std::min(taken * kTileRows, m - top);
-          const bfloat16* const a = left + (matrix * m + top) * depth;
-          for (int64_t at = 0; at < n; at += kPanel) {
-            const int64_t columns = std::min(kPanel, n - at);
-            packed_bfloat16::multiply(rows, columns, depth, a, depth,
-                                      packed + matrix * size + at * pairs, sums, kPanel, false, 0,
-                                      columns);
-            bfloat16* to = p.c + (matrix * m + top) * n + at;
-            for (int64_t r = 0; r < rows; ++r, to += n)
-              round_sums(sums + r * kPanel, columns, &to->bits);
-          }
+          multiply_rows(rows, n, pairs, left + (matrix * m + top) * depth, packed + matrix * size,
+                        p.c + (matrix * m + top) * n);
           first += taken;
         }
       },

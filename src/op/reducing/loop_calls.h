@@ -161,12 +161,16 @@ class LoopCalls {
     }
   }
 
-  // Sums of several planes, which follow each other, column by column one row after the other;
-  // false, and nothing done, where that is not faster than columns() for each.
+  // Whether several planes, which follow each other, are taken at once.
+  bool takes_planes(int64_t rows, int64_t width) const {
+    return kDirect && loops_.planes != nullptr && !parameters_ && width >= loops_.narrowest &&
+           width <= loops_.widest && rows > 0 && rows <= kRowBlock;
+  }
+  // Their sums, column by column one row after the other; false, and nothing done, where that is
+  // not faster than columns() for each.
   bool planes(const T* x, int64_t rows, int64_t width, int64_t count, A* values) const {
     if constexpr (kDirect) {
-      if (loops_.planes != nullptr && !parameters_ && width >= loops_.narrowest &&
-          width <= loops_.widest && rows > 0 && rows <= kRowBlock) {
+      if (takes_planes(rows, width)) {
         loops_.planes(x, rows, width, count, values);
         return true;
       }

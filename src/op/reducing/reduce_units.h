@@ -168,6 +168,7 @@ class Units {
           calls_.adds_bytes() ? extent < kLeastByteRow : extent < kShortRow || takes_short_rows();
       return turns && plan_.reduced().count() == 0;
     }
+    if (planes_follow() && calls_.takes_planes(extent, width())) return false;
     return width() < kNarrow && extent <= kMostRowsTurned &&
            extent * width() <= (calls_.adds_bytes() ? kMostBytesTurned : kMostTurned) &&
            plan_.reduced().count() == 1;
