@@ -383,6 +383,11 @@ def test_gradients_of_integers_beside_a_number(mx, name, scalar, slope, dtype):
     np.testing.assert_array_equal(got, want.astype(dtype))
 
 
+def test_slopes_of_a_number_by_integers_without_signs(mx):
+    a, heads = np.array([1, 2, 3, 5], "uint8"), np.array([1, 4, 7, 3], "uint8")
+    np.testing.assert_array_equal(mx.gradients("_rdiv_scalar", [a], [heads], scalar=8)[0], (heads * -np.array([8, 2, 0, 0])).astype("uint8"))
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
 @pytest.mark.parametrize("names, slopes", [
     (["elemwise_div", "broadcast_div"], (lambda a, b: 1 / b, lambda a, b: -np.trunc(a / (b * b)))),
