@@ -373,6 +373,7 @@ def power(a, b):
     ("_div_scalar", 2, None), ("_div_scalar", -1.5, None), ("_mod_scalar", 2, 0), ("_rmod_scalar", 2, 0), ("_npi_mod_scalar", 3, 0),
     ("_rpower_scalar", 2, lambda a: 2.0**a * np.log(2)), ("_rpower_scalar", 1.5, lambda a: a * 0), ("_npi_rpower_scalar", 3, lambda a: 3.0**a * np.log(3)),
     ("_hypot_scalar", 2, lambda a: a * 0), ("_hypot_scalar", 0.5, lambda a: np.sign(a)), ("_npi_rldexp_scalar", 3, lambda a: 3 * 2.0**a * np.log(2)),
+    ("_npi_ldexp_scalar", 2, lambda a: a * 0 + 4),
 ])
 def test_gradients_of_integers_beside_a_number(mx, name, scalar, slope, dtype):
     a, heads = ONE_ROW.astype(dtype), HEADS.astype(dtype)
