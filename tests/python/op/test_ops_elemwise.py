@@ -407,3 +407,13 @@ def test_gradients_of_two_arrays_of_integers(mx, names, slopes, dtype):
         want = [both[0].sum(0, keepdims=True) if whole else both[0], both[1]]
         for one, other in zip(got, want):
             np.testing.assert_array_equal(one, other.astype(dtype), err_msg=name)
+
+
+# More than a block of elements, and a rest.
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("size", [0, 1, 511, 513, 5003])
+def test_many_gradients_of_integers(mx, rng, size, dtype):
+    a, b, heads = (rng.integers(1, 9, size).astype(dtype) for _ in range(3))
+    slopes = [np.trunc(1 / b), -np.trunc(a / (b.astype("int64") ** 2))]
+    for got, slope in zip(mx.gradients("elemwise_div", [a, b], [heads]), slopes):
+        np.testing.assert_array_equal(got, (heads * slope.astype("int64")).astype(dtype))
