@@ -231,6 +231,10 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
       tail->sources.push_back(source_of.at(&tail->graph.graph().node(n)));
   }
   TypedGraph typed = typed_graph(std::move(training.graph), known, options);
+  auto gradient = static_cast<std::size_t>(options.forward_outputs);
+  for (std::size_t v = 0; !tail && v < key.wants.size(); ++v)
+    if (key.wants[v])
+      check_gradient_dtype(typed, gradient++, graph_.node(variables[v]), key.types[v].dtype);
   std::vector<int> sources;
   sources.reserve(typed.graph.variables().size());
   for (int n : typed.graph.variables()) sources.push_back(source_of.at(&typed.graph.node(n)));

@@ -213,6 +213,11 @@ std::unique_ptr<BoundPlan> Executor::compile(ir::Graph graph, PlanOptions option
     known[heads[o].node.get()] = types_[static_cast<std::size_t>(this->graph().outputs()[o])];
   options.replay = true;
   TypedGraph typed = typed_graph(std::move(graph), known, options);
+  auto gradient = static_cast<std::size_t>(options.forward_outputs);
+  for (std::size_t i = 0; i < arrays_.args.size(); ++i)
+    if (arrays_.requests[i] != Request::kNull && gradient < typed.graph.outputs().size())
+      check_gradient_dtype(typed, gradient++, this->graph().node(this->graph().arguments()[i]),
+                           grads_[i].dtype());
   auto plan = std::make_shared<const Plan>(std::move(typed.graph), std::move(typed.types), options,
                                            std::move(typed.kernels), std::move(typed.memory));
   std::vector<NDArray> arrays = externals(*plan, heads);

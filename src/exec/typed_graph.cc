@@ -2,6 +2,8 @@
 // Types of whole graphs, before and after values are laid out.
 #include "exec/typed_graph.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/config.h"
@@ -100,6 +102,15 @@ TypedGraph norms_fused(const TypedGraph& typed, const std::map<const ir::Node*, 
     return fused.graph;
   });
   return infer_laid_out(std::move(fused), known);
+}
+
+void check_gradient_dtype(const TypedGraph& typed, std::size_t output, const ir::Node& variable,
+                          DType dtype) {
+  const DType given = typed.types[static_cast<std::size_t>(typed.graph.outputs()[output])].dtype;
+  if (given == dtype) return;
+  throw Error(ErrorCode::kType, variable.name,
+              fmt::format("given a gradient of type {}, expected type {}", dtype_name(given),
+                          dtype_name(dtype)));
 }
 
 }  // namespace mxnet

@@ -25,6 +25,10 @@ struct TypedGraph {
 // Throws Error(kType) that names the node where an operator does not compute the type of an input:
 // rules say which type follows from which, not of which there are kernels. REQUIRES complete types.
 void check_dtypes(const IndexedGraph& graph, std::span<const ArrayType> types);
+// Throws Error(kType) where an output, the gradient of `variable`, has not that one's type: it
+// would be written into an array of it.
+void check_gradient_dtype(const TypedGraph& typed, std::size_t output, const ir::Node& variable,
+                          DType dtype);
 
 // What is known of the variables, and of values that nothing is read for, alone.
 TypedGraph with_known(ir::Graph graph, const std::map<const ir::Node*, ArrayType>& known);

@@ -383,3 +383,26 @@ def test_names_of_what_topk_returns():
 ])
 def test_a_symbol_of_one_node_without_inputs_prints_as_that_node(made, text):
     assert made().debug_str() == text
+
+
+# Four floats in the place of four bytes would lie on what is behind them.
+@pytest.mark.parametrize("flags", [None, {}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}])
+def test_a_gradient_of_another_type_is_refused_rather_than_written(flags):
+    data = mx.sym.var("data").as_np_ndarray()
+    third = mx.sym._internal._npi_true_divide_scalar(data, scalar=3.0)
+    x = mx.nd.array([1, 2, 3, 5], dtype="int8").as_np_ndarray()
+    x.attach_grad()
+    if flags is None:
+        executor = third.bind(mx.cpu(), {"data": x}, args_grad={"data": x.grad})
+        with pytest.raises(mx.MXNetError, match="a gradient of type float32, expected type int8"):
+            executor.forward(is_train=True)
+            executor.backward()
+    else:
+        block = mx.gluon.SymbolBlock([third], [data])
+        block.hybridize(**flags)
+        with pytest.raises(mx.MXNetError, match="expected type (float32|int8)"):
+            with mx.autograd.record():
+                y = block(x)
+            y.backward()
+            mx.nd.waitall()
+    np.testing.assert_array_equal(x.grad.asnumpy(), np.zeros(4, "int8"))

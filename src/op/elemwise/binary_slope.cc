@@ -50,6 +50,7 @@ Value times_slope(BinaryRow row, bool left, const Grad& grad, const Expr& a, con
   if (grad.floating() || !has_fractions(row, left))
     return (Expr(dy) * binary_slope_expr(row, left, a, b)).value();
   const Expr slope = binary_slope_expr(row, left, as_number(a), as_number(b));
+  if (slope.is_constant()) return (Expr(dy) * slope).value();
   return dy * apply("_cast_like", {slope.value(), dy});
 }
 

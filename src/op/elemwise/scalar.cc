@@ -98,6 +98,9 @@ Gradients row_gradient(BinaryRow row, bool scalar_left, const ScalarParams& para
   const Expr scalar = cut ? Expr(zeros_like(grad.in(0)) + params.scalar) : Expr(params.scalar);
   // Not by the inverse, which no integer is.
   if (row == BinaryRow::divide && !scalar_left) return {(Expr(grad.dout(0)) / scalar).value()};
+  // The sign costs nothing where it is the number's, which integers without signs have not.
+  if (row == BinaryRow::divide && grad.floating())
+    return {(Expr(grad.dout(0)) * (Expr(-params.scalar) / array / array)).value()};
   return {scalar_left ? times_slope(row, false, grad, scalar, array)
                       : times_slope(row, true, grad, array, scalar)};
 }

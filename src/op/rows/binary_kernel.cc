@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 
 #include "base/error.h"
+#include "op/loops/as_type.h"
 #include "op/loops/blockwise.h"
 #include "op/loops/broadcast_plan.h"
 #include "op/moving/past_caches.h"
 #include "op/rows/byte_table.h"
 #include "op/rows/column_loops.h"
 #include "op/rows/half_loops.h"
-#include "op/rows/row_math.h"
 #include "op/rows/short_rows.h"
 #include "op/run/copy_whole.h"
 #include "op/run/dispatch.h"
@@ -335,29 +337,38 @@ void run_binary_scalar(BinaryRow row, const Tensor& a, double scalar, bool scala
 namespace {
 
 // Of integers the slope is cut before it is multiplied; that of a remainder is 0.
-template <class T>
-void times_cut_slope(BinaryRow row, bool left, const T* dy, const T* a, const T* b, T* dx,
-                     int64_t n) {
+void run_cut_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& a, const Tensor& b,
+                   const Tensor& dx, KernelContext& context) {
+  const std::size_t element = dtype_size(dx.dtype);
   if (row == BinaryRow::mod) {
-    std::fill_n(dx, n, T{0});
+    std::memset(dx.data, 0, static_cast<std::size_t>(dx.size()) * element);
     return;
   }
-  static constexpr auto kOnes = [] {
-    std::array<double, kBlock> ones;
-    ones.fill(1.0);
-    return ones;
-  }();
-  const auto slope = [loop = binary_slope<double>(row, left)](const double* pa, const double* pb,
-                                                              double* out, int64_t count) {
-    loop(kOnes.data(), pa, pb, out, count);
-  };
-  std::array<T, kBlock> slopes;
-  for (int64_t start = 0; start < n; start += kBlock) {
-    const int64_t count = std::min(kBlock, n - start);
-    through<double>(slope, slopes.data(), count, a + start, b + start);
-    for (int64_t i = 0; i < count; ++i)
-      dx[start + i] = row_math::multiply(dy[start + i], slopes[static_cast<std::size_t>(i)]);
-  }
+  parallel_for(dx.size(), tuned_cost(dx.dtype, 2.0) * cost_of(row, dx.dtype),
+               [&](int64_t begin, int64_t end) {
+                 std::array<std::array<double, kBlock>, 4> numbers;
+                 auto& [ones, left_numbers, right_numbers, slopes] = numbers;
+                 ones.fill(1.0);
+                 alignas(64) std::array<std::byte, kBlock * sizeof(int64_t)> cut;
+                 for (int64_t at = begin; at < end; at += kBlock) {
+                   const Shape shape{std::min(kBlock, end - at)};
+                   const auto block = [&](const Tensor& t) {
+                     return Tensor{
+                         static_cast<std::byte*>(t.data) + static_cast<std::size_t>(at) * element,
+                         &shape, t.dtype};
+                   };
+                   const auto doubles = [&](std::array<double, kBlock>& place) {
+                     return Tensor{place.data(), &shape, DType::kFloat64};
+                   };
+                   convert_tensor(block(a), doubles(left_numbers), context);
+                   convert_tensor(block(b), doubles(right_numbers), context);
+                   binary_slope<double>(row, left)(ones.data(), left_numbers.data(),
+                                                   right_numbers.data(), slopes.data(), shape[0]);
+                   const Tensor whole{cut.data(), &shape, dx.dtype};
+                   convert_tensor(doubles(slopes), whole, context);
+                   run_binary(BinaryRow::multiply, block(dy), whole, block(dx), context);
+                 }
+               });
 }
 
 }  // namespace
@@ -366,7 +377,8 @@ void run_binary_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& 
                       const Tensor& dx, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->binary_slope(context.stream()->native(), static_cast<int>(row), left, dy, a, b, dx);
-  dispatch_dtype<kNumeric>(dy.dtype, "binary gradient", [&]<class T>(TypeTag<T>) {
+  if (is_integer(dy.dtype)) return run_cut_slope(row, left, dy, a, b, dx, context);
+  dispatch_dtype<kFloating>(dy.dtype, "binary gradient", [&]<class T>(TypeTag<T>) {
     parallel_for(dy.size(), tuned_cost(dy.dtype, 2.0) * cost_of(row, dy.dtype),
                  [&](int64_t first, int64_t last) {
                    const T *pdy = dy.as<T>() + first, *pa = a.as<T>() + first,
@@ -374,8 +386,6 @@ void run_binary_slope(BinaryRow row, bool left, const Tensor& dy, const Tensor& 
                    T* pdx = dx.as<T>() + first;
                    if constexpr (std::is_floating_point_v<T>) {
                      binary_slope<T>(row, left)(pdy, pa, pb, pdx, last - first);
-                   } else if constexpr (std::is_integral_v<T>) {
-                     times_cut_slope(row, left, pdy, pa, pb, pdx, last - first);
                    } else {
                      through_float(binary_slope<float>(row, left), pdx, last - first, pdy, pa, pb);
                    }

@@ -373,6 +373,7 @@ def power(a, b):
     ("_div_scalar", 2, None), ("_div_scalar", -1.5, None), ("_mod_scalar", 2, 0), ("_rmod_scalar", 2, 0), ("_npi_mod_scalar", 3, 0),
     ("_rpower_scalar", 2, lambda a: 2.0**a * np.log(2)), ("_rpower_scalar", 1.5, lambda a: a * 0), ("_npi_rpower_scalar", 3, lambda a: 3.0**a * np.log(3)),
     ("_hypot_scalar", 2, lambda a: a * 0), ("_hypot_scalar", 0.5, lambda a: np.sign(a)), ("_npi_rldexp_scalar", 3, lambda a: 3 * 2.0**a * np.log(2)),
+    ("_npi_ldexp_scalar", 2, lambda a: a * 0 + 4),
 ])
 def test_gradients_of_integers_beside_a_number(mx, name, scalar, slope, dtype):
     a, heads = ONE_ROW.astype(dtype), HEADS.astype(dtype)
@@ -381,6 +382,11 @@ def test_gradients_of_integers_beside_a_number(mx, name, scalar, slope, dtype):
     want = np.trunc(heads / np.trunc(scalar)) if slope is None else heads * np.trunc(slope(a) if callable(slope) else a * 0)
     assert got.dtype == dtype
     np.testing.assert_array_equal(got, want.astype(dtype))
+
+
+def test_slopes_of_a_number_by_integers_without_signs(mx):
+    a, heads = np.array([1, 2, 3, 5], "uint8"), np.array([1, 4, 7, 3], "uint8")
+    np.testing.assert_array_equal(mx.gradients("_rdiv_scalar", [a], [heads], scalar=8)[0], (heads * -np.array([8, 2, 0, 0])).astype("uint8"))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
@@ -401,3 +407,13 @@ def test_gradients_of_two_arrays_of_integers(mx, names, slopes, dtype):
         want = [both[0].sum(0, keepdims=True) if whole else both[0], both[1]]
         for one, other in zip(got, want):
             np.testing.assert_array_equal(one, other.astype(dtype), err_msg=name)
+
+
+# More than a block of elements, and a rest.
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("size", [0, 1, 511, 513, 5003])
+def test_many_gradients_of_integers(mx, rng, size, dtype):
+    a, b, heads = (rng.integers(1, 9, size).astype(dtype) for _ in range(3))
+    slopes = [np.trunc(1 / b), -np.trunc(a / (b.astype("int64") ** 2))]
+    for got, slope in zip(mx.gradients("elemwise_div", [a, b], [heads]), slopes):
+        np.testing.assert_array_equal(got, (heads * slope.astype("int64")).astype(dtype))
