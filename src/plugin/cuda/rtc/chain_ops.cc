@@ -132,12 +132,18 @@ std::string numpy_value(const Call& call, BinaryRow row) {
   return binary_in(call, row, call.out(), converted(a, call.out()), converted(b, call.out()));
 }
 
-std::string binary_slope(const Call& call, const RowFunction& function) {
-  const DType type = is_integer(call.out()) ? DType::kFloat32 : call.out();
-  return rounded(call.out(),
-                 call_in(call, function, type,
-                         fmt::format("{}, {}, {}", converted(call.in[0], type),
-                                     converted(call.in[1], type), converted(call.in[2], type))));
+// Of integers the slope is cut before it is multiplied; that of a remainder is 0 (as on the CPU:
+// op/rows/binary_kernel.cc).
+std::string binary_slope(const Call& call, BinaryRow row, const RowFunction& function) {
+  const bool cut = is_integer(call.out());
+  if (cut && row == BinaryRow::mod) return rounded(call.out(), "0");
+  const DType type = cut ? DType::kFloat64 : call.out();
+  const std::string dy = converted(call.in[0], call.out());
+  const std::string slope = rounded(
+      call.out(), call_in(call, function, type,
+                          fmt::format("{}, {}, {}", cut ? "1.0" : dy, converted(call.in[1], type),
+                                      converted(call.in[2], type))));
+  return cut ? binary_in(call, BinaryRow::multiply, call.out(), dy, slope) : slope;
 }
 
 // The type in which NumPy compares with a number; see op/elemwise/scalar.cc.
@@ -258,9 +264,9 @@ void add_binary(Makers* makers) {
     if (!has_slope(row)) continue;
     const std::string backward = "_backward_" + std::string(text.name);
     makers->emplace(backward + "_lhs",
-                    [&text](const Call& call) { return binary_slope(call, text.left); });
+                    [row, &text](const Call& call) { return binary_slope(call, row, text.left); });
     makers->emplace(backward + "_rhs",
-                    [&text](const Call& call) { return binary_slope(call, text.right); });
+                    [row, &text](const Call& call) { return binary_slope(call, row, text.right); });
   }
 }
 
