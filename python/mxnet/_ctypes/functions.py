@@ -7,8 +7,6 @@ import ctypes
 import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-import numpy as np
-
 from . import ndarray as _ndarray
 from .lib import _LIB, NDArrayHandle, c_array, c_str, c_str_array, check_call
 from .ndarray import handles_of, wrap, wrap_all
@@ -270,6 +268,8 @@ def plain_ints(value: Any) -> None:
 
 def create_of(values: Any, dev_type: int, dev_id: int, dtype: int, numpy: bool) -> Any:
     """A dense array in the shape and with the values of a NumPy array, or None if NumPy is to convert it to that type and C's order first."""
+    import numpy as np  # not before there is an array of its: `import mxnet` alone does without
+
     if not isinstance(values, np.ndarray) or values.dtype != _ndarray.shown_dtypes[False][dtype] or not values.flags.c_contiguous:
         return None
     made = create(values.shape, dev_type, dev_id, False, dtype, numpy)
