@@ -393,7 +393,7 @@ def test_a_gradient_of_another_type_is_refused_rather_than_written(flags):
     x = mx.nd.array([1, 2, 3, 5], dtype="int8").as_np_ndarray()
     x.attach_grad()
     if flags is None:
-        executor = third.bind(mx.cpu(), {"data": x}, args_grad={"data": x.grad})
+        executor = third.bind(x.context, {"data": x}, args_grad={"data": x.grad})
         with pytest.raises(mx.MXNetError, match="a gradient of type float32, expected type int8"):
             executor.forward(is_train=True)
             executor.backward()
