@@ -19,19 +19,18 @@ namespace py = pybind11;
 namespace mxnet::python {
 namespace {
 
-// A contiguous buffer of another object for the time of a copy.
+// A contiguous buffer of another object, to be written to, for the time of a copy.
 class Buffer {
  public:
-  Buffer(PyObject* object, int flags) {
-    if (PyObject_GetBuffer(object, &view_, flags) != 0) throw py::error_already_set();
+  explicit Buffer(PyObject* object) {
+    if (PyObject_GetBuffer(object, &view_, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) != 0)
+      throw py::error_already_set();
   }
   ~Buffer() { PyBuffer_Release(&view_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   void* data() const { return view_.buf; }
   std::size_t elements() const { return static_cast<std::size_t>(view_.len / view_.itemsize); }
-  int ndim() const { return view_.ndim; }
-  const Py_ssize_t* dims() const { return view_.shape; }
 
  private:
   Py_buffer view_{};
@@ -223,7 +222,7 @@ PyMethodDef kFunctions[] = {fast_method("create", create, nullptr),
 
 PyObject* copy_to_buffer(PyObject* self, PyObject* target) {
   return returning([&]() -> py::object {
-    const Buffer buffer(target, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
+    const Buffer buffer(target);
     check_blocking([&] {
       return MXNDArraySyncCopyToCPU(as_array(self)->handle, buffer.data(), buffer.elements());
     });

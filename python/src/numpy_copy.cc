@@ -51,18 +51,9 @@ int number_of_format(const char* format) {
   }
 }
 
-class StridedBuffer {
+class StridedElements : public NumpyBuffer {
  public:
-  explicit StridedBuffer(PyObject* array)
-      : there_(PyObject_GetBuffer(array, &view_, PyBUF_STRIDES | PyBUF_FORMAT) == 0) {
-    if (!there_) PyErr_Clear();
-  }
-  ~StridedBuffer() {
-    if (there_) PyBuffer_Release(&view_);
-  }
-  StridedBuffer(const StridedBuffer&) = delete;
-  StridedBuffer& operator=(const StridedBuffer&) = delete;
-
+  explicit StridedElements(PyObject* array) : NumpyBuffer(array, PyBUF_STRIDES) {}
   int dtype() const { return there_ ? number_of_format(view_.format) : -1; }
   bool contiguous() const { return PyBuffer_IsContiguous(&view_, 'C') != 0; }
   bool aligned() const {
@@ -73,11 +64,6 @@ class StridedBuffer {
     return fits;
   }
   const Py_buffer& view() const { return view_; }
-  Py_ssize_t count() const { return view_.len / view_.itemsize; }
-
- private:
-  Py_buffer view_{};
-  const bool there_;
 };
 
 // create_of(values, dev_type, dev_id, dtype, numpy): copy_of_numpy(), None for null.
@@ -97,7 +83,7 @@ PyMethodDef kFunctions[] = {fast_method("create_of", create_of, nullptr),
 
 py::object copy_of_numpy(PyObject* values, int dtype, int dev_type, int dev_id, bool numpy) {
   if (!is_numpy_array(values)) return {};
-  const StridedBuffer given(values);
+  const StridedElements given(values);
   const int given_dtype = given.dtype();
   const bool same = given_dtype == dtype, converts = dtype == kFloat32 || dtype == kFloat64;
   if (given_dtype < 0 || !(same || converts)) return {};

@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "base/simd.h"
+#include "op/products/small_integers.h"
 
 namespace mxnet {
 namespace {
 
 constexpr uint64_t kSeed = 20261130;
-
-template <class T>
-std::vector<T> small_integers(int64_t count, std::mt19937_64& random) {
-  std::vector<T> numbers(static_cast<std::size_t>(count));
-  for (T& x : numbers) x = static_cast<T>(random() % 9) - T{4};
-  return numbers;
-}
 
 template <class T>
 class ColumnDotsOf : public testing::Test {};

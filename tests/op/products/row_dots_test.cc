@@ -12,18 +12,12 @@
 #include <vector>
 
 #include "op/products/products.h"
+#include "op/products/small_integers.h"
 
 namespace mxnet {
 namespace {
 
 constexpr uint64_t kSeed = 20261129;
-
-template <class T>
-std::vector<T> small_integers(int64_t count, std::mt19937_64& random) {
-  std::vector<T> numbers(static_cast<std::size_t>(count));
-  for (T& x : numbers) x = static_cast<T>(random() % 9) - T{4};
-  return numbers;
-}
 
 template <class T>
 std::vector<T> products_of_rows(int64_t count, int64_t k, const std::vector<T>& a, int64_t step_a,
