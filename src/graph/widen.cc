@@ -166,8 +166,8 @@ class Widener {
            !(op == "Pooling" && gives_lowest(original));
   }
 
-  // Whether a window sees nothing but padding, which rounding up leaves behind an image. Its maximum
-  // is the lowest finite number of the type: that of float32 is infinite in a half type.
+  // Whether a window sees nothing but padding, which rounding up leaves behind an image. Its
+  // maximum is the lowest finite number of the type: that of float32 is infinite in a half type.
   bool gives_lowest(const ir::Node& original) const {
     const auto& params = *static_cast<const PoolParams*>(original.params.get());
     if (params.type != PoolKind::kMax) return false;
