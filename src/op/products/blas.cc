@@ -137,9 +137,6 @@ bool has_wide_loops() {
   int potrf(bool lower, int64_t n, T* a) {                                                         \
     return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
   }                                                                                                \
-  int potri(bool lower, int64_t n, T* a) {                                                         \
-    return MX_LAPACK(t, potri)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
-  }                                                                                                \
   int getrf(int64_t m, int64_t n, T* a, int64_t lda, int32_t* pivots) {                            \
     return MX_LAPACK(t, getrf)(LAPACK_COL_MAJOR, narrow(m), narrow(n), a, leading(lda), pivots);   \
   }                                                                                                \
