@@ -131,15 +131,13 @@ bool suits_matrices(const MaybeMatrices& p, DType type) {
   return is_small(*p) || (!is_integer(type) && p->k > 1);
 }
 void multiply_matrices(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c) {
-  dispatch_product(a.dtype, [&]<class T>(T one) {
+  dispatch_product(a.dtype, [&]<class T>(T) {
     if constexpr (std::is_floating_point_v<T>) {
       if (p.few && is_small(p))
         return multiply_few(p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), b.as<T>(),
                             c.as<T>());
     }
-    const int64_t lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n, start[] = {0};
-    multiply(Products<T>{p.transpose_a, p.transpose_b, p.m, p.n, p.k, a.as<T>(), lda, b.as<T>(),
-                         ldb, c.as<T>(), p.n, one, T{0}, start, start, start});
+    multiply_batch(p.transpose_a, p.transpose_b, p.m, p.n, p.k, 1, a.as<T>(), b.as<T>(), c.as<T>());
   });
 }
 
@@ -243,29 +241,9 @@ void batches_cpu(const P& given, KernelContext& context) {
   const DotParams params = as_dot(given);
   const Tensor &a = context.in(0), &b = context.in(1), &c = context.out(0);
   const MatrixProduct p(params, a.shape(), b.shape());
-  const int last = a.ndim() - 1;
-  const int64_t start[] = {0};
-  dispatch_product(a.dtype, [&]<class T>(T one) {
-    multiply(Products<T>{params.transpose_a,
-                         params.transpose_b,
-                         p.m,
-                         p.n,
-                         p.k,
-                         a.as<T>(),
-                         a.dim(last),
-                         b.as<T>(),
-                         b.dim(last),
-                         c.as<T>(),
-                         p.n,
-                         one,
-                         T{0},
-                         start,
-                         start,
-                         start,
-                         c.size() / (p.m * p.n),
-                         p.m * p.k,
-                         p.k * p.n,
-                         p.m * p.n});
+  dispatch_product(a.dtype, [&]<class T>(T) {
+    multiply_batch(params.transpose_a, params.transpose_b, p.m, p.n, p.k, c.size() / (p.m * p.n),
+                   a.as<T>(), b.as<T>(), c.as<T>());
   });
 }
 

@@ -3,6 +3,7 @@
 #include "op/params/triangular.h"
 
 #include "op/matrix/la_op.h"
+#include "op/products/cholesky_factors.h"
 #include "op/products/matrix_batches.h"
 #include "op/run/read_back.h"
 
@@ -141,15 +142,6 @@ void clear_other(bool lower, int64_t n, T* a) {
   }
 }
 
-template <class T>
-void mirror(bool lower, int64_t n, T* a) {
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < i; ++j) {
-      lower ? a[j * n + i] = a[i * n + j] : a[i * n + j] = a[j * n + i];
-    }
-  }
-}
-
 template <class Step>
 void in_place(const LowerParams&, KernelContext& context, const char* tag, const char* failure,
               const Step& step) {
@@ -178,11 +170,7 @@ void potrf_cpu(const LowerParams& params, KernelContext& context) {
 
 void potri_cpu(const LowerParams& params, KernelContext& context) {
   in_place(params, context, "_linalg_potri", "given a singular triangular matrix",
-           [&]<class T>(int64_t n, T* a) {
-             const int info = blas::potri(params.lower, n, a);
-             mirror(params.lower, n, a);
-             return info;
-           });
+           [&]<class T>(int64_t n, T* a) { return invert_by_cholesky(params.lower, n, a); });
 }
 
 // L of A = L L^T: L^-T phi(L^T dL) L^-1, symmetric, where phi keeps the lower triangle and halves

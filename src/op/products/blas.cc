@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "op/products/lu_factors.h"
 #include "op/products/row_reflections.h"
+#include "op/products/singular_vectors.h"
 
 #define MX_JOIN_(a, b) a##b
 #define MX_JOIN(a, b) MX_JOIN_(a, b)
@@ -136,9 +137,6 @@ bool has_wide_loops() {
   int potrf(bool lower, int64_t n, T* a) {                                                         \
     return MX_LAPACK(t, potrf)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
   }                                                                                                \
-  int potri(bool lower, int64_t n, T* a) {                                                         \
-    return MX_LAPACK(t, potri)(LAPACK_COL_MAJOR, triangle(lower), narrow(n), a, leading(n));       \
-  }                                                                                                \
   int getrf(int64_t m, int64_t n, T* a, int64_t lda, int32_t* pivots) {                            \
     return MX_LAPACK(t, getrf)(LAPACK_COL_MAJOR, narrow(m), narrow(n), a, leading(lda), pivots);   \
   }                                                                                                \
@@ -175,6 +173,7 @@ bool has_wide_loops() {
     const Content found = content(a, m * n);                                                       \
     if (found != Content::kFinite)                                                                 \
       return without_iterating<T>(found, {{u, m, least}, {s, 1, least}, {v, least, n}});           \
+    if (find_singular_vectors(m, n, a, u, s, v)) return 0;                                         \
     return MX_LAPACK(t, gesdd)(LAPACK_COL_MAJOR, 'S', narrow(n), narrow(m), a, leading(n), s, v,   \
                                leading(n), u, leading(least));                                     \
   }

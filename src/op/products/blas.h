@@ -25,7 +25,6 @@ bool has_wide_loops();
   void trsm(bool right, bool lower, bool transpose, int64_t m, int64_t n, T alpha, const T* a, \
             T* b);                                                                             \
   int potrf(bool lower, int64_t n, T* a); /* touches one triangle only */                      \
-  int potri(bool lower, int64_t n, T* a);                                                      \
   /* LU of the transpose of a (n x m, rows lda apart); what follows from it is that of a       \
      (determinant) or transposed back (getri gives the inverse of a). */                       \
   int getrf(int64_t m, int64_t n, T* a, int64_t lda, int32_t* pivots);                         \

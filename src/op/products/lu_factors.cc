@@ -14,10 +14,7 @@
 #include "storage/scoped_block.h"
 
 namespace mxnet {
-namespace {
-
-// c -= op(a) op(b), for a of m x k. Large products are those of way.h only where they are added:
-// the smaller factor is negated.
+// Large products are those of way.h only where they are added: the smaller factor is negated.
 template <class T>
 void subtract_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                       const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc) {
@@ -52,8 +49,6 @@ void subtract_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, 
   blas::gemm(transpose_a, transpose_b, m, n, k, T{1}, product.a, product.lda, product.b,
              product.ldb, T{1}, c, ldc);
 }
-
-}  // namespace
 
 template <class T>
 void solve_triangular_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha,
@@ -175,8 +170,10 @@ int solve_by_halves(int64_t n, int64_t sides, T* a, int32_t* pivots, T* x) {
   return 0;
 }
 
-#define MX_INSTANTIATE(T)                                  \
-  template int factorise_by_halves(int64_t, T*, int32_t*); \
+#define MX_INSTANTIATE(T)                                                                  \
+  template void subtract_product(bool, bool, int64_t, int64_t, int64_t, const T*, int64_t, \
+                                 const T*, int64_t, T*, int64_t);                          \
+  template int factorise_by_halves(int64_t, T*, int32_t*);                                 \
   template int solve_by_halves(int64_t, int64_t, T*, int32_t*, T*);
 MX_INSTANTIATE(float)
 MX_INSTANTIATE(double)

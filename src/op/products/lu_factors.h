@@ -8,6 +8,11 @@
 
 namespace mxnet {
 
+// c -= op(a) op(b), for matrices c of m x n and op(a) of m x k, whose rows are so far apart.
+template <class T>
+void subtract_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                      const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc);
+
 // solve_triangular() with a matrix of any size.
 template <class T>
 void solve_triangular_by_halves(const TriangularFactor& as, int64_t m, int64_t n, T alpha,

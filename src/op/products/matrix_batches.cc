@@ -9,6 +9,7 @@
 #include "base/simd.h"
 #include "op/moving/strided_kernels.h"
 #include "op/products/blas.h"
+#include "op/products/cholesky_factors.h"
 #include "op/products/lu_factors.h"
 #include "op/products/row_reflections.h"
 
@@ -58,6 +59,12 @@ int each(int64_t count, const F& fn) {
   return worst;
 }
 
+template <class T>
+void clear_other_triangle(bool lower, int64_t n, T* a) {
+  for (int64_t r = 0; r < n; ++r, a += n)
+    lower ? std::fill(a + r + 1, a + n, T{0}) : std::fill(a, a + r, T{0});
+}
+
 // Of a large matrix.
 template <class T>
 int factors(int64_t n, T* a, int32_t* pivots) {
@@ -100,11 +107,9 @@ int cholesky(bool lower, int64_t n, int64_t count, T* a) {
     return in_vectors(lower, static_cast<int>(n), count, a);
   return each(count, [=](int64_t i) {
     T* const matrix = a + i * n * n;
+    if (n > kMostRows) return factorise_cholesky(lower, n, matrix);
     const int info = blas::potrf(lower, n, matrix);
-    for (int64_t r = 0; r < n; ++r) {
-      T* const row = matrix + r * n;
-      lower ? std::fill(row + r + 1, row + n, T{0}) : std::fill(row, row + r, T{0});
-    }
+    clear_other_triangle(lower, n, matrix);
     return info;
   });
 }

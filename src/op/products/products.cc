@@ -361,6 +361,40 @@ template void multiply_few(bool, bool, int64_t, int64_t, int64_t, const float*, 
 template void multiply_few(bool, bool, int64_t, int64_t, int64_t, const double*, const double*,
                            double*);
 
+template <class T>
+void multiply_batch(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                    int64_t count, const T* a, const T* b, T* c, T alpha, T beta) {
+  static constexpr int64_t kStart[] = {0};
+  multiply(Products<T>{.transpose_a = transpose_a,
+                       .transpose_b = transpose_b,
+                       .m = m,
+                       .n = n,
+                       .k = k,
+                       .a = a,
+                       .lda = transpose_a ? m : k,
+                       .b = b,
+                       .ldb = transpose_b ? k : n,
+                       .c = c,
+                       .ldc = n,
+                       .alpha = alpha,
+                       .beta = beta,
+                       .at_a = kStart,
+                       .at_b = kStart,
+                       .at_c = kStart,
+                       .series = count,
+                       .step_a = m * k,
+                       .step_b = k * n,
+                       .step_c = m * n});
+}
+template void multiply_batch(bool, bool, int64_t, int64_t, int64_t, int64_t, const float*,
+                             const float*, float*, float, float);
+template void multiply_batch(bool, bool, int64_t, int64_t, int64_t, int64_t, const double*,
+                             const double*, double*, double, double);
+template void multiply_batch(bool, bool, int64_t, int64_t, int64_t, int64_t, const uint32_t*,
+                             const uint32_t*, uint32_t*, uint32_t, uint32_t);
+template void multiply_batch(bool, bool, int64_t, int64_t, int64_t, int64_t, const uint64_t*,
+                             const uint64_t*, uint64_t*, uint64_t, uint64_t);
+
 void multiply(const Products<float>& products) { multiply_all(products); }
 void multiply(const Products<double>& products) { multiply_all(products); }
 void multiply(const Products<uint32_t>& products) { multiply_all(products); }

@@ -42,6 +42,12 @@ void multiply(const Products<double>& products);
 void multiply(const Products<uint32_t>& products);
 void multiply(const Products<uint64_t>& products);
 
+// c = alpha * op(a) op(b) + beta * c, `count` products of dense matrices one behind the other, each
+// of some numbers.
+template <class T>
+void multiply_batch(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                    int64_t count, const T* a, const T* b, T* c, T alpha = 1, T beta = 0);
+
 // c = alpha * op(a) op(b) + beta * c, one product, on the calling thread.
 template <std::floating_point T>
 void multiply_here(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, T alpha,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symmetric matrices of all sizes around the vectors' and the largest that are not LAPACK's:
 // vectors are of length one, across each other, and the matrix stretches them by the values,
-// whatever the numbers' magnitude; the triangle that is not given is not read.
+// whatever the numbers' magnitude; the triangle that is not given is not read. Likewise LQ factors.
 #include "op/products/row_reflections.h"
 
 #include <gtest/gtest.h>
