@@ -184,7 +184,8 @@ void bend_samples_back(const SampleRows& samples, const Tensor& dy, const Tensor
     for (int64_t i = 0; i < length; ++i) sums[i] += sums[part * length + i];
   for (int64_t c = 0; c < samples.channels; ++c) {
     double sum = 0;
-    for (int64_t at = c * samples.per_slope; at < length; at += samples.channels * samples.per_slope)
+    for (int64_t at = c * samples.per_slope; at < length;
+         at += samples.channels * samples.per_slope)
       for (int64_t i = 0; i < samples.per_slope; ++i) sum += sums[at + i];
     write_element(dgamma, c, sum);
   }

@@ -169,8 +169,7 @@ void repeat_cpu(const UpParams& params, KernelContext& context) {
   const auto all = up_places(params, context, 0, out.shape());
   for (std::size_t i = 0; i < all.size(); ++i)
     repeat(all[i], static_cast<const char*>(context.in(static_cast<int>(i)).data),
-           static_cast<char*>(out.data),
-           static_cast<int64_t>(dtype_size(out.dtype)));
+           static_cast<char*>(out.data), static_cast<int64_t>(dtype_size(out.dtype)));
 }
 
 void up_cpu(const UpParams& params, KernelContext& context) {
