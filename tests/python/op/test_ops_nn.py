@@ -200,7 +200,7 @@ def test_a_target_shape_takes_the_place_of_pad_and_adj(mx, rng, target, dtype):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("flatten", [True, False])
-@pytest.mark.parametrize("shape,hidden", [((5, 3), 4), ((1, 7), 1), ((3, 2, 4), 6), ((2, 3, 2, 5), 33), ((300, 65), 70), ((0, 4), 3)])
+@pytest.mark.parametrize("shape,hidden", [((5, 3), 4), ((1, 7), 1), ((3, 2, 4), 6), ((2, 3, 2, 5), 33), ((300, 65), 70), ((0, 4), 3), ((4, 37), 9), ((3, 1037), 25)])
 def test_fully_connected_and_its_gradients(mx, rng, shape, hidden, flatten, dtype):
     x = rng.normal(size=shape).astype(dtype)
     rows = x.astype("float64").reshape(shape[0], math.prod(shape[1:])) if flatten else x.astype("float64").reshape(-1, shape[-1])
