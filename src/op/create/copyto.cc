@@ -2,24 +2,14 @@
 // Copying into an array that is there, of any type.
 #include "op/create/create.h"
 #include "op/device_crossing.h"
+#include "op/loops/as_type.h"
 #include "op/run/gpu.h"
-#include "op/run/gpu_table.h"
 
 namespace mxnet {
 namespace {
 
 void copy_cpu(const NoParams&, KernelContext& context) {
-  const Tensor& in = context.in(0);
-  const Tensor& out = context.out(0);
-  if (const GpuTable* gpu = gpu_table(context))
-    return gpu->convert(context.stream()->native(), in, out);
-  dispatch_dtype(in.dtype, "_copyto", [&]<class From>(TypeTag<From>) {
-    dispatch_dtype(out.dtype, "_copyto", [&]<class To>(TypeTag<To>) {
-      parallel_for(in.size(), 1.0, [&](int64_t first, int64_t last) {
-        convert_array(in.as<From>() + first, out.as<To>() + first, last - first);
-      });
-    });
-  });
+  convert_tensor(context.in(0), context.out(0), context);
 }
 
 MX_OP(_copyto, NoParams)

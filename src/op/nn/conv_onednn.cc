@@ -3,6 +3,7 @@
 // deconvolution uses the same three, in other roles.
 #include "op/nn/conv_onednn.h"
 
+#include "base/simd.h"
 #include "op/nn/bias.h"
 #include "op/nn/conv_arrays_onednn.h"
 #include "op/nn/trilinear_grad.h"
@@ -196,6 +197,18 @@ bool keeps_weight(const ConvGeometry& g) {
          g.image_group() * g.map_channels * g.kernel_size() >= kSmallWeight;
 }
 
+// Whether a convolution is soon done as a product of arrays where they lie: of kernels of one
+// pixel, to bring the arrays into blocks of channels and back takes longer than to compute, where
+// channels do not fill the blocks, up to 3.3 times as long in all. With full blocks, and from 8 MiB
+// on, where it waits for memory, it depends ("Figures" in docs/onednn.md).
+bool suits_product(const ConvGeometry& g, DType dtype) {
+  constexpr int64_t kMost = 1 << 20;  // numbers of both
+  const int64_t block = simd_level() == 2 ? 16 : 8;
+  return dtype == DType::kFloat32 && g.groups == 1 && !g.channels_last && g.is_pointwise() &&
+         g.image_channels > 1 && (g.image_channels % block != 0 || g.map_channels % block != 0) &&
+         g.batch * g.image_size() * (g.image_channels + g.map_channels) <= kMost;
+}
+
 template <bool kTransposed>
 ConvGeometry geometry_of(const ConvParams& params, const Tensor& data, const Tensor& out) {
   return kTransposed ? conv_geometry(params, out.shape(), data.shape(), true)
@@ -210,7 +223,8 @@ bool conv_forward_onednn_accepts(const ConvParams& params, const Signature& sign
   const Tensor& data = signature.in[0];
   const ConvGeometry g = geometry_of<kTransposed>(params, data, signature.out[0]);
   if constexpr (kTransposed) return product_of<ImageProduct>(g, data.dtype) != nullptr;
-  return product_of<MapProduct>(g, data.dtype, !params.no_bias) != nullptr;
+  return !(suits_product(g, data.dtype) && (signature.training || !keeps_weight(g))) &&
+         product_of<MapProduct>(g, data.dtype, !params.no_bias) != nullptr;
 }
 
 template <bool kTransposed>
@@ -236,9 +250,9 @@ template <bool kTransposed>
 bool conv_backward_onednn_accepts(const ConvParams& params, const Signature& signature) {
   if (!onednn::takes(signature)) return false;
   const Tensor &dout = signature.in[0], &data = signature.in[1];
-  return BackwardProducts(params, geometry_of<kTransposed>(params, data, dout), data.dtype,
-                          kTransposed)
-      .complete;
+  const ConvGeometry g = geometry_of<kTransposed>(params, data, dout);
+  if (!kTransposed && suits_product(g, data.dtype)) return false;
+  return BackwardProducts(params, g, data.dtype, kTransposed).complete;
 }
 
 template <bool kTransposed>

@@ -17,15 +17,6 @@ constexpr int64_t kTileElements = 256 * 1024;
 // A multiply-add of a matrix product costs about an eighth of an elementary operation.
 constexpr double kMultiplyCost = 0.125;
 
-// The columns are the image itself.
-bool is_pointwise(const ConvGeometry& g) {
-  for (int i = 0; i < 3; ++i) {
-    const auto d = static_cast<std::size_t>(i);
-    if (g.kernel[d] != 1 || g.stride[d] != 1 || g.pad[d] != 0 || g.pad_behind(i) != 0) return false;
-  }
-  return true;
-}
-
 // visit(place, pixel, count) for each run of neighbouring places in [first, last) at which kernel
 // position k sees pixels, the next place's pixel being stride[2] further.
 template <class Visit>
@@ -134,7 +125,7 @@ struct Columns {
 template <class T>
 Columns<T> columns_of(const ConvGeometry& g, const T* image, int64_t channels, int64_t first,
                       int64_t last, T* buffer) {
-  if (is_pointwise(g)) return {image + first, g.image_size()};
+  if (g.is_pointwise()) return {image + first, g.image_size()};
   to_columns(g, image, channels, first, last, buffer);
   return {buffer, last - first};
 }
@@ -215,7 +206,7 @@ void conv_map(const ConvGeometry& g, const T* image, const T* weight, const T* b
   const int64_t tiles = (size + places - 1) / places;
   for_each_task<T>(
       g.batch * g.groups * tiles, product_cost(g.map_group(), places, rows),
-      is_pointwise(g) ? 0 : rows * places, context, [&](int64_t task, T* buffer) {
+      g.is_pointwise() ? 0 : rows * places, context, [&](int64_t task, T* buffer) {
         const int64_t first = task % tiles * places, last = std::min(size, first + places);
         const int64_t part = task / tiles, group = part % g.groups;  // part: of batch and groups
         const Columns<T> columns = columns_of(g, image + part * g.image_group() * g.image_size(),
@@ -235,7 +226,7 @@ void conv_image(const ConvGeometry& g, const T* map, const T* weight, const T* b
   if (g.image_group() == 1) return image_directly(g, map, weight, bias, image, context);
   const Cut cut(g, g.batch * g.groups);
   const int64_t rows = g.image_group() * g.kernel_size(), size = g.map_size();
-  const bool direct = is_pointwise(g);
+  const bool direct = g.is_pointwise();
   for_each_task<T>(
       g.batch * g.groups * cut.parts,
       product_cost(cut.channels * g.kernel_size(), size, g.map_group()),
@@ -270,7 +261,7 @@ void conv_weight(const ConvGeometry& g, const T* image, const T* map, T* weight,
   for_each_task<T>(
       g.groups * cut.parts,
       product_cost(g.map_group(), cut.channels * g.kernel_size(), size * g.batch),
-      is_pointwise(g) ? 0 : cut.channels * g.kernel_size() * cut.places, context,
+      g.is_pointwise() ? 0 : cut.channels * g.kernel_size() * cut.places, context,
       [&](int64_t task, T* buffer) {
         const int64_t channel = task % cut.parts * cut.channels, group = task / cut.parts;
         const int64_t channels = std::min(cut.channels, g.image_group() - channel);

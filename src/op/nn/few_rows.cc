@@ -2,8 +2,12 @@
 // Threads divide the lines of the weight.
 #include "op/nn/few_rows.h"
 
+#include <type_traits>
+
 #include "base/error.h"
+#include "base/half.h"
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 #include "base/stream_copy.h"
 #include "op/run/parallel.h"
 
@@ -33,6 +37,15 @@ void multiply_few_rows(const DenseSizes& sizes, const float* data, const float* 
                        const LayerPost& post, float* out) {
   MX_ASSERT(sizes.rows >= 1 && sizes.rows <= kFewRows);
   multiply_all((*MX_SIMD_AT(simd_level(), kByRows))[sizes.rows - 1], sizes, data, weight, post,
+               out);
+}
+
+bool has_half_few_rows() { return (*MX_SIMD_AT(simd_level(), kHalfByRows))[0] != nullptr; }
+
+void multiply_few_rows(const DenseSizes& sizes, const float* data, const float16* weight,
+                       const LayerPost& post, float* out) {
+  MX_ASSERT(sizes.rows >= 1 && sizes.rows <= kFewRows && has_half_few_rows());
+  multiply_all((*MX_SIMD_AT(simd_level(), kHalfByRows))[sizes.rows - 1], sizes, data, weight, post,
                out);
 }
 

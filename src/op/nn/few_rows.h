@@ -29,4 +29,9 @@ bool has_narrow_few_rows();
 void multiply_few_rows(const DenseSizes& sizes, const float* data, const bfloat16* weight,
                        const LayerPost& post, float* out);
 
+// The same with a weight of float16. REQUIRES has_half_few_rows().
+bool has_half_few_rows();
+void multiply_few_rows(const DenseSizes& sizes, const float* data, const float16* weight,
+                       const LayerPost& post, float* out);
+
 }  // namespace mxnet

@@ -45,6 +45,23 @@ void forward_few_rows(const FullyConnectedParams& params, KernelContext& context
                     context.out(0).as<float>());
 }
 
+// Weights of float16 are converted while they are read, of any size: else all of them are, first.
+bool accepts_few_half_rows(const FullyConnectedParams& params, const Signature& signature) {
+  const DenseSizes sizes(params, signature.in[0].shape(), signature.in[1].shape());
+  return signature.in[0].dtype == DType::kFloat16 && sizes.rows >= 1 && sizes.rows <= kFewRows &&
+         has_half_few_rows();
+}
+
+void forward_few_half_rows(const FullyConnectedParams& params, KernelContext& context) {
+  PlainArrays<float> arrays(context, false);
+  LayerPost post;
+  if (!params.no_bias) post.bias = arrays.in(context.in(2));
+  multiply_few_rows(DenseSizes(params, context.in(0).shape(), context.in(1).shape()),
+                    arrays.in(context.in(0)), context.in(1).as<const float16>(), post,
+                    arrays.out(context.out(0)));
+  arrays.finish();
+}
+
 void forward_plain(const FullyConnectedParams& params, KernelContext& context) {
   const DenseSizes s(params, context.in(0).shape(), context.in(1).shape());
   with_plain_arrays(context, false, [&](auto& arrays) {
@@ -127,6 +144,7 @@ void declare_params(OpBuilder<FullyConnectedParams>& op) {
   op.dtypes(kFloating)
       .infer(infer_forward)
       .cpu(forward_few_rows, accepts_few_rows, "few_rows")
+      .cpu(forward_few_half_rows, accepts_few_half_rows, "few_half_rows")
       .cpu(fully_connected_onednn, fully_connected_onednn_accepts, "onednn")
       .cpu(forward_plain)
       .grad([](const FullyConnectedParams&, Grad& grad) {

@@ -3,6 +3,8 @@
 // prelu, whose slope is learnt for each channel, and rrelu, which draws it while training.
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "op/generators/random_key.h"
@@ -68,6 +70,41 @@ SlopeRows slope_rows(const Shape& data, int64_t slopes) {
   return {rows_behind(data, channel_axis(data.ndim()) + 1), slopes};
 }
 
+// Where each slope belongs to a few elements, rows are whole samples, or several where those are
+// short, and have slopes by element.
+constexpr int64_t kFewElements = 64;   // takes longer to be called for than to be computed
+constexpr int64_t kShortSample = 512;  // elements that rows are to have at least
+struct SampleRows {
+  RowLayout rows;
+  int64_t per_slope = 1;  // elements one behind another
+  int64_t channels = 1;
+
+  // Of the sums of slopes' gradients: rows that are added to the same, and how many such there are.
+  // Both follow from the shape alone.
+  int64_t together() const { return std::clamp<int64_t>(32768 / rows.length, 16, 4096); }
+  int64_t parts() const { return (rows.outer + together() - 1) / together(); }
+
+  template <class C>
+  std::vector<C> slopes(const Tensor& gamma) const {
+    std::vector<C> each(static_cast<std::size_t>(channels)), all;
+    const C* const slope = read_elements(gamma, 0, channels, 1, each.data());
+    all.reserve(static_cast<std::size_t>(rows.length));
+    while (std::ssize(all) < rows.length)
+      for (int64_t c = 0; c < channels; ++c)
+        all.insert(all.end(), static_cast<std::size_t>(per_slope), slope[c]);
+    return all;
+  }
+};
+std::optional<SampleRows> sample_rows(const SlopeRows& slopes) {
+  const int64_t count = slopes.rows.rows(), length = slopes.rows.length;
+  if (slopes.channels == 1 || length >= kFewElements || count == 0 || length == 0) return {};
+  int64_t samples = count / slopes.channels, together = 1;
+  const int64_t sample = slopes.channels * length;
+  for (int64_t n = std::min(samples, kShortSample / sample); n > 1 && together == 1; --n)
+    if (samples % n == 0) together = n;
+  return SampleRows{{samples / together, sample * together, 1}, length, slopes.channels};
+}
+
 // gamma with the axes around its channels that make it meet them.
 Shape broadcast_shape(const Tensor& gamma, int ndim) {
   Shape shape(ndim, 1);
@@ -105,8 +142,58 @@ void prelu_backward_on_gpu(const GpuTable& gpu, KernelContext& context) {
   bend_on_gpu(gpu, in, dy, gamma, context.out(0), context);
 }
 
+void bend_samples(const SampleRows& samples, const Tensor& in, const Tensor& gamma,
+                  const Tensor& out) {
+  with_row_type(in.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    const std::vector<C> slopes = samples.slopes<C>(gamma);
+    const auto bend = norm_loops<C>().bend;
+    map_rows<C>(
+        samples.rows, 1.0, out,
+        [&](int64_t, C* y, const C* x) { bend(x, x, slopes.data(), y, samples.rows.length); }, in);
+  });
+}
+
+void bend_samples_back(const SampleRows& samples, const Tensor& dy, const Tensor& in,
+                       const Tensor& gamma, const Tensor& dx, const Tensor& dgamma, double* sums) {
+  const int64_t length = samples.rows.length, together = samples.together();
+  const int64_t parts = samples.parts();
+  with_row_type(in.dtype, [&](auto zero) {
+    using C = decltype(zero);
+    const std::vector<C> slopes = samples.slopes<C>(gamma);
+    const NormLoops<C>& loops = norm_loops<C>();
+    parallel_for(
+        parts, 4.0 * static_cast<double>(together * length),
+        [&](int64_t first, int64_t last) {
+          const int64_t end = std::min(last * together, samples.rows.outer);
+          RowReader<C> read_dy(dy, samples.rows, end), read_x(in, samples.rows, end);
+          RowWriter<C> write(dx, samples.rows, end);
+          std::fill(sums + first * length, sums + last * length, 0.0);
+          for (int64_t r = first * together; r < end; ++r) {
+            const C* g = read_dy(r);
+            const C* x = read_x(r);
+            C* to = write.begin(r);
+            loops.add_negatives(g, x, length, sums + r / together * length);
+            loops.bend(g, x, slopes.data(), to, length);
+            write.finish(r);
+          }
+        },
+        1);
+  });
+  for (int64_t part = 1; part < parts; ++part)
+    for (int64_t i = 0; i < length; ++i) sums[i] += sums[part * length + i];
+  for (int64_t c = 0; c < samples.channels; ++c) {
+    double sum = 0;
+    for (int64_t at = c * samples.per_slope; at < length;
+         at += samples.channels * samples.per_slope)
+      for (int64_t i = 0; i < samples.per_slope; ++i) sum += sums[at + i];
+    write_element(dgamma, c, sum);
+  }
+}
+
 void prelu_forward(const Tensor& in, const Tensor& gamma, const Tensor& out) {
   const SlopeRows slopes = slope_rows(in.shape(), gamma.size());
+  if (const auto samples = sample_rows(slopes)) return bend_samples(*samples, in, gamma, out);
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     const auto loop = activation_loop<C>(ActivationRow::leaky).value;
@@ -127,8 +214,13 @@ void prelu_forward(const Tensor& in, const Tensor& gamma, const Tensor& out) {
 }
 
 void prelu_backward(const Tensor& dy, const Tensor& in, const Tensor& gamma, const Tensor& dx,
-                    const Tensor& dgamma, double* row_sums) {
+                    const Tensor& dgamma, KernelContext& context) {
   const SlopeRows slopes = slope_rows(in.shape(), gamma.size());
+  if (const auto samples = sample_rows(slopes)) {
+    double* const sums = context.workspace_of<double>(samples->parts() * samples->rows.length);
+    return bend_samples_back(*samples, dy, in, gamma, dx, dgamma, sums);
+  }
+  double* const row_sums = context.workspace_of<double>(slopes.rows.rows());
   const int64_t length = slopes.rows.length, count = slopes.rows.rows();
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
@@ -220,12 +312,9 @@ void forward(const LeakyParams& params, KernelContext& context) {
 void backward(const LeakyParams& params, KernelContext& context) {
   const Tensor &dy = context.in(0), &arg = context.in(1), &dx = context.out(0);
   switch (params.act_type) {
-    case Kind::kPrelu: {
+    case Kind::kPrelu:
       if (const GpuTable* gpu = gpu_table(context)) return prelu_backward_on_gpu(*gpu, context);
-      const Tensor& gamma = context.in(2);
-      const int64_t rows = slope_rows(arg.shape(), gamma.size()).rows.rows();
-      return prelu_backward(dy, arg, gamma, dx, context.out(1), context.workspace_of<double>(rows));
-    }
+      return prelu_backward(dy, arg, context.in(2), dx, context.out(1), context);
     case Kind::kRrelu:
       if (const GpuTable* gpu = gpu_table(context))
         return bend_on_gpu(*gpu, arg, dy, context.in(2), dx, context);

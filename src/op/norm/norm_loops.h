@@ -51,6 +51,10 @@ struct NormLoops {
   void (*fold)(C* from, C* to, int64_t n);
   // dy where mask is set, else zero.
   void (*masked)(const C* dy, const uint8_t* mask, C* out, int64_t n);
+  // y = v where x is above zero, else slope * v, a slope for each element.
+  void (*bend)(const C* v, const C* x, const C* slope, C* y, int64_t n);
+  // sum += dy * min(x, 0), element by element.
+  void (*add_negatives)(const C* dy, const C* x, int64_t n, double* sum);
 
   // --- rows of n elements one behind another: as max, exp_sum and scale or affine do a row, and as
   // dot and softmax_grad or sum and log_softmax_grad. REQUIRES: n is kLeastRow at least. Where

@@ -13,8 +13,8 @@ namespace mxnet {
 #define MX_REDUCTIONS(ROW) \
   ROW(sum,               A(0),         x,                                  add(a, b)) \
   ROW(prod,              A(1),         x,                                  multiply(a, b)) \
-  ROW(max,               lowest<A>(),  x,                                  ((b > a) | (b != b)) ? b : a) \
-  ROW(min,               highest<A>(), x,                                  ((b < a) | (b != b)) ? b : a) \
+  ROW(max,               lowest<A>(),  x,                                  larger_one(a, b)) \
+  ROW(min,               highest<A>(), x,                                  smaller_one(a, b)) \
   ROW(nansum,            A(0),         x != x ? V{} : x,                   add(a, b)) \
   ROW(nanprod,           A(1),         x != x ? V{} + A(1) : x,            multiply(a, b)) \
   ROW(sum_abs,           A(0),         x < V{} ? subtract(V{}, x) : x,     add(a, b)) \

@@ -2,12 +2,14 @@
 // Larger images: each number repeated (several inputs joined or summed), or a transposed
 // convolution of each channel with a learnt kernel.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "op/length.h"
 #include "op/loops/computed.h"
+#include "op/moving/row_copy.h"
 #include "op/moving/strided_kernels.h"
 #include "op/numbered_names.h"
 #include "op/op_builder.h"
@@ -68,17 +70,54 @@ void each_line(const UpPlaced& at, const F& fn) {
       1);
 }
 
-// Elements of `size` bytes: those of a line are spread once.
-void repeat(const UpPlaced& at, const void* data, void* out, int64_t size) {
+// Elements of `size` bytes, spread once for all lines that they become.
+void repeat_long_lines(const UpPlaced& at, const char* data, char* out, int64_t size) {
   const int64_t s = at.scale, line = at.width * s * size;
   const StridedKernel spread = rows_kernel(size);
   each_line(at, [&](int64_t from, int64_t to) {
-    char* const first = static_cast<char*>(out) + to * size;
-    spread(static_cast<const char*>(data) + from * size, first, {at.width, size, s * size},
-           {s, 0, size}, size, false);
+    char* const first = out + to * size;
+    spread(data + from * size, first, {at.width, size, s * size}, {s, 0, size}, size, false);
     for (int64_t y = 1; y < s; ++y)
       std::memcpy(first + y * line, first, static_cast<std::size_t>(line));
   });
+}
+
+// Each of `lines` lines of `bytes` so many times.
+void repeat_lines(const char* in, char* out, int64_t bytes, int64_t times, int64_t lines) {
+  if (bytes >= 16) {
+    if (repeat_rows(in, bytes, out, times * bytes, bytes, times, lines)) return;
+    for (int64_t y = 0; y < times; ++y)
+      copy_rows(in, bytes, out + y * bytes, times * bytes, bytes, lines);
+    return;
+  }
+  for (int64_t i = 0; i < lines; ++i, in += bytes)
+    for (int64_t y = 0; y < times; ++y, out += bytes)
+      std::memcpy(out, in, static_cast<std::size_t>(bytes));
+}
+
+// The same of several lines at once, which follow each other up to the end of an image: to call
+// for a short one takes longer than to spread it.
+void repeat(const UpPlaced& at, const char* data, char* out, int64_t size) {
+  constexpr int64_t kBuffer = 8192;
+  const int64_t s = at.scale, line = at.width * s * size, image = at.channels * at.height;
+  const bool wide = s * size >= 16;  // which a call for one line spreads by whole vectors
+  if (line > (wide ? 512 : kBuffer / 2)) return repeat_long_lines(at, data, out, size);
+  if (line == 0) return;
+  const StridedKernel spread = rows_kernel(size);
+  parallel_for(
+      at.batch * image, static_cast<double>(at.width * s * s),
+      [&](int64_t first, int64_t last) {
+        alignas(64) std::array<char, kBuffer> lines;
+        for (int64_t at_once = 0; first < last; first += at_once) {
+          at_once = std::min({last - first, image - first % image, kBuffer / line});
+          const int64_t elements = at_once * at.width;
+          spread(data + first * at.width * size, lines.data(), {elements, size, s * size},
+                 {s, 0, size}, size, false);
+          repeat_lines(lines.data(), out + at.line(first / at.height, first % at.height) * size,
+                       line, s, at_once);
+        }
+      },
+      1);
 }
 
 template <class T>
@@ -129,8 +168,8 @@ void repeat_cpu(const UpParams& params, KernelContext& context) {
   const Tensor& out = context.out(0);
   const auto all = up_places(params, context, 0, out.shape());
   for (std::size_t i = 0; i < all.size(); ++i)
-    repeat(all[i], context.in(static_cast<int>(i)).data, out.data,
-           static_cast<int64_t>(dtype_size(out.dtype)));
+    repeat(all[i], static_cast<const char*>(context.in(static_cast<int>(i)).data),
+           static_cast<char*>(out.data), static_cast<int64_t>(dtype_size(out.dtype)));
 }
 
 void up_cpu(const UpParams& params, KernelContext& context) {
@@ -142,7 +181,8 @@ void up_cpu(const UpParams& params, KernelContext& context) {
     const Shape &shape = context.in(0).shape(), &to = context.out(0).shape();
     if (!params.bilinear()) {  // summed
       const auto all = up_places(params, context, 0, to);
-      repeat(all[0], arrays.in(0), out, sizeof(T));
+      repeat(all[0], reinterpret_cast<const char*>(arrays.in(0)), reinterpret_cast<char*>(out),
+             sizeof(T));
       for (std::size_t i = 1; i < all.size(); ++i)
         add_repeats(all[i], arrays.in(static_cast<int>(i)), out);
       return;

@@ -144,6 +144,14 @@ bool ConvGeometry::pads_much() const {
          2 * filled(image_channels) * filled(map_channels) >= 3 * image_channels * map_channels;
 }
 
+bool ConvGeometry::is_pointwise() const {
+  for (int i = 0; i < 3; ++i) {
+    const auto d = static_cast<std::size_t>(i);
+    if (kernel[d] != 1 || stride[d] != 1 || pad[d] != 0 || pad_behind(i) != 0) return false;
+  }
+  return true;
+}
+
 bool ConvGeometry::kernel_meets_image() const {
   for (std::size_t d = 0; d < 3; ++d)
     for (int64_t k = 0; k < kernel[d]; ++k) {

@@ -56,6 +56,8 @@ struct ConvGeometry {
   // no blocks, but for images of less than one block; with a quarter of padding they are as fast
   // (docs/onednn.md).
   bool pads_much() const;
+  // Whether each number of the map sees one pixel: its own.
+  bool is_pointwise() const;
   // Whether each place of the kernel meets a pixel somewhere: small images have less than it
   // reaches.
   bool kernel_meets_image() const;

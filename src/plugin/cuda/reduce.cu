@@ -37,6 +37,14 @@ MX_DEVICE A subtract(A a, A b) {
   return row_words::minus(a, b);
 }
 using row_words::multiply;
+template <class A>
+MX_DEVICE A larger_one(A a, A b) {
+  return ((b > a) | (b != b)) ? b : a;
+}
+template <class A>
+MX_DEVICE A smaller_one(A a, A b) {
+  return ((b < a) | (b != b)) ? b : a;
+}
 
 #define MX_ROW(name, identity_, element, merge_)          \
   template <class A>                                      \

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/simd.h"
+
 namespace mxnet {
 namespace {
 
@@ -94,14 +96,14 @@ TEST(FewRows, ANaNStaysOne) {
   }
 }
 
-TEST(FewRows, OfAWeightInBFloat16TheWeightAloneIsRounded) {
-  if (!has_narrow_few_rows()) GTEST_SKIP() << "needs AVX-512";
+template <class Narrow>
+void expect_the_weight_alone_to_be_rounded() {
   for (int64_t rows = 1; rows <= kFewRows; ++rows)
     for (int64_t hidden : {1, 8, 25})
-      for (int64_t depth : {0, 1, 16, 65, 1037}) {
+      for (int64_t depth : {0, 1, 7, 16, 65, 1037}) {
         SCOPED_TRACE(::testing::Message() << rows << ' ' << hidden << ' ' << depth);
         Layer layer(rows, hidden, depth);
-        const std::vector<bfloat16> narrow(layer.weight.begin(), layer.weight.end());
+        const std::vector<Narrow> narrow(layer.weight.begin(), layer.weight.end());
         std::ranges::copy(narrow, layer.weight.begin());
         const LayerPost post{.bias = layer.bias.data(), .sum = layer.sum.data(), .low = 0};
         std::vector<float> out(static_cast<std::size_t>(rows * hidden), -7);
@@ -109,6 +111,16 @@ TEST(FewRows, OfAWeightInBFloat16TheWeightAloneIsRounded) {
                           layer.data.data(), narrow.data(), post, out.data());
         expect_near(out, layer.expected(post));
       }
+}
+
+TEST(FewRows, OfAWeightInBFloat16TheWeightAloneIsRounded) {
+  if (!has_narrow_few_rows()) GTEST_SKIP() << "needs AVX-512";
+  expect_the_weight_alone_to_be_rounded<bfloat16>();
+}
+
+TEST(FewRows, OfAWeightInFloat16TheWeightAloneIsRounded) {
+  ASSERT_EQ(has_half_few_rows(), simd_level() > 0);
+  if (has_half_few_rows()) expect_the_weight_alone_to_be_rounded<float16>();
 }
 
 TEST(FewRows, ThreadsDoNotChangeABit) {

@@ -234,3 +234,17 @@ def test_rows_of_half_type_are_added_where_they_were_taken(mx, rng, width):
     np.add.at(sums, at, head.astype("float32"))
     got = mx.gradients("take", [table, at], [head], wanted=[0], axis=0)[0]
     np.testing.assert_array_equal(got, sums.astype("float16"))
+
+
+KINDS = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "bool"]
+
+
+@pytest.mark.parametrize("into", KINDS)
+@pytest.mark.parametrize("count", [0, 1, 17, 4099, 300007])
+def test_copies_into_an_array_that_is_there(mx, count, into):
+    for dtype in KINDS:
+        a = np.abs(Draw(count).array((count,), dtype).astype("float64") * 3).astype(dtype)
+        given, there = mx.array(a), mx.array(np.ones(count, into))
+        mx.invoke("_copyto", [given], out=[there])
+        np.testing.assert_array_equal(mx.numpy(there), a.astype(into))
+        mx.free(given, there)

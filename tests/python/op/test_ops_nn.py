@@ -64,7 +64,12 @@ CONVOLUTIONS = [((2, 3, 9), 4, (3,), (1,), (1,), (0,), 1), ((2, 4, 11), 6, (4,),
                 ((0, 3, 8, 8), 4, (3, 3), (1, 1), (1, 1), (0, 0), 1),
                 # Channels that would leave much of their blocks empty.
                 ((2, 20, 8, 9), 50, (5, 5), (1, 1), (1, 1), (2, 1), 1), ((3, 6, 11, 9), 16, (5, 5), (1, 2), (1, 1), (0, 2), 1),
-                ((2, 24, 7, 9), 24, (3, 3), (1, 1), (2, 2), (1, 2), 1), ((2, 36, 6, 5), 70, (1, 1), (2, 1), (1, 1), (0, 0), 1)]
+                ((2, 24, 7, 9), 24, (3, 3), (1, 1), (2, 2), (1, 2), 1), ((2, 36, 6, 5), 70, (1, 1), (2, 1), (1, 1), (0, 0), 1),
+                # products of the arrays as they lie, and their neighbours: full blocks, large weights, one channel
+                ((3, 24, 7, 9), 24, (1, 1), (1, 1), (1, 1), (0, 0), 1), ((1, 20, 33, 31), 7, (1, 1), (1, 1), (1, 1), (0, 0), 1),
+                ((2, 5, 130), 3, (1,), (1,), (1,), (0,), 1), ((2, 9, 3, 4, 5), 1, (1, 1, 1), (1, 1, 1), (1, 1, 1), (0, 0, 0), 1),
+                ((1, 16, 5, 5), 32, (1, 1), (1, 1), (1, 1), (0, 0), 1), ((1, 200, 3, 3), 90, (1, 1), (1, 1), (1, 1), (0, 0), 1),
+                ((2, 1, 6, 7), 12, (1, 1), (1, 1), (1, 1), (0, 0), 1), ((0, 12, 4, 4), 5, (1, 1), (1, 1), (1, 1), (0, 0), 1)]
 
 
 def convolution_case(rng, case, dtype, bias):
@@ -195,7 +200,7 @@ def test_a_target_shape_takes_the_place_of_pad_and_adj(mx, rng, target, dtype):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("flatten", [True, False])
-@pytest.mark.parametrize("shape,hidden", [((5, 3), 4), ((1, 7), 1), ((3, 2, 4), 6), ((2, 3, 2, 5), 33), ((300, 65), 70), ((0, 4), 3)])
+@pytest.mark.parametrize("shape,hidden", [((5, 3), 4), ((1, 7), 1), ((3, 2, 4), 6), ((2, 3, 2, 5), 33), ((300, 65), 70), ((0, 4), 3), ((4, 37), 9), ((3, 1037), 25)])
 def test_fully_connected_and_its_gradients(mx, rng, shape, hidden, flatten, dtype):
     x = rng.normal(size=shape).astype(dtype)
     rows = x.astype("float64").reshape(shape[0], math.prod(shape[1:])) if flatten else x.astype("float64").reshape(-1, shape[-1])

@@ -165,6 +165,19 @@ def test_prelu_has_a_slope_for_each_channel(mx, rng, shape, gamma):
     check_gradients(mx, rng, "LeakyReLU", [x, slopes], [0, 1], act_type="prelu")
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(37, 3), (64, 7), (300, 129), (257, 5, 3), (19, 33, 7, 9), (3, 2, 64), (0, 3), (3, 4, 0)])
+def test_prelu_of_few_elements_a_slope(mx, rng, shape, dtype):
+    x, dy, slopes = normal(rng, shape, dtype), normal(rng, shape, dtype), normal(rng, shape[1:2], dtype)
+    x.reshape(-1)[::7] = 0
+    spread = slopes.reshape([1, -1] + [1] * (len(shape) - 2))
+    np.testing.assert_array_equal(mx.run("LeakyReLU", x, slopes, act_type="prelu")[0], np.where(x > 0, x, spread * x))
+    dx, dslopes = mx.gradients("LeakyReLU", [x, slopes], [dy], act_type="prelu")
+    np.testing.assert_array_equal(dx, np.where(x > 0, dy, spread * dy))
+    expected = (dy.astype("float64") * np.minimum(x, 0)).sum(tuple(i for i in range(len(shape)) if i != 1))
+    np.testing.assert_allclose(dslopes, expected, rtol=2e-3 if dtype == "float16" else 1e-5, atol=1e-3 if dtype == "float16" else 1e-4)
+
+
 def test_prelu_refuses_other_numbers_of_slopes(mx):
     with pytest.raises(Failure, match="gamma"):
         mx.run("LeakyReLU", np.ones((2, 3, 5), "float32"), np.ones(5, "float32"), act_type="prelu")

@@ -113,6 +113,17 @@ def test_nearest_up_sampling(mx, rng, dtype):
     np.testing.assert_allclose(got, a.repeat(2, 2).repeat(2, 3) + c, rtol=2e-3)
 
 
+# Lines of a few bytes, of whole vectors, and too long to be taken several at once; ends of images within a thread's part.
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("scale", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize("shape", [(3, 5, 1, 1), (2, 3, 7, 7), (3, 40, 13, 5), (2, 2, 3, 130), (1, 2, 5, 601), (2, 3, 11, 2), (0, 3, 2, 2), (2, 0, 2, 2)])
+def test_up_sampling_of_lines_of_any_length(mx, rng, shape, scale, dtype):
+    a = rng.standard_normal(shape).astype(dtype)
+    b = rng.standard_normal((shape[0], 2, shape[2] * scale, shape[3] * scale)).astype(dtype)
+    got, = mx.run("UpSampling", a, b, scale=scale, sample_type="nearest", num_args=2)
+    np.testing.assert_array_equal(got, np.concatenate([a.repeat(scale, 2).repeat(scale, 3), b], axis=1))
+
+
 def test_up_sampling_gradients(mx, rng):
     a, b = rng.standard_normal((2, 3, 2, 3)), rng.standard_normal((2, 3, 4, 6))
     for mode in ("concat", "sum"):
