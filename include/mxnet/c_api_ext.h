@@ -74,6 +74,11 @@ MXNET_DLL int MXNDArrayGetDataToRead(NDArrayHandle handle, const void** out_pdat
  * where a finite float64 has become an infinite float32, else 0. */
 MXNET_DLL int MXNDArraySyncCopyFromStrided(NDArrayHandle handle, const void* data, int dtype,
                                            int ndim, const int64_t* strides, int* overflows);
+/* The same without waiting, where nothing is to be waited for: `done` becomes 1. It becomes 0, and
+ * nothing is written, where operations that use the array have not ended, where it is not in host
+ * memory, has no elements, or has the elements themselves in its memory. */
+MXNET_DLL int MXNDArrayCopyFromStridedIfFree(NDArrayHandle handle, const void* data, int dtype,
+                                             int ndim, const int64_t* strides, int* done);
 
 /* --- Typed fast path -------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 #include "array_facts.h"
 #include "array_keys.h"
 #include "check.h"
+#include "numpy_copy.h"
 #include "numpy_elements.h"
 #include "operator.h"
 #include "selection.h"
@@ -102,6 +103,31 @@ bool copy_to_slice(const ArrayObject* array, PyObject* key, NDArrayHandle value)
   return true;
 }
 
+// Copies one of NumPy's arrays to what a key selects, if that has its shape, lies together and is
+// used by nobody. False: not for us.
+bool write_if_free(const ArrayObject* array, PyObject* key, PyObject* values) {
+  Dims dims{};
+  Selection s;
+  int64_t first = 0, last = 0;
+  if (!select_of(array, key, &dims, &s) || s.rank == 0 || !together(s, dims.data(), &first, &last))
+    return false;
+  const auto behind = dims.begin() + s.ndim;
+  const bool rows = std::equal(s.kept.begin(), s.kept.begin() + s.ndim, s.shape.begin(),
+                               s.shape.begin() + s.rank) &&
+                    std::equal(dims.begin() + 1, behind, s.kept.begin() + 1);
+  NDArrayHandle target = array->handle;
+  Handle vector, part;
+  if (!rows) {
+    view_of(array->handle, first, last, vector.out());
+    reshape(vector.get(), s.rank, s.shape.data(), part.out());
+    target = part.get();
+  } else if (s.kept[0] != dims[0]) {
+    check(MXNDArraySlice64(array->handle, s.begin[0], s.begin[0] + s.kept[0], part.out()));
+    target = part.get();
+  }
+  return write_numpy_if_free(values, target, s.rank, s.shape.data());
+}
+
 // One of NumPy's real numbers as Python's; null for anything else.
 py::object plain_number(PyObject* number) {
   const std::string_view type = Py_TYPE(number)->tp_name;
@@ -118,7 +144,7 @@ py::object plain_number(PyObject* number) {
 bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   if (!is_array(object)) return false;
   const bool usual = PyLong_CheckExact(key) || PySlice_Check(key) || PyList_CheckExact(key) ||
-                     PyTuple_CheckExact(key);
+                     PyTuple_CheckExact(key) || key == Py_Ellipsis;
   const bool beside = usual && is_numpy_array(value), copies = is_array(value) || beside;
   py::object plain;
   if (!copies && !PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) {
@@ -133,6 +159,7 @@ bool basic_fill(PyObject* object, PyObject* key, PyObject* value) {
   check(MXAutogradIsRecording(&recording));
   if (storage_type != 0 || recording) return false;
   if (beside) {
+    if (write_if_free(array, key, value)) return true;
     plain = copied_beside(object, value);
     if (!plain) return false;
     value = plain.ptr();

@@ -2,6 +2,7 @@
 // NumPy's arrays are read where they lie, through the buffer protocol.
 #include "numpy_copy.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -63,8 +64,18 @@ class StridedElements : public NumpyBuffer {
       fits = fits && (view_.shape[i] <= 1 || view_.strides[i] % item == 0);
     return fits;
   }
-  const Py_buffer& view() const { return view_; }
+  // Whether the library can read them for an array of a type.
+  bool readable_as(int wanted) const {
+    const int given = dtype();
+    const bool same = given == wanted, converts = wanted == kFloat32 || wanted == kFloat64;
+    return given >= 0 && (same || converts) && ((same && contiguous()) || aligned());
+  }
+  const int64_t* dims() const { return reinterpret_cast<const int64_t*>(view_.shape); }
+  const int64_t* strides() const { return reinterpret_cast<const int64_t*>(view_.strides); }
+  int ndim() const { return view_.ndim; }
+  const void* data() const { return view_.buf; }
 };
+static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
 
 // create_of(values, dev_type, dev_id, dtype, numpy): copy_of_numpy(), None for null.
 PyObject* create_of(PyObject*, PyObject* const* args, Py_ssize_t count) {
@@ -84,27 +95,35 @@ PyMethodDef kFunctions[] = {fast_method("create_of", create_of, nullptr),
 py::object copy_of_numpy(PyObject* values, int dtype, int dev_type, int dev_id, bool numpy) {
   if (!is_numpy_array(values)) return {};
   const StridedElements given(values);
-  const int given_dtype = given.dtype();
-  const bool same = given_dtype == dtype, converts = dtype == kFloat32 || dtype == kFloat64;
-  if (given_dtype < 0 || !(same || converts)) return {};
-  const bool whole = same && given.contiguous();
-  if (!whole && !given.aligned()) return {};
-  const Py_buffer& view = given.view();
-  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  if (!given.readable_as(dtype)) return {};
   NDArrayHandle handle = nullptr;
-  check(MXNDArrayCreateEx64(reinterpret_cast<const int64_t*>(view.shape), view.ndim, dev_type,
-                            dev_id, 0, dtype, &handle));
+  check(MXNDArrayCreateEx64(given.dims(), given.ndim(), dev_type, dev_id, 0, dtype, &handle));
   auto made = py::reinterpret_steal<py::object>(wrap_array(handle, 0, numpy));
   if (!made) throw py::error_already_set();
   if (given.count() == 0) return made;
   int overflows = 0;
   check_blocking([&] {
-    if (whole)
-      return MXNDArraySyncCopyFromCPU(handle, view.buf, static_cast<std::size_t>(given.count()));
-    return MXNDArraySyncCopyFromStrided(handle, view.buf, given_dtype, view.ndim,
-                                        reinterpret_cast<const int64_t*>(view.strides), &overflows);
+    if (given.dtype() == dtype && given.contiguous())
+      return MXNDArraySyncCopyFromCPU(handle, given.data(),
+                                      static_cast<std::size_t>(given.count()));
+    return MXNDArraySyncCopyFromStrided(handle, given.data(), given.dtype(), given.ndim(),
+                                        given.strides(), &overflows);
   });
   return overflows != 0 ? py::object() : made;
+}
+
+bool write_numpy_if_free(PyObject* values, NDArrayHandle array, int ndim, const int64_t* dims) {
+  const StridedElements given(values);
+  int dtype = 0, done = 0;
+  check(MXNDArrayGetDType(array, &dtype));
+  if (!given.readable_as(dtype) || !given.aligned() || given.ndim() != ndim ||
+      !std::equal(dims, dims + ndim, given.dims()))
+    return false;
+  check_blocking([&] {
+    return MXNDArrayCopyFromStridedIfFree(array, given.data(), given.dtype(), ndim, given.strides(),
+                                          &done);
+  });
+  return done != 0;
 }
 
 void register_numpy_copy(py::module_& module) {

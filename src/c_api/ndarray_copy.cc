@@ -98,6 +98,18 @@ int MXNDArraySyncCopyFromStrided(NDArrayHandle handle, const void* data, int dty
   });
 }
 
+int MXNDArrayCopyFromStridedIfFree(NDArrayHandle handle, const void* data, int dtype, int ndim,
+                                   const int64_t* strides, int* done) {
+  return guarded([&] {
+    static constexpr const char* kFunction = "MXNDArrayCopyFromStridedIfFree";
+    require(done, kFunction, "done");
+    const NDArray& array = array_of(handle, kFunction);
+    require_dense(array, kFunction);
+    const HostElements from = checked_elements(kFunction, array, data, dtype, ndim, strides);
+    *done = static_cast<int>(copy_from_host_if_free(from, array));
+  });
+}
+
 int MXNDArraySyncCopyToCPU(NDArrayHandle handle, void* data, size_t size) {
   return guarded([&] {
     const NDArray& array = array_of(handle, "MXNDArraySyncCopyToCPU");

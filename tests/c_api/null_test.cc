@@ -105,6 +105,12 @@ const std::multimap<std::string, Call>& calls() {
          const int64_t stride = 4;
          return MXNDArraySyncCopyFromStrided(nullptr, &stride, 0, 1, &stride, nullptr);
        }},
+      {"MXNDArrayCopyFromStridedIfFree",
+       [] {
+         const int64_t stride = 4;
+         int done = 0;
+         return MXNDArrayCopyFromStridedIfFree(nullptr, &stride, 0, 1, &stride, &done);
+       }},
       {"MXFuncInvokeEx", [] { return set_value_with(nullptr, "1"); }},
       {"MXFuncInvokeEx", [] { return set_value_with("src", nullptr); }},
       {"MXConfigToJSON", [] { return MXConfigToJSON(nullptr); }},

@@ -92,9 +92,26 @@ def basic_index(array: Any, key: Any) -> Any:
 
 
 def basic_fill(array: Any, key: Any, value: Any) -> bool:
-    """As basic_index: nothing is done here, which the caller is told."""
-    del array, key, value
-    return False
+    """Values of a NumPy array of the array's type, for all of it or whole rows, go there at once if nothing uses it."""
+    import numpy as np  # not before there is an array of its, as in create_of
+
+    if type(value) is not np.ndarray or array._storage_type_id != 0 or not array.shape or _value(ctypes.c_bool, _LIB.MXAutogradIsRecording):
+        return False
+    rows = array
+    if type(key) is slice:
+        begin, end, step = key.indices(array.shape[0])
+        if step != 1 or begin >= end:
+            return False
+        if end - begin < array.shape[0]:
+            rows = array._slice(begin, end)
+    elif key is not Ellipsis:
+        return False
+    dtype = array._dtype_id
+    if value.shape != rows.shape or value.dtype != _ndarray.shown_dtypes[False][dtype] or not value.flags.aligned:
+        return False
+    done = ctypes.c_int()
+    check_call(_LIB.MXNDArrayCopyFromStridedIfFree(rows.handle, ctypes.c_void_p(value.ctypes.data), dtype, value.ndim, _int64s(value.strides), ctypes.byref(done)))
+    return done.value != 0
 
 
 def version() -> int:

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/omp.h"
+#include "engine/here.h"
 #include "ndarray/host_write.h"
 #include "op/loops/as_type.h"
 #include "op/moving/strided_copy.h"
@@ -99,6 +100,26 @@ class Gather {
   std::unique_ptr<char[]> block_;
 };
 
+// REQUIRES: there are elements.
+void gather(const HostElements& from, const NDArray& to) {
+  // A pool of the caller's own would have those of the engine's workers sleep.
+  const OneThread one;
+  Gather(from, to.shape().ndim() > 0 ? to : to.reshape({1})).run();
+}
+
+// Whether an array's own memory is among that of the elements, as a view of it by others has it.
+bool lies_within(const HostElements& from, const NDArray& to) {
+  int64_t first = 0, last = 0;  // elements before and behind the first one
+  for (int i = 0; i < to.shape().ndim(); ++i) {
+    const int64_t way = from.steps[static_cast<std::size_t>(i)] * (to.shape()[i] - 1);
+    (way < 0 ? first : last) += way;
+  }
+  const auto bytes = static_cast<int64_t>(dtype_size(from.dtype));
+  const auto* const start = static_cast<const char*>(from.data);
+  const auto* const target = static_cast<const char*>(to.data());
+  return start + first * bytes < target + to.bytes() && target < start + (last + 1) * bytes;
+}
+
 }  // namespace
 
 bool copy_from_host(const HostElements& from, NDArray& to) {
@@ -110,11 +131,25 @@ bool copy_from_host(const HostElements& from, NDArray& to) {
   }
   const HostWrite write(to);
   if (to.size() == 0) return false;
-  // A pool of the caller's own would have those of the engine's workers sleep.
-  const OneThread one;
   const Overflow overflow;
-  Gather(from, to.shape().ndim() > 0 ? to : to.reshape({1})).run();
+  gather(from, to);
   return from.dtype == DType::kFloat64 && to.dtype() == DType::kFloat32 && overflow.found();
+}
+
+bool copy_from_host_if_free(const HostElements& from, const NDArray& to) {
+  if (to.device().is_gpu() || to.size() == 0) return false;
+  bool done = false;
+  SyncFn body = [&](const RunContext&) {
+    done = !lies_within(from, to);
+    if (done) gather(from, to);
+  };
+  Var* const writes[] = {to.var()};
+  return engine::run_if_free(body, {.device = Device::cpu(),
+                                    .reads = {},
+                                    .writes = writes,
+                                    .name = "HostWrite",
+                                    .cheap = true}) &&
+         done;
 }
 
 }  // namespace mxnet

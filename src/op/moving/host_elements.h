@@ -20,5 +20,8 @@ struct HostElements {
 // Blocks. Puts elements into a dense array in whose shape they are, in its type: as Cast converts
 // them, on the caller's thread. Returns whether a finite float64 became an infinite float32.
 bool copy_from_host(const HostElements& from, NDArray& to);
+// The same at once, as an operation of the engine, where that is to wait for nobody: an array of
+// the host that no operation uses, and elements outside of it. False: nothing is written.
+bool copy_from_host_if_free(const HostElements& from, const NDArray& to);
 
 }  // namespace mxnet

@@ -76,6 +76,26 @@ class Arrays(ArrayTest):
             copy(b)
             self.assertEqual(values(b), [0, 2, 4, 1, 3, 5])
 
+    def test_elements_for_an_array_that_nobody_uses(self):
+        given, done, steps = (C.c_float * 6)(*range(6)), C.c_int(7), (C.c_int64 * 2)(4, 8)
+        a, none = new((2, 3), range(6)), out_handle("MXNDArrayCreateNone")
+
+        def copy(target, data, dims=2):
+            mx.MXNDArrayCopyFromStridedIfFree(target, data, 0, dims, steps, C.byref(done))
+            return done.value
+
+        self.assertEqual((copy(a, given), values(a)), (1, [0, 2, 4, 1, 3, 5]))
+        own = C.c_void_p()
+        mx.MXNDArrayGetData(a, C.byref(own))
+        self.assertEqual((copy(a, own), values(a)), (0, [0, 2, 4, 1, 3, 5]))
+        self.assert_fails("given 1 dimensions", lambda: copy(a, given, dims=1))
+        self.assert_fails("without data", lambda: copy(none, given))
+        self.assert_fails("done", mx.MXNDArrayCopyFromStridedIfFree, a, given, 0, 2, steps, None)
+        gpus = C.c_int()
+        mx.MXGetGPUCount(C.byref(gpus))
+        if gpus.value:
+            self.assertEqual(copy(new((2, 3), range(6), device=GPU), given), 0)
+
     def test_every_dtype_of_the_abi(self):
         for dtype in (0, 1, 2, 3, 4, 5, 6, 7, 12):
             self.assertEqual(number("MXNDArrayGetDType", new((2,), dtype=dtype)), dtype)

@@ -71,3 +71,85 @@ def test_the_array_is_a_copy():
     made = mx.nd.array(values.T)
     values[:] = -1
     assert made.asnumpy().tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+@pytest.mark.parametrize("key", [slice(None), slice(2, 900), Ellipsis, 3, (slice(None), slice(0, 5)), (4, slice(1, 3)), None])
+def test_who_reads_still_has_the_values_before(key):
+    """The product of large arrays has not ended when its argument is assigned to."""
+    before = onp.random.RandomState(5).randint(-4, 5, (1000, 1000)).astype("float32")
+    array, expected, product = mx.nd.array(before), before.copy(), before @ before
+    array.wait_to_read()
+    read = mx.nd.dot(array, array)
+    values = -before[key].copy()
+    expected[key] = values
+    array[key] = values
+    values[:] = 1
+    assert (read.asnumpy() == product).all()
+    assert (array.asnumpy() == expected).all()
+
+
+def test_assignments_come_in_the_order_of_other_work():
+    rng = onp.random.RandomState(7)
+    array, twin = mx.nd.zeros((300, 50)), onp.zeros((300, 50), "float32")
+    sums, expected = [], []
+    for _ in range(300):
+        begin = int(rng.randint(0, 299))
+        end = int(rng.randint(begin + 1, 301))
+        values = rng.randint(-9, 9, (end - begin, 50)).astype(rng.choice(["float32", "float64", "int32"]))
+        kind = rng.randint(4)
+        if kind == 0:
+            array += 1
+            twin += 1
+        elif kind == 1:
+            array[begin:end] = values
+            twin[begin:end] = values
+        elif kind == 2:
+            array[:] = twin[::-1]
+            twin[:] = twin[::-1].copy()
+        else:
+            array[begin] = values[0]
+            twin[begin] = values[0]
+        sums.append((array * 2).sum())
+        expected.append(2 * twin.sum(dtype="float64"))
+    assert [float(total.asscalar()) for total in sums] == expected
+    assert array.asnumpy().tolist() == twin.tolist()
+
+
+@pytest.mark.parametrize("key, pick", [(slice(None), (slice(None, None, -1),)), (Ellipsis, (slice(None), slice(None, None, -1))), (slice(1, 5), (slice(0, 4),))])
+def test_an_array_is_assigned_a_view_of_its_own_memory(key, pick):
+    before = onp.arange(30, dtype="float32").reshape(6, 5)
+    array = mx.nd.array(before)
+    view = onp.from_dlpack(array)
+    array[key] = view[pick]
+    expected = before.copy()
+    expected[key] = before[pick]
+    assert array.asnumpy().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", [mx.nd, mx.np])
+def test_what_is_selected_is_assigned(kind):
+    before = onp.arange(120, dtype="float32").reshape(4, 5, 6)
+    for key in [slice(None), Ellipsis, 2, -1, slice(1, 3), slice(-2, None), (1, 2), (1, slice(2, 4)), (slice(None), None), (-2, Ellipsis, None), (0, Ellipsis), (slice(None), 1), (slice(None), slice(None), 2),
+                slice(None, None, 2), (1, 2, 3), (slice(1, 2), 3, slice(1, 5)), (Ellipsis, slice(0, 3))]:
+        for order in "CF":
+            array, expected = kind.array(before, dtype="float32"), before.copy()
+            values = onp.asarray(-before[key] - 1, order=order)
+            expected[key] = values
+            array[key] = values
+            assert array.asnumpy().tolist() == expected.tolist(), key
+
+
+def test_what_was_kept_of_the_values_before_is_made_anew():
+    data, weight = mx.nd.ones((8, 64)), mx.nd.ones((32, 64))
+    for factor in range(1, 5):
+        weight[:] = onp.full((32, 64), factor, "float32")
+        results = [mx.nd.FullyConnected(data, weight, num_hidden=32, no_bias=True).asnumpy() for _ in range(3)]
+        assert all((result == 64 * factor).all() for result in results)
+
+
+def test_assigning_to_an_array_that_failed_does_not_mend_it_unseen():
+    array = mx.nd.zeros((3,))
+    with pytest.raises(Exception):
+        mx.nd.random.normal(0, -1, shape=(3,), out=array)
+        array[:] = onp.ones(3, "float32")
+        array.wait_to_read()
