@@ -106,9 +106,10 @@ class ProgressBar:
         count = param.nbatch
         if sys.stderr.isatty() and self._draw(count):
             return
-        done = min(count / float(self.total), 1.0)
-        filled = round(self.bar_len * done)
-        logging.info("[%s] %s%s\r", "=" * filled + "-" * (self.bar_len - filled), math.ceil(100.0 * done), "%")
+        done = min(count, self.total)
+        filled = round(self.bar_len * done / float(self.total))
+        percent = math.ceil(100.0 * done / float(self.total))
+        logging.info("[%s] %s%s\r", "=" * filled + "-" * (self.bar_len - filled), percent, "%")
 
     def _draw(self, count: int) -> bool:
         try:

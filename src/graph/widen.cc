@@ -14,6 +14,7 @@
 #include "graph/symbol.h"
 #include "graph/symbol_attributes.h"
 #include "op/op_def.h"
+#include "op/windows/pooling_geometry.h"
 
 namespace mxnet {
 namespace {
@@ -161,7 +162,22 @@ class Widener {
       has_wide = has_wide || wide_.contains(key_of(node.inputs[i]));
     }
     return has_half && has_wide && (contains(kLayers, op) || contains(kBetween, op)) &&
-           !node.op->uses_random(node.params.get(), training_) && has_rule_for_float32(original);
+           !node.op->uses_random(node.params.get(), training_) && has_rule_for_float32(original) &&
+           !(op == "Pooling" && gives_lowest(original));
+  }
+
+  // Whether a window sees nothing but padding, which rounding up leaves behind an image. Its
+  // maximum is the lowest finite number of the type: that of float32 is infinite in a half type.
+  bool gives_lowest(const ir::Node& original) const {
+    const auto& params = *static_cast<const PoolParams*>(original.params.get());
+    if (params.type != PoolKind::kMax) return false;
+    const Shape& image = types_[static_cast<std::size_t>(graph_.entry(original.inputs[0]))].shape;
+    const int first = graph_.first_entry(graph_.index_of(original));
+    const PoolGeometry g =
+        pool_geometry(params, image, types_[static_cast<std::size_t>(first)].shape);
+    for (int i = 0; i < 3; ++i)
+      if (g.window(i, g.map[static_cast<std::size_t>(i)] - 1).size() == 0) return true;
+    return false;
   }
 
   // Whether results of half types become float32, and others stay what they are, where the half

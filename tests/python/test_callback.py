@@ -29,6 +29,13 @@ def test_a_bar_in_a_log_is_a_line_for_each_call(monkeypatch, caplog):
     assert [record.getMessage() for record in caplog.records] == ["[==------] 25%\r", "[========] 100%\r"]
 
 
+def test_a_bar_does_not_round_up_what_is_whole(monkeypatch, caplog):
+    terminal(monkeypatch, False)
+    with caplog.at_level(logging.INFO):
+        mx.callback.ProgressBar(total=20, length=20)(after(11))
+    assert caplog.records[0].getMessage() == "[===========---------] 55%\r"
+
+
 def test_a_bar_on_a_terminal_is_drawn_by_tqdm_once_for_each_epoch(monkeypatch, caplog):
     pytest.importorskip("tqdm")
     terminal(monkeypatch, True)

@@ -334,6 +334,7 @@ class PCC(EvalMetric):
                 pred = pred.argmax(axis=1)
             pred = pred.astype("int32", copy=False).ravel()
             label = label.ravel()
+            check_label_shapes(label, pred)
             classes = int(max(pred.max(), label.max())) + 1
             if classes > self.k:
                 self._grow(classes - self.k)

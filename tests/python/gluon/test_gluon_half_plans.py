@@ -142,3 +142,14 @@ def test_float16_weights_are_converted_a_piece_at_a_time():
     assert text.count("(_sg_onednn_reorder)") < of_float32.count("(_sg_onednn_reorder)"), text
     # Of layers whose kernel reads and writes weights in a layout.
     assert "(Cast) [onednn] (32,32,1,1)" in text and "(_cast_like) [onednn] (32,32,1,1)" in text, text
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_the_maximum_of_padding_alone_is_the_lowest_number_of_the_half_type(dtype):
+    net = nn.MaxPool2D((1, 3), 2, ceil_mode=True)
+    images = mx.nd.array(np.arange(14).reshape(1, 1, 2, 7), dtype=dtype)
+    expected = numbers(net(images))  # The second row of windows begins behind the image.
+    net.hybridize(static_alloc=True)
+    result = numbers(net(images))
+    assert np.isfinite(result).all() and (result[3:] < -60000).all(), result
+    np.testing.assert_array_equal(result, expected)

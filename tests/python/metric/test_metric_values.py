@@ -43,6 +43,13 @@ def test_f1_and_correlations_of_two_classes_are_their_formulas():
     assert value(mx.metric.PCC(), labels, scores) == pytest.approx(wanted)
 
 
+def test_correlations_of_other_numbers_of_labels_and_predictions_name_both():
+    labels, scores = [np.array([0, 1, 1])], [np.array([[0.9, 0.1]])]
+    for metric in (mx.metric.MCC(), mx.metric.PCC()):
+        with pytest.raises(ValueError, match="number 3, expected 1"):
+            metric.update(labels, scores)
+
+
 def test_micro_averages_all_examples_together():
     labels = [np.array([1, 0]), np.array([1, 1])]
     scores = [np.array([[0.2, 0.8], [0.4, 0.6]]), np.array([[0.9, 0.1], [0.3, 0.7]])]
