@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "io/mean_image.h"
 #include "ndarray/convert_elements.h"
@@ -48,6 +47,11 @@ ImageNormalizer::ImageNormalizer(const ImageNormalizeParams& params, const Shape
 }
 
 void ImageNormalizer::operator()(const Image& image, SampleRandom& random, void* out) const {
+  const int64_t height = shape_[1], width = shape_[2];
+  if (image.height < height || image.width < width) {
+    const Image whole = bordered(image, 0, height - image.height, 0, width - image.width, 0);
+    return (*this)(whole, random, out);
+  }
   const ImageNormalizeParams& p = params_;
   float contrast = 1, light = 0;
   if (p.max_random_contrast > 0)
@@ -55,10 +59,7 @@ void ImageNormalizer::operator()(const Image& image, SampleRandom& random, void*
   if (p.max_random_illumination > 0)
     light = random.uniform(-p.max_random_illumination, p.max_random_illumination);
   const std::array<float, 3> means{p.mean_r, p.mean_g, p.mean_b}, stds{p.std_r, p.std_g, p.std_b};
-  const int64_t height = shape_[1], width = shape_[2];
   const std::size_t item = dtype_size(dtype_);
-  if (image.height < height || image.width < width)
-    std::memset(out, 0, static_cast<std::size_t>(shape_.size()) * item);
   std::vector<float> numbers(dtype_ == DType::kFloat32 ? 0 : static_cast<std::size_t>(width));
   for (int64_t c = 0; c < image.channels; ++c) {
     const auto channel = static_cast<std::size_t>(c);

@@ -22,7 +22,7 @@ class ImageNormalizer {
   ImageNormalizer(const ImageNormalizeParams& params, const Shape& data_shape, DType dtype);
 
   // Writes data_shape.size() elements: ((pixel - mean) * contrast + illumination) * scale /
-  // deviation, and zeros below and to the right of an image that is smaller.
+  // deviation. What lies below and to the right of an image that is smaller are black pixels.
   void operator()(const Image& image, SampleRandom& random, void* out) const;
 
  private:

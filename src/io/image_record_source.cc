@@ -174,9 +174,10 @@ bool ImageRecordSource::next(Batch* batch) {
   batch->index.resize(size);
   std::vector<int64_t> gaps(size);
   std::iota(gaps.begin(), gaps.end(), int64_t{0});
+  const bool has_records = at_ < order_.size();  // or the epoch before has read all ahead
   fill_gaps(&gaps, epoch_, batch);
   good_ += size - gaps.size();
-  if (good_ == 0) fail_without_images();
+  if (good_ == 0 && has_records) fail_without_images();
   if (gaps.size() == size) return false;
   if (gaps.empty()) return true;
   batch->pad = static_cast<int>(gaps.size());

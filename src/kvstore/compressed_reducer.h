@@ -15,6 +15,7 @@ class CompressedReducer final : public Reducer {
       : compression_(compression), inner_(std::move(inner)) {}
 
   Device home(std::size_t key, Arrays values) override { return inner_->home(key, values); }
+  bool keeps_lone_values() const override { return false; }
   void sum(Buffers& buffers, Arrays values, const NDArray& to, int priority) override;
   void sum_and_copy(Buffers& buffers, Arrays values, const NDArray& to, Arrays outs,
                     int priority) override;

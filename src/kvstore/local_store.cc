@@ -156,7 +156,7 @@ void LocalStore::push_group(const KeyGroup& group, KeyedArrays values, bool one_
   pulled_.clear();
   const NDArray first = pushed_.front();
   if (updated && pushed_.size() == 1 && first.device() == stored.value.device() &&
-      !first.is_sparse() && !spans_processes()) {
+      !first.is_sparse() && !spans_processes() && reducer_->keeps_lone_values()) {
     update(key, first, stored.value, priority);
   } else {
     NDArray& sum = updated ? merged(stored) : stored.value;

@@ -37,6 +37,8 @@ class Reducer {
   virtual Device home(std::size_t key, Arrays values) = 0;
   // to = sum of values. REQUIRES: `to` lies at home(values).
   virtual void sum(Buffers& buffers, Arrays values, const NDArray& to, int priority) = 0;
+  // Whether the sum of a lone value is that value.
+  virtual bool keeps_lone_values() const { return true; }
   // to = every out = sum of values.
   virtual void sum_and_copy(Buffers& buffers, Arrays values, const NDArray& to, Arrays outs,
                             int priority) = 0;

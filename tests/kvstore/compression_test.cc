@@ -98,6 +98,20 @@ TEST(CompressedStore, SumsWhatWasSentWithAResidualForEachDevice) {
   }
 }
 
+TEST(CompressedStore, GivesAnUpdaterWhatWasSentOfALoneArrayToo) {
+  const auto store = KVStore::create("device");
+  store->set_compression(Params{{"type", "2bit"}, {"threshold", "0.5"}});
+  const Shape shape{2};
+  store->init(Some{"a"}, Arrays{filled(shape, 0)});
+  store->set_updater(
+      [](const Key&, const NDArray& pushed, const NDArray& stored) { pushed.copy_to(stored); });
+  const Arrays lone{make<float>(shape, {0.75f, 0.25f})};
+  push(*store, "a", lone);
+  EXPECT_EQ(pulled(*store, "a", shape), (std::vector<float>{0.5f, 0}));
+  push(*store, "a", lone);  // residuals: 0.25 0.25
+  EXPECT_EQ(pulled(*store, "a", shape), (std::vector<float>{0.5f, 0.5f}));
+}
+
 TEST(CompressedStore, TakesFloatsOnStoresOfDevicesOnly) {
   const Params params{{"type", "2bit"}};
   EXPECT_NE(error_of([&] { KVStore::create("local")->set_compression(params); }).find("'local'"),

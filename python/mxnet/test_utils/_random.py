@@ -205,9 +205,9 @@ def create_sparse_array_zd(
     modifier_func: Optional[Callable[[float], float]] = None,
     shuffle_csr_indices: bool = False,
 ) -> Any:
-    """As create_sparse_array; with density 0 there is nothing in it, except in the given rows."""
-    if stype == "row_sparse" and density == 0.0 and rsp_indices is None:
-        rsp_indices = []
+    """As create_sparse_array; row_sparse arrays, for which the density counts for nothing, are empty but for the given rows."""
+    if stype == "row_sparse":
+        density = 0.0
     return create_sparse_array(shape, stype, data_init, rsp_indices, dtype, modifier_func, density, shuffle_csr_indices)
 
 

@@ -290,6 +290,26 @@ def test_an_image_that_is_fitted_keeps_its_proportions(boxes):
     assert (batch.data[0].asnumpy()[0, :, :, 19:] == 0).all()
 
 
+def test_what_a_fitted_image_leaves_is_black_and_normalized_with_it(boxes):
+    settings = {"resize_mode": "fit", "data_shape": (3, 16, 30), "mean_r": 12, "mean_g": 5, "std_g": 2, "scale": 0.5}
+    left = next(make(boxes, "ImageDetRecordIter", batch_size=2, **settings)).data[0].asnumpy()[0, :, :, 19:]
+    for channel, number in enumerate([-6, -1.25, 0]):  # as 1.9.1
+        assert (left[channel] == number).all()
+
+
+def test_an_epoch_that_the_one_before_has_read_ahead_is_empty(tmp_path):
+    rec = str(tmp_path / "a.rec")
+    with mx.recordio.MXRecordIO(rec, "w") as writer:
+        picture = np.full((8, 8, 3), 9, np.uint8)
+        writer.write(mx.recordio.pack_img(mx.recordio.IRHeader(0, 1.0, 0, 0), picture, img_fmt=".png"))
+    iterator = make({"path_imgrec": rec}, batch_size=2, data_shape=(3, 8, 8), round_batch=True)
+    batches = []
+    for _ in range(4):
+        batches.append([batch.pad for batch in iterator])
+        iterator.reset()
+    assert batches == [[1], [], [1], []]  # as 1.9.1
+
+
 def test_fitted_sizes_are_rounded_as_the_release_does(tmp_path):
     rec = str(tmp_path / "a.rec")
     sizes = {(55, 42): (31, 24), (48, 49): (31, 32), (42, 55): (24, 31), (62, 41): (32, 21)}  # of 1.9.1

@@ -48,6 +48,24 @@ def test_rows_that_are_stored_can_be_chosen():
         tu.create_sparse_array((2, 2), "row_sparse", rsp_indices=[0, 1, 1])
 
 
+def test_row_sparse_arrays_of_no_density_draw_rows_and_keep_none():
+    assert (tu.create_sparse_array_zd((5, 2), "row_sparse", density=1.0).asnumpy() == 0).all()
+    after = np.random.rand()
+    np.random.seed(5)
+    np.random.rand(5)
+    assert np.random.rand() == after
+
+
+def test_a_check_of_gradients_draws_for_its_projection_too():
+    values = {"a": np.ones((2, 3)), "b": np.ones((2, 3))}
+    tu.check_numeric_gradient(mx.sym.var("a") * mx.sym.var("b"), values)
+    after = np.random.rand()
+    np.random.seed(5)
+    np.random.rand(2, 3)
+    np.random.normal(size=3 * 6)  # of a, b and the projection
+    assert np.random.rand() == after
+
+
 def test_functions_of_elements():
     np.testing.assert_array_equal(tu.assign_each([[1, 2], [3, 4]], lambda value: value * 10), [[10, 20], [30, 40]])
     np.testing.assert_array_equal(tu.assign_each2([1.0, 2.0], [3.0, 4.0], lambda a, b: a * b), [3, 8])
