@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/products/general_eigen.h"
 #include "op/products/lu_factors.h"
 #include "op/products/row_reflections.h"
 #include "op/products/singular_vectors.h"
@@ -152,6 +153,7 @@ bool has_wide_loops() {
   }                                                                                                \
   int geev(int64_t n, T* a, T* real, T* imaginary, T* v) {                                         \
     if (content(a, n * n) != Content::kFinite) return kNotConverged;                               \
+    if (find_general_eigenvectors(n, a, real, imaginary, v)) return 0;                             \
     /* Left eigenvectors of the transpose are the right ones of a. */                              \
     return MX_LAPACK(t, geev)(LAPACK_COL_MAJOR, v == nullptr ? 'N' : 'V', 'N', narrow(n), a,       \
                               leading(n), real, imaginary, v, leading(n), nullptr, 1);             \
