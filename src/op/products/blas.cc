@@ -57,6 +57,7 @@ constexpr int kNotConverged = 1;
 template <class T>
 Content content(const T* a, int64_t count) {
   T sum{0};  // of zeros, if all numbers are finite
+#pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < count; ++i) sum += a[i] * T{0};
   if (sum == T{0}) return Content::kFinite;
   const bool nan = std::any_of(a, a + count, [](T x) { return std::isnan(x); });
