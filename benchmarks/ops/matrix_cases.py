@@ -78,6 +78,37 @@ def equations(torch):
                    lambda x, o: torch.linalg.eigh(x), compare=False)
 
 
+def decompositions(torch):
+    """Singular values, eigenvalues, Cholesky factors and inverses from them; products of small batches."""
+    def positive(dtype, count, n):
+        a = normals(dtype, count, n, n)
+        return a @ a.swapaxes(1, 2) + n * np.eye(n, dtype=dtype)
+
+    def named(name, op, a, numpy, torch_call):
+        shape = " x ".join(str(n) for n in a.shape if n > 1 or a.ndim < 3)
+        return Case(f"{name} {shape} {a.dtype}", op, [a], numpy, torch_call, compare=False)
+
+    for dtype, count, n in (("float32", 1000, 8), ("float64", 1, 16), ("float64", 8, 64)):
+        yield named("svd", "_npi_svd", normals(dtype, count, n, n), lambda x, o: np.linalg.svd(x, full_matrices=False),
+                    lambda x, o: torch.linalg.svd(x, full_matrices=False))
+    yield named("pinv", "_npi_pinv_scalar_rcond", normals("float64", 1, 256, 64), lambda x, o: np.linalg.pinv(x), lambda x, o: torch.linalg.pinv(x))
+    for dtype, count, n in (("float64", 1000, 3), ("float32", 1, 32), ("float64", 1, 64)):
+        a = positive(dtype, count, n) * np.linspace(1, 2, n, dtype=dtype)  # its eigenvalues are real
+        yield named("eig", "_npi_eig", a, lambda x, o: np.linalg.eig(x), lambda x, o: torch.linalg.eig(x))
+        yield named("eigvals", "_npi_eigvals", a, lambda x, o: np.linalg.eigvals(x), lambda x, o: torch.linalg.eigvals(x))
+    for dtype, count, n in (("float32", 64, 32), ("float64", 1, 64)):
+        a = normals(dtype, count, n, n)
+        yield named("eigvalsh", "_npi_eigvalsh", a + a.swapaxes(1, 2), lambda x, o: np.linalg.eigvalsh(x), lambda x, o: torch.linalg.eigvalsh(x))
+    for dtype, count, n in (("float64", 8, 64), ("float32", 1, 256)):
+        a = positive(dtype, count, n)
+        yield named("cholesky", "_npi_cholesky", a, lambda x, o: np.linalg.cholesky(x), lambda x, o: torch.linalg.cholesky(x))
+        yield named("linalg_potri", "linalg_potri", np.linalg.cholesky(a), None, lambda x, o: torch.cholesky_inverse(x))
+    for n, transpose in ((4, False), (16, True)):
+        yield Case(f"linalg_gemm2 {n} x {n}{', turned' if transpose else ''}", "linalg_gemm2", [normals("float32", 1, n, n)] * 2,
+                   lambda x, y, o, turned=transpose: np.matmul(x, y.swapaxes(1, 2) if turned else y, out=o),
+                   lambda x, y, o, turned=transpose: torch.matmul(x, y.mT if turned else y, out=o), {"transpose_b": transpose})
+
+
 def cases(torch):
     for dtype, n in (("float32", 8), ("float32", 32), ("float32", 64), ("float32", 256), ("float32", 1024), ("float64", 256)):
         yield product(torch, f"{n} {dtype}", "dot", normals(dtype, n, n), normals(dtype, n, n))
@@ -96,4 +127,5 @@ def cases(torch):
         yield product(torch, f"1000 of {m} x {k} by {k} x {n}", "batch_dot", normals("float32", 1000, m, k), normals("float32", 1000, k, n))
     yield from factors(torch)
     yield from equations(torch)
+    yield from decompositions(torch)
     yield from updates(torch)

@@ -2,9 +2,14 @@
 // Triangular products and solves, and the Cholesky factor with what is computed from it.
 #include "op/params/triangular.h"
 
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
 #include "op/matrix/la_op.h"
 #include "op/products/cholesky_factors.h"
 #include "op/products/matrix_batches.h"
+#include "op/products/products.h"
 #include "op/run/read_back.h"
 
 namespace mxnet {
@@ -36,6 +41,41 @@ void triangular(const TriangularParams& params, int64_t m, int64_t n, const T* a
   }
 }
 
+// alpha * op(A) B of many small matrices, or from the right, with the zeros of the whole matrix:
+// BLAS would take a call for each. (It meets such zeros, too.) Whether they are many and small.
+template <class T>
+bool multiply_whole(const TriangularParams& params, const Tensor& b, LaTensors<T>& tensors,
+                    KernelContext& context) {
+  constexpr int64_t kMostRows = 32;
+  const int64_t m = matrix_rows(b), n = matrix_columns(b), batch = batch_size(b.shape());
+  const int64_t side = params.rightside ? n : m, square = side * side;
+  if (batch == 1 || side > kMostRows) return false;
+  T* const y = tensors.out(0);
+  const T *const a = tensors.in(0), *from = tensors.in(1);
+  if (from == y) from = tensors.copy(1);
+  using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+  Bits kept[kMostRows * kMostRows];
+  for (int64_t i = 0; i < side; ++i) {
+    for (int64_t j = 0; j < side; ++j)
+      kept[i * side + j] = (params.lower ? j <= i : j >= i) ? ~Bits{0} : Bits{0};
+  }
+  T* const whole = context.workspace_of<T>(batch * square);
+  parallel_for(batch, static_cast<double>(square) / 8, [&](int64_t first, int64_t last) {
+    for (int64_t i = first * square; i < last * square; i += square) {
+#pragma omp simd
+      for (int64_t j = 0; j < square; ++j)
+        whole[i + j] = std::bit_cast<T>(std::bit_cast<Bits>(a[i + j]) & kept[j]);
+    }
+  });
+  const T alpha = static_cast<T>(params.alpha);
+  if (params.rightside) {
+    multiply_batch(false, params.transpose, m, n, side, batch, from, whole, y, alpha);
+  } else {
+    multiply_batch(params.transpose, false, m, n, side, batch, whole, from, y, alpha);
+  }
+  return true;
+}
+
 // B becomes alpha * op(A) B, or with the inverse of A. The rows of a product from the right do not
 // depend on each other: a single matrix is split there.
 template <bool solve>
@@ -43,6 +83,7 @@ void triangular_cpu(const TriangularParams& params, KernelContext& context) {
   const Tensor& b = context.in(1);
   if (b.size() == 0) return;
   la_dispatch(context, [&]<class T>(LaTensors<T>& tensors, T) {
+    if (!solve && multiply_whole(params, b, tensors, context)) return;
     const T* a = tensors.in(0);
     T* y = tensors.copy_to(1, tensors.out(0));
     const int64_t m = matrix_rows(b), n = matrix_columns(b), batch = batch_size(b.shape());

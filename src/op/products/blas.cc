@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "op/products/general_eigen.h"
 #include "op/products/lu_factors.h"
 #include "op/products/row_reflections.h"
 #include "op/products/singular_vectors.h"
@@ -56,6 +57,7 @@ constexpr int kNotConverged = 1;
 template <class T>
 Content content(const T* a, int64_t count) {
   T sum{0};  // of zeros, if all numbers are finite
+#pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < count; ++i) sum += a[i] * T{0};
   if (sum == T{0}) return Content::kFinite;
   const bool nan = std::any_of(a, a + count, [](T x) { return std::isnan(x); });
@@ -152,6 +154,7 @@ bool has_wide_loops() {
   }                                                                                                \
   int geev(int64_t n, T* a, T* real, T* imaginary, T* v) {                                         \
     if (content(a, n * n) != Content::kFinite) return kNotConverged;                               \
+    if (find_general_eigenvectors(n, a, real, imaginary, v)) return 0;                             \
     /* Left eigenvectors of the transpose are the right ones of a. */                              \
     return MX_LAPACK(t, geev)(LAPACK_COL_MAJOR, v == nullptr ? 'N' : 'V', 'N', narrow(n), a,       \
                               leading(n), real, imaginary, v, leading(n), nullptr, 1);             \

@@ -15,6 +15,28 @@ namespace {
 
 constexpr int64_t kAtOnce = 32;
 
+// The inverse of a matrix of so few rows that vectors and panels would be empty for the most part.
+constexpr int64_t kFew = 8;
+template <class T>
+void invert_few(bool lower, int64_t n, T* a) {
+  T inverse[kFew][kFew];  // of the lower factor
+  const int64_t row = lower ? n : 1, column = lower ? 1 : n;
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t i = j; i < n; ++i) {
+      T sum = i == j ? T{1} : T{0};
+      for (int64_t l = j; l < i; ++l) sum -= a[i * row + l * column] * inverse[l][j];
+      inverse[i][j] = sum / a[i * (n + 1)];
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j <= i; ++j) {
+      T sum{0};
+      for (int64_t l = i; l < n; ++l) sum += inverse[l][i] * inverse[l][j];
+      a[i * n + j] = a[j * n + i] = sum;
+    }
+  }
+}
+
 // What the other triangle holds is left undefined.
 template <class T>
 int factorise_lines(bool lower, int64_t n, T* a, int64_t line) {
@@ -51,6 +73,10 @@ template <class T>
 int invert_by_cholesky(bool lower, int64_t n, T* a) {
   for (int64_t i = 0; i < n; ++i)
     if (a[i * n + i] == T{0}) return static_cast<int>(i) + 1;
+  if (n <= kFew) {
+    invert_few(lower, n, a);
+    return 0;
+  }
   // Stripes of the inverse of the lower factor: from where they begin to be other than zero.
   constexpr int64_t kStripe = 64;
   const ScopedBlock memory(static_cast<std::size_t>(n * n) * sizeof(T), "workspace");

@@ -46,6 +46,9 @@ struct RowLoops {
   T (*reflect)(T* v, int64_t line, int64_t corner, T& left);
   // y becomes s x + c y, and x becomes c x - s y.
   void (*rotate)(T* x, T* y, int64_t line, T c, T s);
+  // Columns [column, end) of three rows, and others of the vectors these begin and end in, less
+  // factor (x + second y + third z) times 1, second and third.
+  void (*reflect_three)(T* x, T* y, T* z, int64_t column, int64_t end, T factor, T second, T third);
   // Reflections that make rows of a lower triangle; their signs are LAPACK's. False where a number
   // is not finite.
   bool (*to_lower_triangle)(const LqWork<T>& work);

@@ -15,7 +15,7 @@ namespace mxnet {
 namespace {
 
 constexpr uint64_t kSeed = 20261130;
-constexpr int64_t kSizes[] = {1, 2, 7, 16, 31, 32, 33, 47, 63, 64, 65, 100, 127, 129, 193};
+constexpr int64_t kSizes[] = {1, 2, 7, 8, 9, 16, 31, 32, 33, 47, 63, 64, 65, 100, 127, 129, 193};
 
 std::size_t size(int64_t count) { return static_cast<std::size_t>(count); }
 

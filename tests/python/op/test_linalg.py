@@ -483,3 +483,36 @@ def test_the_gradient_of_sumlogdiag_is_zero_beside_the_diagonal(mx, rng, batch):
     i = np.arange(4)
     want[..., i, i] = (heads if batch else heads[0])[..., None] / a[..., i, i]
     np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("n", [1, 3, 16, 17])
+def test_products_of_many_triangles(mx, rng, n, dtype):
+    """What is beside the triangle is not looked at."""
+    for lower, right, transpose in itertools.product([False, True], repeat=3):
+        a = rng.standard_normal((19, n, n)).astype(dtype)
+        b = rng.standard_normal((19, 5, n) if right else (19, n, 5)).astype(dtype)
+        triangle = (np.tril if lower else np.triu)(a)
+        a[(np.triu if lower else np.tril)(np.ones_like(a), 1 if lower else -1) != 0] = np.nan
+        turned = np.swapaxes(triangle, 1, 2) if transpose else triangle
+        attrs = {"lower": lower, "rightside": right, "transpose": transpose, "alpha": -1.5}
+        want = -1.5 * (b @ turned if right else turned @ b).astype("float64")
+        np.testing.assert_allclose(mx.run("_linalg_trmm", a, b, **attrs)[0], want, rtol=2e-2 if dtype == "float16" else 1e-4,
+                                   atol=2e-2 if dtype == "float16" else 1e-5)
+
+
+@pytest.mark.parametrize("ta, tb", itertools.product([False, True], repeat=2))
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_plain_batches_of_gemm(mx, rng, dtype, ta, tb):
+    tolerance = {"rtol": 2e-2, "atol": 5e-2} if dtype == "float16" else {"rtol": 1e-4, "atol": 1e-4}
+    for batch, m, n, k in [((), 1, 1, 1), ((), 3, 5, 7), ((6,), 8, 9, 7), ((2, 3), 40, 33, 21), ((0,), 2, 3, 4), ((3,), 2, 3, 0)]:
+        a = rng.standard_normal((*batch, k, m) if ta else (*batch, m, k)).astype(dtype)
+        b = rng.standard_normal((*batch, n, k) if tb else (*batch, k, n)).astype(dtype)
+        c = rng.standard_normal((*batch, m, n)).astype(dtype)
+        want = (np.swapaxes(a, -1, -2) if ta else a).astype("float64") @ (np.swapaxes(b, -1, -2) if tb else b).astype("float64")
+        for axis in (-2, a.ndim - 2):
+            attrs = {"transpose_a": ta, "transpose_b": tb, "alpha": 0.5, "axis": axis}
+            np.testing.assert_allclose(mx.run("_linalg_gemm2", a, b, **attrs)[0], 0.5 * want, **tolerance)
+            np.testing.assert_allclose(mx.run("_linalg_gemm", a, b, c, beta=-2.0, **attrs)[0], 0.5 * want - 2 * c.astype("float64"), **tolerance)
+        with pytest.raises(Failure, match="_linalg_gemm"):
+            mx.run("_linalg_gemm", a, b, np.zeros((*batch, m, n + 1), dtype))
