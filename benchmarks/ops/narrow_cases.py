@@ -12,6 +12,7 @@ REDUCTIONS += [(name, dtype, (1176, 17), 1) for name in ("prod", "max", "norm", 
 REDUCTIONS += [("max", dtype, (606, 33), 1) for dtype in ("float32", "float64", "int32")]
 REDUCTIONS += [("any", "float32", (POINTS, 1), 1), ("sum", "float32", (POINTS, 1), 1), ("mean", "float16", (POINTS, 1), 1), ("norm", "float16", (POINTS, 1), 1)]
 REDUCTIONS += [("sum", dtype, (500, 20, 2), (0, 2)) for dtype in ("int8", "uint8")]
+REDUCTIONS += [("min", "uint8", (301, 777), 1), ("max", "int32", (1031, 2053), 1), ("mean", "float16", (256, 2, 1111), 1), ("sum", "float32", (10, 2, 20000), 1)]
 
 
 def numbers(dtype, *shape):
@@ -98,7 +99,23 @@ def rows(torch):
                memory_bound=True)
 
 
+def layers(torch):
+    """Layers whose rows, channels or weights are such that to bring them into another form would take most of the time."""
+    yield Case("prelu of 256 x 1111", "LeakyReLU", [normals("float32", 256, 1111), normals("float32", 1111)], None,
+               lambda x, g, o: torch.nn.functional.prelu(x, g), {"act_type": "prelu"}, compare=False)
+    yield Case("UpSampling of 7 x 7", "UpSampling", [normals("float32", 16, 128, 7, 7)], None,
+               lambda x, o: torch.nn.functional.interpolate(x, scale_factor=2, mode="nearest"), {"scale": 2, "sample_type": "nearest", "num_args": 1})
+    for images, channels, size, filters in ((4, 24, 57, 24), (2, 512, 14, 21)):
+        data = [normals("float32", images, channels, size, size), normals("float32", filters, channels, 1, 1), normals("float32", filters)]
+        yield Case(f"convolution of single pixels, {channels} to {filters}", "Convolution", data, None,
+                   lambda x, w, b, o: torch.nn.functional.conv2d(x, w, b), {"kernel": "(1,1)", "num_filter": filters}, compare=False)
+    data = [normals("float16", 1, 2048), normals("float16", 2048, 2048), normals("float16", 2048)]
+    yield Case("one row by 2048 x 2048 float16", "FullyConnected", data, None, lambda x, w, b, o: torch.nn.functional.linear(x, w, b),
+               {"num_hidden": 2048}, compare=False)
+
+
 def cases(torch):
+    yield from layers(torch)
     yield from reductions(torch)
     yield from short_reductions(torch)
     yield from moves(torch)

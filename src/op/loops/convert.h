@@ -43,9 +43,11 @@ constexpr To convert(From value) {
 template <class To, class From>
 void convert_array(const From* from, To* to, int64_t n) {
   constexpr int64_t kInCache = 512;
-  if constexpr (kConvertsInBulk<From, To>) {
+  if constexpr (std::is_same_v<To, From>) {
+    std::copy_n(from, n, to);
+  } else if constexpr (kConvertsInBulk<From, To>) {
     convert_numbers(from, to, n);
-  } else if constexpr (std::is_same_v<To, From> || !(kIsHalf<From> || kIsHalf<To>)) {
+  } else if constexpr (!(kIsHalf<From> || kIsHalf<To>)) {
     for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
   } else if constexpr (std::is_same_v<From, float> || std::is_same_v<To, float>) {
     convert(from, to, static_cast<std::size_t>(n));

@@ -74,6 +74,13 @@ void run(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& o
       if constexpr (!kIsHalf<Out> || std::is_same_v<A, float>) {
         if (as_they_are) return convert_array(values, to, n);
       }
+      if constexpr (kIsHalf<Out> && std::is_same_v<A, float>) {
+        if (divided) {
+          std::array<A, reduce_units::kMostValues> quotients;
+          divide(values, n, count, quotients.data());
+          return convert_array(quotients.data(), to, n);
+        }
+      }
       if constexpr (std::is_floating_point_v<A> &&
                     (std::is_same_v<Out, A> || std::is_same_v<Out, float>)) {
         if (divided) return divide(values, n, count, to);

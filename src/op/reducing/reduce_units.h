@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/repeat_bytes.h"
 #include "op/moving/row_copy.h"
 #include "op/moving/strided_kernels.h"
 #include "op/reducing/loop_calls.h"
@@ -344,7 +345,7 @@ class Units {
                                    int64_t to, A* acc) const {
     const T* base = x_ + plan_.kept().offset(kept) + column;
     const A* parameters = about_ == nullptr ? nullptr : about_ + kept * plan_.run() + column;
-    std::fill_n(acc, width, loops().identity);
+    fill_identity(acc, width);
     const ReduceWalk& reduced = plan_.reduced();
     const ReduceDim inner =
         reduced.count() == 0 ? ReduceDim{1, 0} : reduced.dim(reduced.count() - 1);
@@ -355,11 +356,18 @@ class Units {
       const T* x = base + reduced.offset(row);
       const bool whole = n == to - from;  // the sums need no block of their own
       A* const sums = whole ? acc : block.data();
-      if (!whole) std::fill_n(sums, width, loops().identity);
+      if (!whole) fill_identity(sums, width);
       calls_.columns(x, n, inner.stride, sums, width, parameters);
       if (!whole) loops().merge(acc, sums, width);
       row += n;
     }
+  }
+
+  void fill_identity(A* to, int64_t n) const {
+    constexpr int64_t kFirst = kPatternBytes / sizeof(A);
+    const int64_t bytes = n * int64_t{sizeof(A)};
+    std::fill_n(to, bytes < kLongPattern ? n : kFirst, loops().identity);
+    if (bytes >= kLongPattern) repeat_bytes(reinterpret_cast<char*>(to), bytes);
   }
 
   const ReduceLoops<L, A>& loops() const { return calls_.loops(); }

@@ -7,7 +7,7 @@
 namespace mxnet {
 
 // `plan` copies from arrays like `sums` to arrays like `spread`; `sums` <- for each of its elements
-// the sum of the places of `spread` that it is copied to. Sums of floats are exact to double.
+// the sum of the places of `spread` that it is copied to. Sums of float32 are added up in double.
 void sum_strided(const StridedPlan& plan, const Tensor& spread, const Tensor& sums,
                  KernelContext& context);
 

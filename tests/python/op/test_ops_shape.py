@@ -280,3 +280,25 @@ def test_gradients_can_be_differentiated(mx, case):
         got = mx.adjoint_of_adjoint(name, arrays, heads, directions, **attrs)
         for g, w in zip(got, outputs_of(reference(*directions))):
             np.testing.assert_array_equal(g, w, err_msg=f"{name} {shapes} {attrs}, seed {SEED + 3}")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("shape", [(7,), (5, 3), (3, 2, 37), (64, 5, 33), (2, 3, 4, 5), (0, 3), (1, 1)])
+def test_gradients_of_what_was_repeated_or_tiled(mx, rng, shape, dtype):
+    a = rng.standard_normal(shape).astype(dtype)
+    calls = [("repeat", {"repeats": n, "axis": axis}, lambda x, n=n, axis=axis: np.repeat(x, n, axis)) for n in (1, 2, 5) for axis in range(len(shape))]
+    calls += [("tile", {"reps": reps}, lambda x, reps=reps: np.tile(x, reps)) for reps in ((3,), (2, 1), (2,) * len(shape), (4,) + (1,) * len(shape))]
+    for name, attrs, peer in calls:
+        place = peer(np.arange(a.size).reshape(shape))  # where each element of the result is from
+        head = rng.standard_normal(place.shape).astype(dtype)
+        want = np.bincount(place.ravel(), head.ravel().astype("float64"), a.size).reshape(shape)
+        tolerance = 2e-3 if dtype == "float16" else 1e-6
+        np.testing.assert_allclose(mx.gradients(name, [a], [head], **attrs)[0], want, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+@pytest.mark.parametrize("shape", [(9, 2, 1111), (3, 5, 40), (2000, 3), (17, 7)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_means_of_halves_are_rounded_once(mx, rng, shape, axis):
+    a = rng.integers(-8, 9, shape).astype("float16")  # whose sums are exact
+    want = (a.astype("float32").sum(axis) / np.float32(shape[axis])).astype("float16")
+    np.testing.assert_array_equal(mx.run("mean", a, axis=axis)[0], want)
