@@ -117,7 +117,7 @@ PlannedBytes planned_bytes(const Symbol& network, const Shape& data, Pass pass) 
           std::ranges::find(arguments, forward.index_of(*node)) != arguments.end();
       if (argument && node->name != "data") wrt.push_back({Ref<ir::Node>(node), 0, 0});
     }
-    TrainingGraph training = training_graph(compiled, wrt);
+    TrainingGraph training = training_graph(compiled, wrt, known);
     for (std::size_t o = 0; o < training.head_grads.size(); ++o)
       known[training.head_grads[o].node.get()] =
           types[static_cast<std::size_t>(graph.outputs()[o])];

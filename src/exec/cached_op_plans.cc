@@ -186,8 +186,9 @@ PlanOptions CachedOpPlans::options_of(const CachedOpKey& key) const {
 }
 
 // `forward` with gradients of the inputs that are wanted.
-TrainingGraph CachedOpPlans::with_gradients(const ir::Graph& forward,
-                                            const std::vector<bool>& wants) const {
+TrainingGraph CachedOpPlans::with_gradients(
+    const ir::Graph& forward, const std::vector<bool>& wants,
+    const std::map<const ir::Node*, ArrayType>& known) const {
   std::map<const ir::Node*, Ref<ir::Node>> owners;
   for (ir::Node* node : ir::topological_order(graph_.graph().outputs))
     owners.emplace(node, Ref<ir::Node>(node));
@@ -195,7 +196,7 @@ TrainingGraph CachedOpPlans::with_gradients(const ir::Graph& forward,
   std::vector<ir::Entry> wrt;
   for (std::size_t v = 0; v < variables.size(); ++v)
     if (wants[v]) wrt.push_back({owners.at(&graph_.node(variables[v])), 0, 0});
-  return training_graph(forward, wrt);
+  return training_graph(forward, wrt, known);
 }
 
 CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
@@ -213,7 +214,7 @@ CachedOpPlanRef CachedOpPlans::compile(CachedOpKey key) const {
   const ir::Graph forward = compiled_graph(graph_.graph(), known, options);
   TrainingGraph training{.graph = forward, .head_grads = {}, .forward_outputs = INT_MAX};
   if (!key.wants.empty()) {
-    training = with_gradients(forward, key.wants);
+    training = with_gradients(forward, key.wants, known);
     for (std::size_t o = 0; o < training.head_grads.size(); ++o) {
       const ir::Node* head = training.head_grads[o].node.get();
       source_of[head] = static_cast<int>(variables.size() + o);

@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -69,7 +70,8 @@ class CachedOpPlans {
   CachedOpPlanRef compile(CachedOpKey key) const;
   std::vector<ArrayType> types_of_entries(const CachedOpKey& key) const;
   PlanOptions options_of(const CachedOpKey& key) const;
-  TrainingGraph with_gradients(const ir::Graph& forward, const std::vector<bool>& wants) const;
+  TrainingGraph with_gradients(const ir::Graph& forward, const std::vector<bool>& wants,
+                               const std::map<const ir::Node*, ArrayType>& known) const;
 
   const IndexedGraph& graph_;
   const CachedOpFlags& flags_;

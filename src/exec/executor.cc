@@ -274,7 +274,7 @@ BoundPlan& Executor::training_plan(bool training_mode) {
       wrt.push_back({owners.at(&g.node(g.arguments()[i])), 0, 0});
       options.requests.push_back(arrays_.requests[i]);
     }
-    training = training_graph(forward, wrt);
+    training = training_graph(forward, wrt, variable_types());
     for (std::size_t o = head_grads_.size(); o < outputs_.size(); ++o)  // the plans share them
       head_grads_.emplace_back(outputs_[o].shape(), outputs_[o].dtype(), device_, "head gradients");
   }

@@ -180,8 +180,12 @@ TrainingGraph with_gradients(const ir::Graph& forward, std::span<const ir::Entry
 
 }  // namespace
 
-TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt) {
-  return with_gradients(forward, wrt, configured_gradient(), nullptr);
+TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
+                             const std::map<const ir::Node*, ArrayType>& known) {
+  const TypedGraph typed = infer_all(forward, known);
+  GradientOptions options = configured_gradient();
+  options.types = typed.types;
+  return with_gradients(forward, wrt, options, nullptr);
 }
 
 TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,

@@ -25,9 +25,10 @@ struct TrainingGraph {
 };
 
 // A graph with the gradients of its heads with respect to `wrt`; those that are zero are made as
-// zeros. Throws Error(kValue) naming the node where a gradient has to pass an operator that has
-// none.
-TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt);
+// zeros. `known` holds the type of every variable. Throws Error(kValue) naming the node where a
+// gradient has to pass an operator that has none.
+TrainingGraph training_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
+                             const std::map<const ir::Node*, ArrayType>& known);
 // Where the gradients will be differentiated again: no head but those `given` has a gradient.
 TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<const ir::Entry> wrt,
                                          const std::vector<bool>& given);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/error.h"
@@ -17,6 +18,24 @@
 
 namespace mxnet {
 namespace {
+
+// What is known of a node of a graph with types.
+class NodeTypes final : public ForwardTypes {
+ public:
+  NodeTypes(const IndexedGraph& graph, std::span<const ArrayType> types, int node)
+      : inputs_(graph.inputs(node)), types_(types), output_(type(graph.first_entry(node))) {}
+  bool same_shape(int in) const override { return input(in).shape == output_.shape; }
+  bool same_dtype(int in) const override { return input(in).dtype == output_.dtype; }
+  bool floating() const override { return is_floating(output_.dtype); }
+
+ private:
+  const ArrayType& type(int entry) const { return types_[static_cast<std::size_t>(entry)]; }
+  const ArrayType& input(int in) const { return type(inputs_[static_cast<std::size_t>(in)]); }
+
+  const std::span<const int> inputs_;
+  const std::span<const ArrayType> types_;
+  const ArrayType& output_;
+};
 
 class GradientBuilder {
  public:
@@ -78,8 +97,11 @@ class GradientBuilder {
                   "given a gradient to pass on, expected a differentiable operator: this one has "
                   "no gradient");
     }
+    std::optional<NodeTypes> types;
+    if (!options_.types.empty()) types.emplace(graph_, options_.types, n);
     Grad grad(node->inputs.data(), static_cast<int>(node->inputs.size()), node, douts,
-              {wants.get(), node->inputs.size()}, options_.differentiable);
+              {wants.get(), node->inputs.size()}, options_.differentiable,
+              types ? &*types : nullptr);
     Gradients gradients =
         told_by(*node->op, [&] { return node->op->gradient(node->params.get(), grad); });
     // Zeros go no further than they must for the node to run.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "op/infer.h"
 
 namespace mxnet {
 
@@ -14,6 +15,8 @@ struct GradientOptions {
   int inplace_sum_cap = 8;
   bool differentiable = false;  // the result will be differentiated again
   bool ones_for_null = true;    // a null head gradient stands for ones, else for zero
+  // Of the graph's entries, in the order of IndexedGraph; empty where they come later.
+  std::span<const ArrayType> types = {};
 };
 
 // For each of `wrt` (values of the graph, mostly variables) its gradient; null = zero. Behind

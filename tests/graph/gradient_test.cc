@@ -101,6 +101,33 @@ TEST(Gradient, HasTheTypeOfItsVariable) {
   }
 }
 
+// What brings gradients to shapes and types that they have, and what only integers need, is left
+// out where types are known.
+TEST(Gradient, OfKnownTypesHasTheStepsThatTheyNeed) {
+  const Symbol a = var("a"), b = var("b");
+  const Symbol power = call("broadcast_power", "p", {a, b});
+  const IndexedGraph graph(power.graph());
+  const auto names_of = [&](DType dtype, const Shape& shape) {
+    std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_entries()));
+    for (int n : graph.variables())
+      types[static_cast<std::size_t>(graph.first_entry(n))] = {
+          graph.node(n).name == "a" ? Shape{2, 3} : shape, dtype};
+    EXPECT_TRUE(infer_graph(graph, &types));
+    GradientOptions options;
+    options.types = types;
+    return operators(gradients(power, {b}, options)[0]);
+  };
+  const auto open = operators(gradients(power, {b})[0]);
+  EXPECT_EQ(count(open, "_cast_like"), 1);
+  EXPECT_EQ(count(open, "_sum_to_like"), 1);
+  const auto floats = names_of(DType::kFloat32, {2, 3});
+  EXPECT_EQ(count(floats, "_cast_like"), 0);
+  EXPECT_EQ(count(floats, "_mul_scalar"), 0);
+  EXPECT_EQ(count(floats, "_sum_to_like"), 0);
+  EXPECT_EQ(count(names_of(DType::kFloat32, {1, 3}), "_sum_to_like"), 1);
+  EXPECT_EQ(count(names_of(DType::kInt32, {2, 3}), "_cast_like"), 1);
+}
+
 TEST(Gradient, AnOperatorWithoutOneIsNamed) {
   const Symbol x = var("x");
   const Symbol net = call("_shuffle", "mix", {x});

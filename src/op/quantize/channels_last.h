@@ -18,6 +18,10 @@ struct BytePooling {
 PreparedKernelRef prepare_pooling(const BytePooling& pooling, const Signature& signature,
                                   const LayoutRef& layout);
 
+// Maxima, where every window has pixels. Null for other layouts than channels last.
+PreparedKernelRef prepare_max_pooling(const Windows& windows, const Signature& signature,
+                                      const LayoutRef& layout);
+
 // Real images as bytes, so many for one, of a range that is known beforehand. Null where oneDNN
 // does not do it.
 PreparedKernelRef prepare_quantize(float factor, const Range& range, const Signature& signature,

@@ -71,6 +71,9 @@ PreparedKernelRef prepare_pooling(const BytePooling& pooling, const Signature& s
   const onednn::PoolWindows windows = windows_of(pooling, data.ndim() - 2);
   if (layout == nullptr || !onednn::enabled() || out.size() == 0 || !windows.all_have_pixels())
     return nullptr;
+  if (pooling.max) {
+    if (auto own = prepare_max_pooling(pooling.windows, signature, layout)) return own;
+  }
   const memory::desc image = onednn::desc_in(layout, data);
   const memory::desc any(onednn::dims(out.shape()), image.get_data_type(), memory::format_tag::any);
   const auto desc = onednn::implemented([&] { return describe(windows, image, any); });

@@ -14,16 +14,6 @@
 namespace mxnet::quantize {
 namespace {
 
-// Where a window lies along one dimension: the part of the image that it covers.
-struct Span {
-  int64_t first, last;
-  int64_t size() const { return std::max<int64_t>(last - first, 0); }
-};
-Span span_of(const Windows& w, std::size_t d, int64_t place) {
-  const int64_t begin = place * w.stride[d] - w.pad[d];
-  return {std::max<int64_t>(begin, 0), std::min(begin + w.kernel[d], w.image[d])};
-}
-
 // One plane. Rows of a window become one first, with whole vectors; what is left of it is short.
 // `add` joins a pixel to a number, `join` two numbers, `store` gives the result of a number that is
 // made of so many pixels.

@@ -45,6 +45,16 @@ struct Windows {
   }
 };
 
+// The part of the image that a window covers along one dimension.
+struct Span {
+  int64_t first, last;
+  int64_t size() const { return std::max<int64_t>(last - first, 0); }
+};
+inline Span span_of(const Windows& w, std::size_t d, int64_t place) {
+  const int64_t begin = place * w.stride[d] - w.pad[d];
+  return {std::max<int64_t>(begin, 0), std::min(begin + w.kernel[d], w.image[d])};
+}
+
 // Parameters as the operators have them; empty shapes are the default.
 struct WindowParams {
   const Shape &kernel, &stride, &dilate, &pad;

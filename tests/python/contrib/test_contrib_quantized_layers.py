@@ -64,6 +64,13 @@ LAYERS = {
     "rows of images": (lambda x: mx.sym.FullyConnected(relu(conv(x, "c")), num_hidden=13, name="f"), IMAGES),
     "highest of windows": (
         lambda x: mx.sym.Pooling(relu(conv(x, "c")), kernel=(3, 2), stride=(2, 2), pad=(1, 0), pool_type="max"), IMAGES),
+    "highest of windows, many channels": (
+        lambda x: mx.sym.Pooling(relu(conv(x, "c", filters=53)), kernel=(2, 2), stride=(2, 2), pool_type="max"), IMAGES),
+    "highest of windows of both signs": (
+        lambda x: mx.sym.Pooling(conv(x, "c", filters=20), kernel=(3, 3), stride=(1, 2), pad=(1, 1), pool_type="max"), IMAGES),
+    "highest of lines": (lambda x: mx.sym.Pooling(relu(conv(x, "c", kernel=(3,))), kernel=(3,), stride=(2,), pool_type="max"), (2, 6, 17)),
+    "highest of volumes": (
+        lambda x: mx.sym.Pooling(conv(x, "c", kernel=(2, 3, 3)), kernel=(2, 2, 3), stride=(1, 2, 1), pad=(1, 0, 1), pool_type="max"), (2, 3, 4, 6, 6)),
     "means of windows": (lambda x: mx.sym.Pooling(conv(x, "c"), kernel=(3, 3), stride=(2, 2), pad=(1, 1), pool_type="avg"), IMAGES),
     "means of pixels": (
         lambda x: mx.sym.Pooling(conv(x, "c"), kernel=(3, 3), pad=(1, 1), pool_type="avg", count_include_pad=False), IMAGES),

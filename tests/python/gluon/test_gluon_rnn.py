@@ -176,6 +176,17 @@ def test_sequence_lengths_end_each_sample(x):
         layer(data)
 
 
+@pytest.mark.parametrize("made", [rnn.GRU, rnn.RNN, rnn.LSTM])
+def test_a_compiled_layer_knows_sequence_lengths(made, x):
+    """1.9.1 takes those of other layers than LSTMs for states of cells."""
+    layer = ready(made(H, input_size=C, use_sequence_length=True, bidirectional=True))
+    data, lengths = x.swapaxes(0, 1), mx.nd.array([2, 5, 3])
+    eager = layer(data, sequence_length=lengths).asnumpy()
+    assert (eager[2:, 0] == 0).all() and (eager[:2, 0] != 0).any(axis=1).all()
+    layer.hybridize()
+    np.testing.assert_allclose(layer(data, sequence_length=lengths).asnumpy(), eager, rtol=1e-5, atol=1e-6)
+
+
 def test_files_of_layers_and_cells_are_alike(tmp_path, x):
     layer = ready(rnn.LSTM(H, 2, layout="NTC", input_size=C, bidirectional=True))
     path = str(tmp_path / "layer.params")

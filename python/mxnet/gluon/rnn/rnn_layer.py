@@ -218,7 +218,8 @@ class _RNNLayer(HybridBlock):
             inputs = _swapped(F, inputs)
         weights = self._packed(F, kwargs)
         run = F.npx.rnn if is_np_array() else F.RNN
-        lengths = [sequence_length] if self._use_sequence_length else []
+        # By its name: only an LSTM has an array before it, the states of cells.
+        lengths = {"sequence_length": sequence_length} if self._use_sequence_length else {}
         if self._use_sequence_length and sequence_length is None:
             raise ValueError(f"{self.name}: given no sequence_length, expected one: use_sequence_length is True")
         low, high, no_nan = self._state_clip
@@ -226,7 +227,7 @@ class _RNNLayer(HybridBlock):
             inputs,
             weights,
             *states,
-            *lengths,
+            **lengths,
             use_sequence_length=self._use_sequence_length,
             state_size=self._hidden_size,
             projection_size=self._projection_size,
