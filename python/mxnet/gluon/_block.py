@@ -188,7 +188,7 @@ class Block:
             prefix = "" if any(name in own for name in plain) else self.prefix  # which may have been left out
             # A SymbolBlock has paths without dots, which are no ends of names.
             if any(prefix + name in own for name in plain) or not (loaded and params.keys() >= loaded.keys()):
-                own.load_dict(loaded, ctx, allow_missing, ignore_extra, prefix, filename, cast_dtype, dtype_source)
+                own._take(loaded, ctx, allow_missing, ignore_extra, prefix, filename, cast_dtype, dtype_source)
                 return
         if not allow_missing:
             there = {id(params[name]) for name in loaded if name in params}
@@ -197,7 +197,7 @@ class Block:
                     raise MismatchError(f"Parameter {name} is missing in file {filename}, which has {some_of(loaded)}")
         for name, array in loaded.items():
             if name in params:
-                params[name]._load_init(array, ctx, cast_dtype=cast_dtype, dtype_source=dtype_source)
+                params[name]._load_init(array, ctx, cast_dtype, dtype_source, own=True)
             elif not ignore_extra:
                 raise MismatchError(
                     f"file {filename} has {name}, expected one of {some_of(params)}; ignore_extra=True passes over it"

@@ -236,12 +236,14 @@ class Parameter(DeviceCopies):
         made = ndarray.zeros(array.shape, array.context, array.dtype, self._grad_stype)
         return made.as_np_ndarray() if getattr(array, "_is_np", False) else made
 
-    def _load_init(self, data: NDArray, ctx: Any, cast_dtype: bool = False, dtype_source: str = "current") -> None:
-        """Takes a loaded array as value, on the given devices or on those the parameter has."""
+    def _load_init(
+        self, data: NDArray, ctx: Any, cast_dtype: bool = False, dtype_source: str = "current", own: bool = False
+    ) -> None:
+        """Takes a loaded array as value, on the given devices or on those the parameter has; `own` as `_init_impl`."""
         from ._parameter_loading import load_into
 
         _one_of(dtype_source, ("current", "saved"), "dtype_source")
-        load_into(self, data, None if ctx is None else contexts_of(ctx), dtype_source if cast_dtype else None)
+        load_into(self, data, None if ctx is None else contexts_of(ctx), dtype_source if cast_dtype else None, own)
 
     def reset_ctx(self, ctx: Any) -> None:
         """Moves the arrays to other devices."""

@@ -26,11 +26,13 @@ def named_arrays(filename: str) -> Dict[str, NDArray]:
     return loaded
 
 
-def load_into(parameter: Parameter, data: NDArray, contexts: Optional[List[Context]], cast_to: Optional[str]) -> None:
+def load_into(
+    parameter: Parameter, data: NDArray, contexts: Optional[List[Context]], cast_to: Optional[str], own: bool = False
+) -> None:
     """Gives a parameter its value, on the given devices or on those that it has.
 
     `cast_to`: "current" converts the array to the parameter's type, "saved" the parameter to the array's;
-    None allows no other type.
+    None allows no other type. `own`: nobody else has the array, so that a parameter without value takes itself.
     """
     _check_shape(parameter, data)
     parameter._shape = data.shape
@@ -44,7 +46,7 @@ def load_into(parameter: Parameter, data: NDArray, contexts: Optional[List[Conte
         wished = parameter._deferred_init[1] if parameter._deferred_init else None
         if wished is not None:
             _check_devices(parameter, contexts, wished, "of initialize()")
-        parameter._init_impl(data, contexts or wished or [cpu()])
+        parameter._init_impl(data, contexts or wished or [cpu()], own)
     parameter._deferred_init = ()
 
 

@@ -111,9 +111,7 @@ class SymbolBlock(HybridBlock):
             plain = name[4:] if name.startswith(("arg:", "aux:")) else name
             if plain in made.params:
                 made.params[plain]._dtype = array.dtype  # the file says what the graph need not
-        made.params.load_dict(
-            loaded, ctx, allow_missing, ignore_extra, filename=os.fspath(param_file), cast_dtype=True, dtype_source="saved"
-        )
+        made.params._take(loaded, ctx, allow_missing, ignore_extra, "", os.fspath(param_file), True, "saved")
         return made
 
     def __repr__(self) -> str:

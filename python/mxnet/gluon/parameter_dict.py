@@ -176,7 +176,7 @@ class ParameterDict:
     ) -> None:
         """Reads what `save` has written; `restore_prefix` goes before the names in the file."""
         loaded = named_arrays(os.fspath(filename))
-        self.load_dict(
+        self._take(
             loaded, ctx, allow_missing, ignore_extra, restore_prefix, os.fspath(filename), cast_dtype, dtype_source
         )
 
@@ -192,18 +192,34 @@ class ParameterDict:
         dtype_source: str = "current",
     ) -> None:
         """As `load`, from arrays by name; `arg:` and `aux:` before names are left out."""
+        options = (cast_dtype, dtype_source, False)
+        self._take(param_dict, ctx, allow_missing, ignore_extra, restore_prefix, filename, *options)
+
+    def _take(
+        self,
+        arrays_by_name: Any,
+        ctx: Any,
+        allow_missing: bool,
+        ignore_extra: bool,
+        restore_prefix: str = "",
+        filename: Optional[str] = None,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+        own: bool = True,
+    ) -> None:
+        """`load_dict`; `own`: of arrays that nobody else has, as those of a file, which need not be copied."""
         source = f"file {filename}" if filename else "the dictionary"
         for name in self.keys():
             if not name.startswith(restore_prefix):
                 raise MismatchError(f"given restore_prefix {restore_prefix!r}, expected one of the name {name!r}")
-        arrays = {restore_prefix + without_kind(name): array for name, array in param_dict.items()}
+        arrays = {restore_prefix + without_kind(name): array for name, array in arrays_by_name.items()}
         if not allow_missing:
             for name in self.keys():
                 if name not in arrays:
                     raise MismatchError(f"Parameter {name} is missing in {source}, which has {some_of(arrays)}")
         for name, array in arrays.items():
             if name in self._params:
-                self._params[name]._load_init(array, ctx, cast_dtype=cast_dtype, dtype_source=dtype_source)
+                self._params[name]._load_init(array, ctx, cast_dtype, dtype_source, own)
             elif not ignore_extra:
                 raise MismatchError(
                     f"{source} has {name}, expected one of {some_of(self.keys())}; ignore_extra=True passes over it"

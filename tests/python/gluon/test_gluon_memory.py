@@ -105,3 +105,47 @@ def test_inputs_are_not_kept_alive(collector_off):
     assert requested() >= before + 4 * 4_000_000
     del big, array
     assert requested() == before
+
+
+SIDE = 2048  # of a weight of 16 MiB
+
+
+def load_into_block(path):
+    net = nn.Dense(SIDE, use_bias=False, in_units=SIDE)
+    net.load_parameters(path + ".params")
+    return net.weight
+
+
+def load_into_dictionary(path):
+    params = gluon.ParameterDict()
+    weight = params.get("weight", shape=(SIDE, SIDE))
+    params.load(path + ".params", ctx=mx.cpu())
+    return weight
+
+
+def load_with_a_graph(path):
+    return gluon.SymbolBlock.imports(path + "-symbol.json", ["data"], path + ".params").params["weight"]
+
+
+@pytest.mark.parametrize("load", [load_into_block, load_into_dictionary, load_with_a_graph])
+def test_what_a_file_holds_is_in_memory_once(load, tmp_path):
+    path = str(tmp_path / "net")
+    expected = np.random.RandomState(2).rand(SIDE, SIDE).astype("float32")
+    mx.nd.save(path + ".params", {"weight": mx.nd.array(expected)})
+    data, weight = mx.sym.var("data"), mx.sym.var("weight")
+    mx.sym.FullyConnected(data, weight, num_hidden=SIDE, no_bias=True).save(path + "-symbol.json")
+    gc.collect()
+    mx.nd.waitall()
+    mx.cpu().empty_cache()
+    mx.cpu().reset_peak_memory_stats()
+    before, process = mx.cpu().memory_stats(), resident()
+    parameter = load(path)
+    assert parameter.grad().shape == expected.shape
+    mx.nd.waitall()
+    after = mx.cpu().memory_stats()
+    # A value, and a gradient that nobody has written yet: a block that a copy has left would have to be filled.
+    assert after["requested"] - before["requested"] == 2 * expected.nbytes
+    assert after["peak_in_use"] - before["in_use"] < 2.5 * expected.nbytes
+    assert resident() - process < 1.5 * expected.nbytes
+    np.testing.assert_array_equal(parameter.data().asnumpy(), expected)
+    assert not parameter.grad().asnumpy().any()

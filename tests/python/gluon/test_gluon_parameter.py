@@ -355,6 +355,29 @@ def test_an_empty_shape_is_unknown_to_a_file_unless_numpys_rules_hold():
             other.load_dict({"arg:net_w": mx.nd.array([1, 2])}, ctx=mx.cpu())
 
 
+def test_parameters_share_no_array_with_each_other_or_with_a_given_dictionary(tmp_path):
+    first, second = (mx.gluon.nn.Dense(2, use_bias=False, in_units=2) for _ in range(2))
+    path = str(tmp_path / "one.params")
+    mx.nd.save(path, {"weight": mx.nd.ones((2, 2))})
+    for net in (first, second):
+        net.load_parameters(path)
+    first.weight.set_data(mx.nd.zeros((2, 2)))
+    assert (second.weight.data().asnumpy() == 1).all()
+    # One parameter that a file has twice: the later values hold.
+    tied = mx.gluon.nn.Sequential()
+    tied.add(mx.gluon.nn.Dense(2, use_bias=False, in_units=2))
+    tied.add(mx.gluon.nn.Dense(2, use_bias=False, in_units=2, params=tied[0].params))
+    mx.nd.save(path, {"0.weight": mx.nd.ones((2, 2)), "1.weight": mx.nd.full((2, 2), 3)})
+    tied.load_parameters(path)
+    assert tied[0].weight is tied[1].weight and (tied[0].weight.data().asnumpy() == 3).all()
+    given = {"p_a": mx.nd.ones((2, 3))}
+    params = ParameterDict("p_")
+    parameter = params.get("a", shape=(2, 3))
+    params.load_dict(given, ctx=mx.cpu())
+    given["p_a"][:] = 7
+    assert (parameter.data().asnumpy() == 1).all()
+
+
 def test_a_dictionary_sets_all_its_parameters_at_once(tmp_path):
     params, _ = saved(tmp_path)
     params.setattr("lr_mult", 3)
