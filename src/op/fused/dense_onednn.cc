@@ -105,7 +105,7 @@ class FusedDense final : public PreparedKernel {
   class Run final : public PreparedRun {
    public:
     explicit Run(const FusedDense& dense)
-        : dense_(dense), primitive_(dense.primitive_, dense.arguments()) {}
+        : dense_(dense), primitive_(dense.primitive_, dense.arguments(), dense.width()) {}
 
     void run(const KernelContext& context, std::span<const InputOrigin> origins) override {
       const FusedDenseParams& params = dense_.params_;
@@ -128,6 +128,15 @@ class FusedDense final : public PreparedKernel {
     onednn::PrimitiveRun primitive_;
   };
 
+  // A weight of a cache's size is read faster by several threads, however few the rows are.
+  onednn::Width width() const {
+    constexpr int64_t kFew = int64_t{1} << 19;
+    constexpr int64_t kSmallWeight = int64_t{1} << 16;
+    return sizes_.rows * sizes_.hidden * sizes_.depth <= kFew &&
+                   sizes_.hidden * sizes_.depth <= kSmallWeight
+               ? onednn::Width::kOne
+               : onednn::Width::kAll;
+  }
   std::size_t out_bytes() const {
     return plain_desc({sizes_.rows, sizes_.hidden}, types_.rows).get_size();
   }

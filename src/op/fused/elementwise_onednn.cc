@@ -43,7 +43,7 @@ PreparedKernelRef prepare_binary(dnnl::algorithm algorithm, const Signature& sig
   };
   const auto found = onednn::implemented(describe);
   if (!found) return nullptr;
-  return onednn::prepared_primitive(
+  return onednn::prepared_move(
       onednn::compile_found(*found, describe),
       {{DNNL_ARG_SRC_0, array, 0}, {DNNL_ARG_SRC_1, array, 1}, {DNNL_ARG_DST, array, 2}},
       {*blocked, *blocked}, {*blocked});

@@ -61,9 +61,8 @@ PreparedKernelRef prepare_reorder(const Tensor& type, const LayoutRef& from, con
     return dnnl::reorder::primitive_desc(onednn::engine(), a, onednn::engine(), b,
                                          onednn::attributes());
   };
-  return onednn::prepared_primitive(
-      [describe] { return onednn::compiled<dnnl::reorder>(describe()); },
-      {{DNNL_ARG_FROM, a, 0}, {DNNL_ARG_TO, b, 1}}, {from}, {to});
+  return onednn::prepared_move([describe] { return onednn::compiled<dnnl::reorder>(describe()); },
+                               {{DNNL_ARG_FROM, a, 0}, {DNNL_ARG_TO, b, 1}}, {from}, {to});
 }
 
 namespace {

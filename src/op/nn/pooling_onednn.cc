@@ -152,10 +152,15 @@ PreparedKernelRef prepare_pooling(const OpDef&, const void* params, const Signat
   const auto desc = onednn::implemented([&] { return describe(windows, image, any); });
   if (!desc) return nullptr;
   const memory::desc map = desc->dst_desc();
+  std::vector<onednn::Argument> arguments{{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}};
+  // Windows that hardly overlap read the image about once.
+  const int64_t read = g.map_size() * g.kernel[0] * g.kernel[1] * g.kernel[2];
+  const onednn::Width width =
+      read <= 4 * g.image_size() ? onednn::width_of_bytes(arguments) : onednn::Width::kAll;
   return onednn::prepared_primitive(
       onednn::compile_found(*desc, [windows, image, map] { return describe(windows, image, map); }),
-      {{DNNL_ARG_SRC, image, 0}, {DNNL_ARG_DST, map, 1}}, {layouts[0]},
-      {onednn::layout_of(map, onednn::data_type(out.dtype))});
+      std::move(arguments), {layouts[0]}, {onednn::layout_of(map, onednn::data_type(out.dtype))},
+      width);
 }
 
 // Inputs: gradient of the map, and an image that only has its shape; output: its gradient.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/omp.h"
 #include "op/inline_vector.h"
 
 namespace mxnet::onednn {
@@ -19,20 +20,21 @@ dnnl::memory without_data(const dnnl::memory::desc& desc) {
 class PrimitiveKernel final : public PreparedKernel {
  public:
   PrimitiveKernel(Compile compile, std::vector<Argument> arguments, std::vector<LayoutRef> in,
-                  std::vector<LayoutRef> out)
+                  std::vector<LayoutRef> out, Width width)
       : PreparedKernel("onednn", std::move(in), std::move(out)),
         primitive_(std::move(compile)),
-        arguments_(std::move(arguments)) {}
+        arguments_(std::move(arguments)),
+        width_(width) {}
 
   std::unique_ptr<PreparedRun> make_run() const override {
-    return std::make_unique<Run>(primitive_, arguments_);
+    return std::make_unique<Run>(primitive_, arguments_, width_);
   }
 
  private:
   class Run final : public PreparedRun {
    public:
-    Run(const SharedPrimitive& primitive, std::span<const Argument> arguments)
-        : run_(primitive, arguments) {}
+    Run(const SharedPrimitive& primitive, std::span<const Argument> arguments, Width width)
+        : run_(primitive, arguments, width) {}
     void run(const KernelContext& context, std::span<const InputOrigin>) override {
       run_.run(context);
     }
@@ -42,6 +44,7 @@ class PrimitiveKernel final : public PreparedKernel {
   };
   const SharedPrimitive primitive_;
   const std::vector<Argument> arguments_;
+  const Width width_;
 };
 
 }  // namespace
@@ -63,8 +66,9 @@ Compiled SharedPrimitive::get() const {
   return compiled_.emplace_back(threads, compile_()).second;
 }
 
-PrimitiveRun::PrimitiveRun(const SharedPrimitive& primitive, std::span<const Argument> arguments)
-    : primitive_(primitive) {
+PrimitiveRun::PrimitiveRun(const SharedPrimitive& primitive, std::span<const Argument> arguments,
+                           Width width)
+    : primitive_(primitive), width_(width) {
   for (const Argument& argument : arguments)
     bound_.push_back({argument.id, argument.tensor, without_data(argument.desc)});
 }
@@ -77,6 +81,12 @@ void PrimitiveRun::compile() {
 }
 
 void PrimitiveRun::run(const KernelContext& context, std::span<void* const> given) {
+  if (width_ == Width::kAll) return run_here(context, given);
+  const OneThread narrow;
+  run_here(context, given);
+}
+
+void PrimitiveRun::run_here(const KernelContext& context, std::span<void* const> given) {
   if (threads_ != omp_get_max_threads()) compile();
   InlineVector<dnnl_exec_arg_t, 12> list;
   auto next_given = given.begin();
@@ -99,9 +109,26 @@ void PrimitiveRun::run(const KernelContext& context, std::span<void* const> give
 }
 
 PreparedKernelRef prepared_primitive(Compile compile, std::vector<Argument> arguments,
-                                     std::vector<LayoutRef> in, std::vector<LayoutRef> out) {
+                                     std::vector<LayoutRef> in, std::vector<LayoutRef> out,
+                                     Width width) {
   return std::make_shared<const PrimitiveKernel>(std::move(compile), std::move(arguments),
-                                                 std::move(in), std::move(out));
+                                                 std::move(in), std::move(out), width);
+}
+
+Width width_of_bytes(std::span<const Argument> arguments) {
+  // Up to here two threads were slower behind a layer that both have computed, above they take as
+  // long ("Small steps" in docs/onednn.md).
+  constexpr std::size_t kFew = std::size_t{1} << 18;
+  std::size_t bytes = 0;
+  for (const Argument& argument : arguments) bytes += argument.desc.get_size();
+  return bytes <= kFew ? Width::kOne : Width::kAll;
+}
+
+PreparedKernelRef prepared_move(Compile compile, std::vector<Argument> arguments,
+                                std::vector<LayoutRef> in, std::vector<LayoutRef> out) {
+  const Width width = width_of_bytes(arguments);
+  return prepared_primitive(std::move(compile), std::move(arguments), std::move(in), std::move(out),
+                            width);
 }
 
 }  // namespace mxnet::onednn

@@ -51,11 +51,16 @@ struct Argument {
   int tensor;
 };
 
+// How many threads run a primitive: as many as there are, or one, for what one computes as soon as
+// several have come together and taken the lines of the arrays from each other's caches.
+enum class Width : bool { kAll, kOne };
+
 // Memory objects of one caller, and the primitive as its thread needs it. Used by one thread at a
 // time, not always the same one.
 class PrimitiveRun {
  public:
-  PrimitiveRun(const SharedPrimitive& primitive, std::span<const Argument> arguments);
+  PrimitiveRun(const SharedPrimitive& primitive, std::span<const Argument> arguments,
+               Width width = Width::kAll);
   // `given`: data of the arguments without a tensor, in order.
   void run(const KernelContext& context, std::span<void* const> given = {});
 
@@ -65,8 +70,10 @@ class PrimitiveRun {
     dnnl::memory memory;
   };
   void compile();
+  void run_here(const KernelContext& context, std::span<void* const> given);
 
   const SharedPrimitive& primitive_;
+  const Width width_;
   std::vector<Bound> bound_;
   int threads_ = 0;
   Compiled compiled_;
@@ -76,6 +83,13 @@ class PrimitiveRun {
 
 // A primitive on arrays of the plan and nothing else.
 PreparedKernelRef prepared_primitive(Compile compile, std::vector<Argument> arguments,
-                                     std::vector<LayoutRef> in, std::vector<LayoutRef> out);
+                                     std::vector<LayoutRef> in, std::vector<LayoutRef> out,
+                                     Width width = Width::kAll);
+
+// Of what takes as long as reading and writing its arrays.
+Width width_of_bytes(std::span<const Argument> arguments);
+// Such a primitive.
+PreparedKernelRef prepared_move(Compile compile, std::vector<Argument> arguments,
+                                std::vector<LayoutRef> in, std::vector<LayoutRef> out);
 
 }  // namespace mxnet::onednn
