@@ -130,7 +130,7 @@ class FusedDense final : public PreparedKernel {
 
   // A weight of a cache's size is read faster by several threads, however few the rows are.
   onednn::Width width() const {
-    constexpr int64_t kFew = int64_t{1} << 19;
+    constexpr int64_t kFew = int64_t{1} << 18;
     constexpr int64_t kSmallWeight = int64_t{1} << 16;
     return sizes_.rows * sizes_.hidden * sizes_.depth <= kFew &&
                    sizes_.hidden * sizes_.depth <= kSmallWeight
