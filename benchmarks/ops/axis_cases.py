@@ -8,6 +8,7 @@ from case import Case, integers, normals
 def softmaxes(torch):
     for op, dtype, shape, axis in (("softmax", "float32", (25216, 3, 4), 1), ("softmax", "float32", (40000, 7), 0), ("softmax", "float16", (64, 21, 400), 1),
                                    ("log_softmax", "float32", (97, 64, 21), 1), ("log_softmax", "float16", (1600, 31, 4), 1),
+                                   ("softmax", "float16", (301, 777), 0), ("log_softmax", "float16", (301, 777), 0),
                                    ("log_softmax", "float32", (5000, 16), 1), ("log_softmax", "float32", (4000, 21), 1),
                                    ("log_softmax", "float32", (2, 12992), 0), ("softmin", "float32", (5000, 16), 1)):
         text = " x ".join(map(str, shape))

@@ -113,6 +113,7 @@ def cases(torch):
     for dtype, n in (("float32", 8), ("float32", 32), ("float32", 64), ("float32", 256), ("float32", 1024), ("float64", 256)):
         yield product(torch, f"{n} {dtype}", "dot", normals(dtype, n, n), normals(dtype, n, n))
     yield product(torch, "vector float32", "dot", normals("float32", 1024, 1024), normals("float32", 1024))
+    yield product(torch, "vector float16", "dot", normals("float16", 1024, 1024), normals("float16", 1024))
     for m, n, k in ((37, 41, 43), (100, 33, 100), (30, 30, 500), (64, 128, 784), (64, 1024, 1024)):
         yield product(torch, f"{m} x {k} by {k} x {n}", "dot", normals("float32", m, k), normals("float32", k, n))
     yield product(torch, "64 x 784 by 128 x 784, turned", "dot", normals("float32", 64, 784), normals("float32", 128, 784), transpose_b=True)

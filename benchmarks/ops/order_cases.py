@@ -24,6 +24,11 @@ def cases(torch):
     yield Case("topk 100 of 10000, 200 rows", "topk", [normals("float32", 200, 10000)],
                lambda x, o: np.argpartition(-x, 100, axis=1)[:, :100], lambda x, o: torch.topk(x, 100), {"k": 100},
                compare=False)
+    for dtype in ("int64", "float16"):
+        for rows, n, k in ((123, 321, 3), (200, 128, 5)):
+            values = integers(dtype, 100, rows, n) if dtype == "int64" else normals(dtype, rows, n)
+            yield Case(f"topk {k} of rows of {n} {dtype}", "topk", [values], None, lambda x, o, k=k: torch.topk(x, k, 1),
+                       {"k": k, "ret_typ": "both", "dtype": "int64"}, compare=False)
     for dtype, count in (("int64", 1000), ("int64", 10**9), ("float32", 1 << 23)):
         yield Case(f"unique 1e6 {dtype} of {count}", "_npi_unique", [integers(dtype, count, 1000000)],
                    lambda x, o: np.unique(x), lambda x, o: torch.unique(x))

@@ -197,7 +197,7 @@ class Block:
                     raise MismatchError(f"Parameter {name} is missing in file {filename}, which has {some_of(loaded)}")
         for name, array in loaded.items():
             if name in params:
-                params[name]._load_init(array, ctx, cast_dtype, dtype_source, own=True)
+                params[name]._load_own(array, ctx, cast_dtype, dtype_source)
             elif not ignore_extra:
                 raise MismatchError(
                     f"file {filename} has {name}, expected one of {some_of(params)}; ignore_extra=True passes over it"

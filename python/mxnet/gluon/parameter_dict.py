@@ -219,7 +219,9 @@ class ParameterDict:
                     raise MismatchError(f"Parameter {name} is missing in {source}, which has {some_of(arrays)}")
         for name, array in arrays.items():
             if name in self._params:
-                self._params[name]._load_init(array, ctx, cast_dtype, dtype_source, own)
+                parameter = self._params[name]
+                load = parameter._load_own if own else parameter._load_init
+                load(array, ctx, cast_dtype, dtype_source)
             elif not ignore_extra:
                 raise MismatchError(
                     f"{source} has {name}, expected one of {some_of(self.keys())}; ignore_extra=True passes over it"

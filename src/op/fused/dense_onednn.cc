@@ -13,10 +13,10 @@
 #include "op/fused/packed_weight.h"
 #include "op/fused/post_ops_onednn.h"
 #include "op/fused/sum_place.h"
-#include "op/nn/few_rows.h"
 #include "op/onednn/layout.h"
 #include "op/onednn/lru_cache.h"
 #include "op/onednn/prepared.h"
+#include "op/products/few_rows.h"
 
 namespace mxnet {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "op/nn/layer_post.h"
+#include "op/products/layer_post.h"
 
 namespace mxnet {
 

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/loops/half_sums.h"
 #include "op/matrix/product_labels.h"
 #include "op/op_cost.h"
 #include "op/products/bfloat16_products.h"
+#include "op/products/few_rows.h"
 #include "op/products/products.h"
 #include "op/rows/binary_kernel.h"
 
@@ -161,6 +163,28 @@ void multiply_half_vectors(int64_t k, const Tensor& a, const Tensor& b, const Te
   }
 }
 
+// A matrix whose rows lie together and a vector, of a half type: converted as they are met, too.
+bool is_half_matrix(const MaybeMatrices& p, DType type) {
+  if (!p || p->m <= 0 || p->n <= 0 || p->k <= 1 || (p->m == 1) == (p->n == 1)) return false;
+  if (p->n == 1 ? p->transpose_a : !p->transpose_b) return false;
+  return (type == DType::kFloat16 && has_half_few_rows()) ||
+         (type == DType::kBFloat16 && has_narrow_few_rows());
+}
+void multiply_half_matrix(const Matrices& p, const Tensor& a, const Tensor& b, const Tensor& c,
+                          KernelContext& context) {
+  const bool left = p.n == 1;  // whether the matrix is
+  const Tensor& matrix = left ? a : b;
+  const auto* const vector = as_type(left ? b : a, DType::kFloat32, context).as<const float>();
+  const LayerSizes sizes{1, left ? p.m : p.n, p.k};
+  auto* const sums = context.workspace_of<float>(sizes.hidden);
+  if (matrix.dtype == DType::kFloat16) {
+    multiply_few_rows(sizes, vector, matrix.as<const float16>(), {}, sums);
+  } else {
+    multiply_few_rows(sizes, vector, matrix.as<const bfloat16>(), {}, sums);
+  }
+  convert_tensor({sums, c.shape_ptr, DType::kFloat32}, c, context);
+}
+
 // What finds the matrices serves inference and kernels.
 template <class P, FindMatrices<P> kFind>
 struct MatrixKernels {
@@ -188,6 +212,15 @@ struct MatrixKernels {
   static void run_half_vectors(const P&, KernelContext& context) {
     multiply_half_vectors(context.in(0).size(), context.in(0), context.in(1), context.out(0));
   }
+  static bool accepts_half_matrix(const P& params, const Signature& signature) {
+    return is_half(signature.in[0].dtype) &&
+           is_half_matrix(kFind(params, signature.in[0].shape(), signature.in[1].shape()),
+                          signature.in[0].dtype);
+  }
+  static void run_half_matrix(const P& params, KernelContext& context) {
+    const Tensor &a = context.in(0), &b = context.in(1);
+    multiply_half_matrix(*kFind(params, a.shape(), b.shape()), a, b, context.out(0), context);
+  }
   static bool accepts_bfloat16(const P& params, const Signature& signature) {
     if (signature.in[0].dtype != DType::kBFloat16) return false;
     const MaybeMatrices p = kFind(params, signature.in[0].shape(), signature.in[1].shape());
@@ -213,6 +246,7 @@ struct MatrixKernels {
     op.cpu(run, accepts, "matrices");
     op.cpu(run_outer, accepts_outer, "outer products of integers");
     op.cpu(run_half_vectors, accepts_half_vectors, "vectors of halves");
+    op.cpu(run_half_matrix, accepts_half_matrix, "matrix and vector of halves");
     op.cpu(run_bfloat16, accepts_bfloat16, "matrices of bfloat16");
     Op::infer_shortcut = infer;
   }

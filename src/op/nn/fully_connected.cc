@@ -8,11 +8,11 @@
 
 #include "op/length.h"
 #include "op/nn/bias.h"
-#include "op/nn/few_rows.h"
 #include "op/nn/plain_arrays.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/op_builder.h"
 #include "op/op_cost.h"
+#include "op/products/few_rows.h"
 #include "op/products/products.h"
 
 namespace mxnet {

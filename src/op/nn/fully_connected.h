@@ -2,6 +2,7 @@
 // Parameters of FullyConnected, its sizes, and its kernels on oneDNN.
 #pragma once
 #include "op/kernel.h"
+#include "op/products/few_rows.h"
 
 namespace mxnet {
 
@@ -11,13 +12,10 @@ struct FullyConnectedParams {
   int32_t wanted;  // of the gradient: see trilinear_grad.h
 };
 
-// out (rows, hidden) = data (rows, depth) times the transpose of weight (hidden, depth).
-struct DenseSizes {
-  int64_t rows, hidden, depth;
+struct DenseSizes : LayerSizes {
   DenseSizes(const FullyConnectedParams& params, const Shape& data, const Shape& weight)
-      : rows(params.flatten ? data[0] : data.size(0, data.ndim() - 1)),
-        hidden(weight[0]),
-        depth(weight[1]) {}
+      : LayerSizes{params.flatten ? data[0] : data.size(0, data.ndim() - 1), weight[0], weight[1]} {
+  }
 };
 
 bool fully_connected_onednn_accepts(const FullyConnectedParams& params, const Signature& signature);

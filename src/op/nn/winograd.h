@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "op/nn/layer_post.h"
 #include "op/nn/winograd_shape.h"
+#include "op/products/layer_post.h"
 
 namespace mxnet {
 

@@ -64,7 +64,9 @@ void for_channels(const RowLayout& channels, double cost, const F& run) {
 // Channels and examples of which a thread takes sums at a time. What is added up follows from the
 // shape alone, not from the number of threads.
 struct ChannelBox {
-  static constexpr int64_t kColumns = 128;  // channels at the most
+  // Channels at the most, whose elements of an example are memory that is read ahead, and what they
+  // are cut to where there are threads for more boxes.
+  static constexpr int64_t kColumns = 512, kFewColumns = 128;
   // Examples whose short sums are taken together, and those that are one thread's at the most.
   static constexpr int64_t kExamples = 64, kBoxed = 16 * kExamples;
 
@@ -78,18 +80,24 @@ inline int64_t parts_of(const RowLayout& channels) {
 // run(box, runs) for all boxes.
 template <class C, class F>
 void for_boxes(const RowLayout& channels, double cost, const F& run) {
-  const int64_t blocks = (channels.length + ChannelBox::kColumns - 1) / ChannelBox::kColumns,
-                parts = parts_of(channels);
-  const int64_t width = std::min(channels.length, ChannelBox::kColumns);
+  const int64_t parts = parts_of(channels), examples = std::min(channels.outer, ChannelBox::kBoxed);
+  int64_t columns = ChannelBox::kColumns;
+  const auto blocks_of = [&] { return (channels.length + columns - 1) / columns; };
+  const auto cost_of = [&] {
+    return cost * static_cast<double>(std::min(channels.length, columns) * examples);
+  };
+  while (columns > ChannelBox::kFewColumns &&
+         blocks_of() * parts < threads_for(channels.length * parts, cost_of())) {
+    columns /= 2;
+  }
+  const int64_t blocks = blocks_of();
   parallel_for(
-      blocks * parts,
-      cost * static_cast<double>(width * std::min(channels.outer, ChannelBox::kBoxed)),
+      blocks * parts, cost_of(),
       [&](int64_t first, int64_t last) {
         ChannelRuns<C> runs(channels, ChannelBox::kColumns);
         for (int64_t i = first; i < last; ++i) {
-          const int64_t channel = i % blocks * ChannelBox::kColumns,
-                        begin = i / blocks * ChannelBox::kBoxed;
-          run(ChannelBox{channel, std::min(ChannelBox::kColumns, channels.length - channel), begin,
+          const int64_t channel = i % blocks * columns, begin = i / blocks * ChannelBox::kBoxed;
+          run(ChannelBox{channel, std::min(columns, channels.length - channel), begin,
                          std::min(begin + ChannelBox::kBoxed, channels.outer)},
               runs);
         }

@@ -82,6 +82,13 @@ struct NormLoops {
   // sum += exp((x - shift) * scale), which goes to y unless that is null.
   void (*exp_columns)(const C* x, C* y, int64_t n, const C* shift, C scale, C* sum);
 
+  // Softmax of n columns of halves, or its logarithm, in `rows` rows: all of it, with numbers of
+  // some columns at a time in registers. `held` is for kHeldColumns floats of each row. Null where
+  // the processor does not convert them. REQUIRES: kHeldColumns <= n, 0 < scale; y is not x.
+  static constexpr int64_t kHeldColumns = 64;
+  void (*softmax_half_columns)(const float16* x, float16* y, int64_t n, int64_t rows, int64_t step,
+                               C scale, bool log, C* held);
+
   // As the rows of these names, `d` for each column.
   void (*softmax_grad_columns)(const C* dy, const C* y, C* dx, int64_t n, const C* d, C scale);
   void (*log_softmax_grad_columns)(const C* dy, const C* y, C* dx, int64_t n, const C* d, C scale);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -286,6 +287,36 @@ void forward_held(const SoftmaxCall& call, const Tensor& in, const Tensor& out) 
   });
 }
 
+// Columns of float16 that lie side by side are converted as they are met. (Some are met again after
+// their result is written.)
+constexpr int64_t kHalves = NormLoops<float>::kHeldColumns;
+bool takes_halves(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
+  return in.dtype == DType::kFloat16 && out.dtype == DType::kFloat16 && in.data != out.data &&
+         call.rows.inner >= kHalves && call.lengths == nullptr && call.scale > 0 &&
+         HeldBlocks::holds(call.rows) && norm_loops<float>().softmax_half_columns != nullptr;
+}
+
+void forward_halves(const SoftmaxCall& call, const Tensor& in, const Tensor& out) {
+  const RowLayout& rows = call.rows;
+  const bool log = call.kind == SoftmaxKind::kLog;
+  const int64_t parts = rows.inner / kHalves;  // the last one has what is left over, too
+  parallel_for(
+      rows.outer * parts, kCost * static_cast<double>(rows.length * kHalves),
+      [&](int64_t first, int64_t last) {
+        const auto held = std::make_unique_for_overwrite<float[]>(
+            static_cast<std::size_t>(log ? 0 : rows.length * kHalves));
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t part = i % parts, column = part * kHalves;
+          const int64_t at = i / parts * rows.length * rows.inner + column;
+          norm_loops<float>().softmax_half_columns(
+              in.as<float16>() + at, out.as<float16>() + at,
+              part + 1 == parts ? rows.inner - column : kHalves, rows.length, rows.inner,
+              static_cast<float>(call.scale), log, held.get());
+        }
+      },
+      1);
+}
+
 template <class C>
 void backward_rows(const SoftmaxCall& call, const Tensor& dy, const Tensor& y, const Tensor& dx) {
   const NormLoops<C>& loops = norm_loops<C>();
@@ -379,6 +410,7 @@ void softmax_forward(const SoftmaxCall& call, const Tensor& in, const Tensor& ou
   if (in.size() == 0) return;
   if (const GpuTable* gpu = gpu_table(context))
     return gpu->softmax(context.stream()->native(), call, in, out, context);
+  if (takes_halves(call, in, out)) return forward_halves(call, in, out);
   const auto run = [&](auto zero) {
     using C = decltype(zero);
     // (A logarithm of 1 would have the other sign.)

@@ -53,8 +53,9 @@ class RowOrder {
   // Rows of an inner axis are visited together, so that what is written of them by position is a
   // line of each at a time; short ones, so that a visit is worth its call.
   void positions(const VisitPositions& visit) const {
-    // Short rows of short keys are sorted sooner than selected from.
-    const bool sorts = sizeof(T) <= 2 && rows_.k > 1 && rows_.n <= kShortRow;
+    // Short rows of short keys are mostly sorted sooner than selected from.
+    const bool sorts =
+        sizeof(T) <= 2 && rows_.k > 1 && rows_.n <= kShortRow && !selects_soon<T>(rows_.n, rows_.k);
     const bool few = rows_.k <= rows_.n / 4 && !sorts;
     const int64_t room = few ? selection_room(rows_.k) : positions_room<K>(rows_.n);
     const auto order_row = [&](const T* row, Keyed<K>* keys) {

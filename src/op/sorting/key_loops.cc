@@ -3,10 +3,10 @@
 #include "op/sorting/key_loops.h"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 
 #include "base/simd.h"
+#include "base/simd_intrinsics.h"
 #include "op/sorting/vector_sort.h"
 
 namespace mxnet {
@@ -15,8 +15,8 @@ namespace {
 // Elements that are looked at together when some are selected.
 constexpr int64_t kSelectBlock = 32;
 // Sets of elements whose least keys say below what the best of all are, and the elements that are
-// looked at for that.
-constexpr int64_t kSets = 32, kLookedAt = 2048;
+// looked at for that, of fewer than which a sort comes sooner.
+constexpr int64_t kSets = 32, kLookedAt = 2048, kLeastLookedAt = 3 * kSets;
 
 // The k smallest of n to the front, sorted. Positions decide between equal keys.
 template <class K>
@@ -28,16 +28,6 @@ void sort_best(Keyed<K>* keys, Keyed<K>* spare, int64_t n, int64_t k) {
     if (n <= kFew) return std::partial_sort(keys, keys + k, keys + n);
   }
   sort_keyed(keys, spare, n);
-}
-
-// The k-th of the least keys of sets: as good as the k-th best of all where those are in sets of
-// their own.
-uint64_t kth_least(std::array<uint64_t, kSets>* least, int64_t k) {
-  for (;; --k) {
-    uint64_t* const next = std::min_element(least->data(), least->data() + kSets);
-    if (k == 1) return *next;
-    *next = ~uint64_t{0};
-  }
 }
 
 #define MX_SIMD_FILE "op/sorting/key_loops.inc"
@@ -71,6 +61,15 @@ void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip) {
   MX_SIMD_CALL(values_of<T>)(keys, values, n, flip);
 }
 
+// Not of bool, most of which are equal.
+template <class T>
+constexpr bool kSelectsByLeast = !std::is_same_v<T, bool>;
+
+template <class T>
+bool selects_soon(int64_t n, int64_t k) {
+  return kSelectsByLeast<T> && n >= kLeastLookedAt && k <= kSets / 2 && simd_level() == 2;
+}
+
 template <class T>
 void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<T> flip) {
   // Elements and their keys have the same size: what is sorted are numbers in the memory of `out`.
@@ -83,22 +82,14 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
   values_of(keys, out, n, flip);
 }
 
-// Not of bool, most of which are equal, and half types, which are sorted fast enough.
-template <class T>
-constexpr bool kSelectsByLeast = !std::is_same_v<T, bool> && sizeof(T) != 2;
-
 // A key that at least k of values[0, n) are below, and few more; 0 where none is found at once.
 template <class T>
 SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
-  if constexpr (!kSelectsByLeast<T>) {
-    return 0;
-  } else {
-    const int64_t rounds = std::min(n, kLookedAt) / kSets;
-    if (k > kSets / 2 || rounds < 8) return 0;
-    std::array<uint64_t, kSets> least;
-    if (!MX_SIMD_CALL(least_of_sets<T>)(values, rounds, flip, least.data())) return 0;
-    return static_cast<SortKey<T>>(kth_least(&least, k) + 1);
+  if constexpr (kSelectsByLeast<T>) {
+    if (selects_soon<T>(n, k))
+      return MX_SIMD_CALL(bound_of_sets<T>)(values, std::min(n, kLookedAt) / kSets, k, flip);
   }
+  return 0;
 }
 
 template <class T>
@@ -141,6 +132,7 @@ void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<
   template void keyed_of(const T*, Keyed<SortKey<T>>*, int64_t, SortKey<T>); \
   template void values_of(const SortKey<T>*, T*, int64_t, SortKey<T>);       \
   template void sort_values(const T*, T*, SortKey<T>*, int64_t, SortKey<T>); \
+  template bool selects_soon<T>(int64_t, int64_t);                           \
   template void select_keyed(const T*, int64_t, int64_t, SortKey<T>, Keyed<SortKey<T>>*);
 MX_EACH_SORTED_TYPE(MX_INSTANTIATE)
 #undef MX_INSTANTIATE

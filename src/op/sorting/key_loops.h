@@ -51,4 +51,8 @@ inline int64_t selection_room(int64_t k) { return 4 * k + 192; }
 template <class T>
 void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<SortKey<T>>* room);
 
+// Whether that sorts little but what it finds, here and of so many: sooner than all are sorted.
+template <class T>
+bool selects_soon(int64_t n, int64_t k);
+
 }  // namespace mxnet

@@ -134,7 +134,7 @@ void expect_best_selected() {
   using K = SortKey<T>;
   std::mt19937_64 random(kSeed);
   for (int p = 0; p < static_cast<int>(Pattern::kLast); ++p) {
-    for (const std::size_t n : {1, 31, 32, 33, 150, 1000, 20011}) {
+    for (const std::size_t n : {1, 31, 32, 33, 95, 96, 150, 1000, 20011}) {
       const auto keys = keys_of<K>(static_cast<Pattern>(p), n, random);
       std::vector<T> values(n);
       std::transform(keys.begin(), keys.end(), values.begin(),
@@ -143,7 +143,8 @@ void expect_best_selected() {
       for (std::size_t i = 0; i < n; ++i)
         expected.emplace_back(to_key(values[i], K{0}), static_cast<uint32_t>(i));
       std::sort(expected.begin(), expected.end());
-      for (const std::size_t k : {std::size_t{1}, (n + 3) / 4, n}) {
+      for (const std::size_t k :
+           {std::size_t{1}, (n + 15) / 16, std::min<std::size_t>(n, 16), (n + 3) / 4, n}) {
         const auto count = static_cast<int64_t>(k);
         std::vector<Keyed<K>> room(static_cast<std::size_t>(selection_room(count)));
         select_keyed(values.data(), static_cast<int64_t>(n), count, K{0}, room.data());
@@ -161,7 +162,10 @@ TEST(SelectKeyed, TakesWhatASortPutsFirst) {
   expect_best_selected<float>();
   expect_best_selected<double>();
   expect_best_selected<uint8_t>();
+  expect_best_selected<int8_t>();
   expect_best_selected<float16>();
+  expect_best_selected<bfloat16>();
+  expect_best_selected<int32_t>();
   expect_best_selected<int64_t>();
 }
 

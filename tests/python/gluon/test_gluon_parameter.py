@@ -429,6 +429,22 @@ def test_a_value_that_was_given_is_copied():
     assert (parameter.data(TWO[0]).asnumpy() == 1).all()
 
 
+class Watched(Parameter):
+    """Loads as 1.9.1 has it, as the classes of programs do."""
+
+    def _load_init(self, data, ctx, cast_dtype=False, dtype_source="current"):
+        super()._load_init(data * 2, ctx, cast_dtype, dtype_source)
+
+
+def test_a_parameter_with_a_way_to_load_of_its_own_is_asked(tmp_path):
+    path = str(tmp_path / "net.params")
+    mx.nd.save(path, {"weight": mx.nd.ones((2, 3))})
+    params = ParameterDict()
+    params._params["weight"] = watched = Watched("weight", shape=(2, 3))
+    params.load(path, ctx=mx.cpu())
+    assert (watched.data().asnumpy() == 2).all()
+
+
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_arrays_that_a_script_puts_into_a_parameter_are_used(hybrid):
     """1.x programs assign `_data` and its elements."""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads divide the lines of the weight.
-#include "op/nn/few_rows.h"
+#include "op/products/few_rows.h"
 
 #include <type_traits>
 
@@ -17,11 +17,11 @@ namespace {
 // Bytes of a weight from which on nothing of it would be there at the next call.
 constexpr int64_t kBeyondLastCache = 2 * kPastCaches;
 
-#define MX_SIMD_FILE "op/nn/few_rows.inc"
+#define MX_SIMD_FILE "op/products/few_rows.inc"
 #include "base/simd_targets.h"
 #undef MX_SIMD_FILE
 
-void multiply_all(simd_v2::MultiplyRows multiply, const DenseSizes& sizes, const float* data,
+void multiply_all(simd_v2::MultiplyRows multiply, const LayerSizes& sizes, const float* data,
                   const void* weight, const LayerPost& post, float* out) {
   // A product takes less than the load and the store that costs are counted in.
   const double cost = 0.25 * static_cast<double>(sizes.depth);
@@ -33,7 +33,7 @@ void multiply_all(simd_v2::MultiplyRows multiply, const DenseSizes& sizes, const
 
 }  // namespace
 
-void multiply_few_rows(const DenseSizes& sizes, const float* data, const float* weight,
+void multiply_few_rows(const LayerSizes& sizes, const float* data, const float* weight,
                        const LayerPost& post, float* out) {
   MX_ASSERT(sizes.rows >= 1 && sizes.rows <= kFewRows);
   multiply_all((*MX_SIMD_AT(simd_level(), kByRows))[sizes.rows - 1], sizes, data, weight, post,
@@ -42,7 +42,7 @@ void multiply_few_rows(const DenseSizes& sizes, const float* data, const float* 
 
 bool has_half_few_rows() { return (*MX_SIMD_AT(simd_level(), kHalfByRows))[0] != nullptr; }
 
-void multiply_few_rows(const DenseSizes& sizes, const float* data, const float16* weight,
+void multiply_few_rows(const LayerSizes& sizes, const float* data, const float16* weight,
                        const LayerPost& post, float* out) {
   MX_ASSERT(sizes.rows >= 1 && sizes.rows <= kFewRows && has_half_few_rows());
   multiply_all((*MX_SIMD_AT(simd_level(), kHalfByRows))[sizes.rows - 1], sizes, data, weight, post,
@@ -51,7 +51,7 @@ void multiply_few_rows(const DenseSizes& sizes, const float* data, const float16
 
 bool has_narrow_few_rows() { return (*MX_SIMD_AT(simd_level(), kNarrowByRows))[0] != nullptr; }
 
-void multiply_few_rows(const DenseSizes& sizes, const float* data, const bfloat16* weight,
+void multiply_few_rows(const LayerSizes& sizes, const float* data, const bfloat16* weight,
                        const LayerPost& post, float* out) {
   MX_ASSERT(sizes.rows >= 1 && sizes.rows <= kFewRows && has_narrow_few_rows());
   multiply_all((*MX_SIMD_AT(simd_level(), kNarrowByRows))[sizes.rows - 1], sizes, data, weight,

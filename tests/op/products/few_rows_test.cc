@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fully connected layers of a few rows against sums in float64, with all that may follow them.
-#include "op/nn/few_rows.h"
+#include "op/products/few_rows.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -56,9 +56,7 @@ struct Layer {
   }
 
  private:
-  DenseSizes sizes() const {
-    return {FullyConnectedParams{}, Shape{rows, depth}, Shape{hidden, depth}};
-  }
+  LayerSizes sizes() const { return {rows, hidden, depth}; }
 };
 
 void expect_near(const std::vector<float>& got, const std::vector<double>& expected) {
@@ -107,8 +105,8 @@ void expect_the_weight_alone_to_be_rounded() {
         std::ranges::copy(narrow, layer.weight.begin());
         const LayerPost post{.bias = layer.bias.data(), .sum = layer.sum.data(), .low = 0};
         std::vector<float> out(static_cast<std::size_t>(rows * hidden), -7);
-        multiply_few_rows({FullyConnectedParams{}, Shape{rows, depth}, Shape{hidden, depth}},
-                          layer.data.data(), narrow.data(), post, out.data());
+        multiply_few_rows({rows, hidden, depth}, layer.data.data(), narrow.data(), post,
+                          out.data());
         expect_near(out, layer.expected(post));
       }
 }
