@@ -119,7 +119,9 @@ void copy_rows(const NDArray& from, std::span<const int64_t> wanted, char* value
 }
 
 void take_rows(const NDArray& from, const NDArray& row_ids, const NDArray& to) {
-  const std::vector<int64_t> wanted = wanted_rows(row_ids, from.shape()[0]);
+  std::vector<int64_t> wanted = wanted_rows(row_ids, from.shape()[0]);
+  // Of what stores nothing nothing is stored, as retain() has it.
+  if (stored_rows(from).empty()) wanted.clear();
   set_rows(to, wanted);
   copy_rows(from, wanted, static_cast<char*>(to.sparse().values()));
 }

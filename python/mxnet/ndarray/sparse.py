@@ -52,7 +52,9 @@ _ELEMENTWISE = {"add": "elemwise_add", "subtract": "elemwise_sub", "multiply": "
 
 def _arithmetic(name: str, lhs: Any, rhs: Any) -> Any:
     both = isinstance(lhs, NDArray) and isinstance(rhs, NDArray)
-    if both and lhs.shape == rhs.shape and (lhs.stype != "default" or rhs.stype != "default"):
+    # The quotient of a csr matrix and a dense array is one of what is stored: broadcast_div has it.
+    of_stored = both and name == "divide" and lhs.stype == "csr" and rhs.stype == "default"
+    if both and not of_stored and lhs.shape == rhs.shape and (lhs.stype != "default" or rhs.stype != "default"):
         return _generate.operator(_ELEMENTWISE[name])(lhs, rhs)
     return _dense_result(name, lhs, rhs)
 
@@ -313,7 +315,8 @@ def csr_matrix(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None)
         return _filled("csr", shape, ctx, dtype, data, [indptr, indices_np])
     if _is_tuple(arg1, 2) and isinstance(arg1[1], (tuple, list)):
         data, (row, col) = arg1
-        dtype = _dtype_of(data) if dtype is None else dtype
+        # Of SciPy, which 1.x hands these to: numbers in a list are float64 or int64.
+        dtype = (data if isinstance(data, NDArray) else np.asarray(data)).dtype if dtype is None else dtype
         row, col = _as_numpy(row).astype(np.int64), _as_numpy(col).astype(np.int64)
         shape, (data, indptr, indices) = _rows_of_places(_as_numpy(data), row, col, shape)
         return _filled("csr", shape, ctx, dtype, data, [indptr, indices])

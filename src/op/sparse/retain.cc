@@ -35,7 +35,9 @@ std::size_t row_bytes(const Shape& shape, DType dtype) {
 
 void retain(const AnyParams&, SparseContext& context) {
   const NDArray& data = context.in(0);
-  const std::vector<int64_t> kept = kept_rows(context.dense(1), data.shape()[0]);
+  std::vector<int64_t> kept = kept_rows(context.dense(1), data.shape()[0]);
+  // Of an array that stores nothing nothing is stored; of another, what is missing is zeros.
+  if (data.is_sparse() && context.rows(0).stored == 0) kept.clear();
   const RowsView out = context.make_rows(0, static_cast<int64_t>(kept.size()));
   std::copy(kept.begin(), kept.end(), out.index);
   const std::size_t bytes = out.row_bytes();

@@ -144,6 +144,15 @@ def test_an_optimizer_works_on_what_is_stored_and_keeps_its_states(store, tmp_pa
     np.testing.assert_allclose(pulled(store, "w", (3,)), -0.02199996, rtol=1e-6)
 
 
+def test_row_sparse_pull_of_what_stores_nothing_stores_nothing():
+    store = mx.kv.create("local")
+    store.init("e", mx.nd.sparse.zeros("row_sparse", (4, 2)))
+    out = mx.nd.sparse.row_sparse_array(([[1, 2]], [1]), shape=(4, 2))
+    store.row_sparse_pull("e", out=out, row_ids=mx.nd.array([2, 0]))
+    assert out.data.shape == (0, 2)
+    assert not out.asnumpy().any()
+
+
 def test_row_sparse_pull_gives_the_rows_asked_for(store):
     dense = mx.nd.array([[1, 1], [0, 0], [2, 2], [3, 3]])
     store.init("e", dense.tostype("row_sparse"))

@@ -123,3 +123,29 @@ def test_a_product_with_a_dense_array_on_the_left_is_dense_as_in_the_release(sty
     assert product.stype == "default"
     np.testing.assert_array_equal(product.asnumpy(), [[0, 10], [0, 0]])
     assert (packed * dense).stype == (2 * packed).stype == stype
+
+
+@pytest.mark.parametrize("data, dtype", [([1.0, 2.0], "float64"), ([1, 2], "int64"), (np.ones(2, "float16"), "float16"), (mx.nd.ones(2), "float32")])
+def test_numbers_at_places_have_the_type_that_scipy_gives_them(data, dtype):
+    """1.9.1 hands them to SciPy, so that a list of numbers is of float64 here alone."""
+    made = sparse.csr_matrix((data, ([0, 1], [1, 0])), shape=(2, 2))
+    assert made.dtype == np.dtype(dtype)
+    assert sparse.csr_matrix((data, ([0, 1], [1, 0])), shape=(2, 2), dtype="float16").dtype == np.float16
+
+
+def test_nothing_is_stored_of_rows_that_are_retained_of_an_array_that_stores_none():
+    nothing = sparse.zeros("row_sparse", (4, 2))
+    assert sparse.retain(nothing, mx.nd.array([0, 2])).data.shape == (0, 2)
+    # Of an array that stores one, those that are missing are zeros.
+    one = sparse.row_sparse_array(([[1, 2]], [1]), shape=(4, 2))
+    np.testing.assert_array_equal(sparse.retain(one, mx.nd.array([0, 1])).data.asnumpy(), [[0, 0], [1, 2]])
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (5, 1), (3, 4)])
+def test_the_quotient_of_a_csr_matrix_and_a_dense_array_is_of_what_is_stored(shape):
+    csr = mx.nd.array(np.arange(np.prod(shape)).reshape(shape)).tostype("csr")
+    dense = mx.nd.full(shape, 2)
+    dense[0, 0] = 0  # below an element that is not stored
+    got = csr / dense
+    assert got.stype == "csr"
+    np.testing.assert_array_equal(got.asnumpy(), np.arange(np.prod(shape)).reshape(shape) / 2)
