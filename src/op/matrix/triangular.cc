@@ -2,7 +2,6 @@
 // Triangular products and solves, and the Cholesky factor with what is computed from it.
 #include "op/params/triangular.h"
 
-#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -174,15 +173,6 @@ void infer_square(const LowerParams&, Infer& infer) {
   infer_matrix(infer, 0, true);
 }
 
-// Keeps one triangle.
-template <class T>
-void clear_other(bool lower, int64_t n, T* a) {
-  for (int64_t i = 0; i < n; ++i) {
-    T* row = a + i * n;
-    lower ? std::fill(row + i + 1, row + n, T{0}) : std::fill(row, row + i, T{0});
-  }
-}
-
 template <class Step>
 void in_place(const LowerParams&, KernelContext& context, const char* tag, const char* failure,
               const Step& step) {
@@ -273,7 +263,7 @@ void take_part(bool lower, int64_t n, T* a) {
       if (part == Part::kHalfSymmetric) a[i * n + i] /= 2;
     }
   }
-  if (part != Part::kHalfSymmetric) clear_other(lower, n, a);
+  if (part != Part::kHalfSymmetric) clear_other_triangle(lower, n, a);
 }
 
 template <Part part>

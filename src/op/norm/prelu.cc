@@ -167,19 +167,13 @@ void forward_on_cpu(const Tensor& in, const Tensor& gamma, const Tensor& out) {
   with_row_type(in.dtype, [&](auto zero) {
     using C = decltype(zero);
     const auto loop = activation_loop<C>(ActivationRow::leaky).value;
-    parallel_for(
-        slopes.rows.rows(), 4.0 * static_cast<double>(slopes.rows.length),
-        [&](int64_t first, int64_t last) {
-          RowReader<C> read(in, slopes.rows, last);
-          RowWriter<C> write(out, slopes.rows, last);
-          for (int64_t r = first; r < last; ++r) {
-            C* y = write.begin(r);
-            loop(read(r), y, slopes.rows.length,
-                 static_cast<C>(read_element(gamma, r % slopes.channels)));
-            write.finish(r);
-          }
+    map_rows<C>(
+        slopes.rows, 4.0, out,
+        [&](int64_t r, C* y, const C* x) {
+          const double slope = read_element(gamma, r % slopes.channels);
+          loop(x, y, slopes.rows.length, static_cast<C>(slope));
         },
-        1);
+        in);
   });
 }
 
@@ -197,23 +191,15 @@ void backward_on_cpu(const Tensor& dy, const Tensor& in, const Tensor& gamma, co
     const auto loop = activation_loop<C>(ActivationRow::leaky).slope;
     const auto negative_dot = norm_loops<C>().negative_dot;
     const bool wide = accumulate_wide();
-    parallel_for(
-        count, 8.0 * static_cast<double>(length),
-        [&](int64_t first, int64_t last) {
-          RowReader<C> read_dy(dy, slopes.rows, last), read_x(in, slopes.rows, last);
-          RowWriter<C> write(dx, slopes.rows, last);
-          for (int64_t r = first; r < last; ++r) {
-            const C* g = read_dy(r);
-            const C* x = read_x(r);
-            C* to = write.begin(r);
-            row_sums[r] = sum_blocks<C>(length, wide, [&](int64_t begin, int64_t n) {
-              return negative_dot(g + begin, x + begin, n);
-            });
-            loop(g, x, to, length, static_cast<C>(read_element(gamma, r % slopes.channels)));
-            write.finish(r);
-          }
+    map_rows<C>(
+        slopes.rows, 8.0, dx,
+        [&](int64_t r, C* to, const C* g, const C* x) {
+          row_sums[r] = sum_blocks<C>(length, wide, [&](int64_t begin, int64_t n) {
+            return negative_dot(g + begin, x + begin, n);
+          });
+          loop(g, x, to, length, static_cast<C>(read_element(gamma, r % slopes.channels)));
         },
-        1);
+        dy, in);
   });
   for (int64_t c = 0; c < slopes.channels; ++c) {
     double sum = 0;

@@ -62,10 +62,7 @@ int factorise_lines(bool lower, int64_t n, T* a, int64_t line) {
 template <class T>
 int factorise_cholesky(bool lower, int64_t n, T* a) {
   const int info = factorise_lines(lower, n, a, n);
-  for (int64_t r = 0; r < n; ++r) {
-    T* const row = a + r * n;
-    lower ? std::fill(row + r + 1, row + n, T{0}) : std::fill(row, row + r, T{0});
-  }
+  clear_other_triangle(lower, n, a);
   return info;
 }
 

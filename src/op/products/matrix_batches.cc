@@ -59,12 +59,6 @@ int each(int64_t count, const F& fn) {
   return worst;
 }
 
-template <class T>
-void clear_other_triangle(bool lower, int64_t n, T* a) {
-  for (int64_t r = 0; r < n; ++r, a += n)
-    lower ? std::fill(a + r + 1, a + n, T{0}) : std::fill(a, a + r, T{0});
-}
-
 // Of a large matrix.
 template <class T>
 int factors(int64_t n, T* a, int32_t* pivots) {

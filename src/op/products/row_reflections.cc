@@ -42,74 +42,73 @@ T shift_of(T* d, T beside, int64_t l) {
   return d[l] - beside / (half < 0 ? half - root : half + root);
 }
 
-// Implicit shifts: d becomes the eigenvalues, rows of r are rotated likewise.
-template <class T>
-bool to_diagonal(const EigenWork<T>& work) {
-  const int64_t n = work.n, line = work.line;
-  T *const d = work.d, *const e = work.e;
-  for (int64_t l = 0; l < n; ++l) {
-    for (int step = 0;; ++step) {
-      const int64_t m = end_of_block(l, n, d, e);
+// step(l, m) for blocks of rows from l to m, the first ones first, until none has more than one.
+// Whether that came to an end.
+template <class T, class F>
+bool each_step(const EigenWork<T>& work, const F& step) {
+  for (int64_t l = 0; l < work.n; ++l) {
+    for (int steps = 0;; ++steps) {
+      const int64_t m = end_of_block(l, work.n, work.d, work.e);
       if (m == l) break;
-      if (step == kMostSteps) return false;
-      T g = d[m] - shift_of(d, e[l], l);
-      T s = 1, c = 1, p = 0;
-      int64_t i = m - 1;
-      for (; i >= l; --i) {
-        const T f = s * e[i], b = c * e[i];
-        T r = std::sqrt(f * f + g * g);
-        e[i + 1] = r;
-        if (r < kNegligible<T>) {
-          d[i + 1] -= p;
-          e[m] = 0;
-          break;
-        }
-        s = f / r;
-        c = g / r;
-        g = d[i + 1] - p;
-        r = (d[i] - g) * s + 2 * c * b;
-        p = s * r;
-        d[i + 1] = g + p;
-        g = c * r - b;
-        work.loops.rotate(work.r + i * line, work.r + (i + 1) * line, line, c, s);
-      }
-      if (i >= l) continue;
-      d[l] -= p;
-      e[l] = g;
-      e[m] = 0;
+      if (steps == kMostSteps) return false;
+      step(l, m);
     }
   }
   return true;
+}
+
+// Implicit shifts: d becomes the eigenvalues, rows of r are rotated likewise.
+template <class T>
+bool to_diagonal(const EigenWork<T>& work) {
+  T *const d = work.d, *const e = work.e;
+  return each_step(work, [&](int64_t l, int64_t m) {
+    T g = d[m] - shift_of(d, e[l], l);
+    T s = 1, c = 1, p = 0;
+    for (int64_t i = m - 1; i >= l; --i) {
+      const T f = s * e[i], b = c * e[i];
+      T r = std::sqrt(f * f + g * g);
+      e[i + 1] = r;
+      if (r < kNegligible<T>) {
+        d[i + 1] -= p;
+        e[m] = 0;
+        return;
+      }
+      s = f / r;
+      c = g / r;
+      g = d[i + 1] - p;
+      r = (d[i] - g) * s + 2 * c * b;
+      p = s * r;
+      d[i + 1] = g + p;
+      g = c * r - b;
+      work.loops.rotate(work.r + i * work.line, work.r + (i + 1) * work.line, work.line, c, s);
+    }
+    d[l] -= p;
+    e[l] = g;
+    e[m] = 0;
+  });
 }
 
 // The same without vectors: with the squares of the numbers beside the diagonal, so that no roots
 // are taken (Pal's, Walker's and Kahan's form).
 template <class T>
 bool to_values(const EigenWork<T>& work) {
-  const int64_t n = work.n;
   T *const d = work.d, *const e = work.e;
-  for (int64_t l = 0; l < n; ++l) {
-    for (int step = 0;; ++step) {
-      const int64_t m = end_of_block(l, n, d, e);
-      if (m == l) break;
-      if (step == kMostSteps) return false;
-      const T shift = shift_of(d, e[l], l);
-      T c = 1, s = 0, gamma = d[m] - shift, p = gamma * gamma;
-      for (int64_t i = m - 1; i >= l; --i) {
-        const T beside = e[i] * e[i], r = p + beside;
-        if (i + 1 < m) e[i + 1] = std::sqrt(s * r);
-        const T before = c, gamma_before = gamma, here = d[i];
-        c = r > 0 ? p / r : T{1};
-        s = r > 0 ? beside / r : T{0};
-        gamma = c * (here - shift) - s * gamma_before;
-        d[i + 1] = gamma_before + (here - gamma);
-        p = c > 0 ? gamma * gamma / c : before * beside;
-      }
-      e[l] = std::sqrt(s * p);
-      d[l] = shift + gamma;
+  return each_step(work, [&](int64_t l, int64_t m) {
+    const T shift = shift_of(d, e[l], l);
+    T c = 1, s = 0, gamma = d[m] - shift, p = gamma * gamma;
+    for (int64_t i = m - 1; i >= l; --i) {
+      const T beside = e[i] * e[i], r = p + beside;
+      if (i + 1 < m) e[i + 1] = std::sqrt(s * r);
+      const T before = c, gamma_before = gamma, here = d[i];
+      c = r > 0 ? p / r : T{1};
+      s = r > 0 ? beside / r : T{0};
+      gamma = c * (here - shift) - s * gamma_before;
+      d[i + 1] = gamma_before + (here - gamma);
+      p = c > 0 ? gamma * gamma / c : before * beside;
     }
-  }
-  return true;
+    e[l] = std::sqrt(s * p);
+    d[l] = shift + gamma;
+  });
 }
 
 template <class T>
