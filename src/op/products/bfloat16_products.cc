@@ -4,11 +4,10 @@
 #include "op/products/bfloat16_products.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/bfloat16_pairs.h"
 #include "op/moving/strided_kernels.h"
 #include "op/products/packed_bfloat16.h"
+#include "op/products/pair_sums.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {
@@ -78,23 +77,7 @@ template <int rows, int vectors>
 MX_BFLOAT16_PAIRS void tile(int64_t pairs, const bfloat16* a, int64_t row, const float* b,
                             bfloat16* c, int64_t ldc, int64_t columns) {
   PairSums sum[rows][vectors];
-#pragma GCC unroll 12
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) sum[r][v] = PairSums::zero();
-  }
-  for (int64_t i = 0; i < pairs; ++i, a += 2, b += vectors * PairSums::kCount) {
-    PairSums right[vectors];
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) right[v] = PairSums::load(b + v * PairSums::kCount);
-#pragma GCC unroll 12
-    for (int r = 0; r < rows; ++r) {
-      Bfloat16Pair pair;
-      std::memcpy(&pair, a + r * row, sizeof(pair));
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) sum[r][v].add(pair, right[v]);
-    }
-  }
+  sum_pairs<false>(pairs, a, row, 2, b, nullptr, sum);
 #pragma GCC unroll 12
   for (int r = 0; r < rows; ++r, c += ldc) round_sums(sum[r], columns, &c->bits);
 }

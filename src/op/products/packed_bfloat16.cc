@@ -6,10 +6,10 @@
 #include <cstring>
 #include <utility>
 
-#include "base/bfloat16_pairs.h"
 #include "base/cpu_info.h"
 #include "base/simd.h"
 #include "op/loops/convert.h"
+#include "op/products/pair_sums.h"
 #include "op/run/parallel.h"
 
 namespace mxnet::packed_bfloat16 {
@@ -30,27 +30,8 @@ struct Left {
 template <int rows, int vectors>
 MX_BFLOAT16_PAIRS void tile(int64_t pairs, const Left& left, const float* b, const float* next,
                             float* c, int64_t ldc, int64_t columns, bool add) {
-  const bfloat16* a = left.data;
-  const int64_t a_row = left.row, a_pair = left.pair;
   PairSums sum[rows][vectors];
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) sum[r][v] = PairSums::zero();
-  }
-  for (int64_t i = 0; i < pairs; ++i, a += a_pair, b += vectors * PairSums::kCount, next += 16) {
-    __builtin_prefetch(next, 0, 2);
-    PairSums right[vectors];
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) right[v] = PairSums::load(b + v * PairSums::kCount);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) {
-      Bfloat16Pair pair;
-      std::memcpy(&pair, a + r * a_row, sizeof(pair));
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) sum[r][v].add(pair, right[v]);
-    }
-  }
+  sum_pairs<true>(pairs, left.data, left.row, left.pair, b, next, sum);
   if (columns == vectors * PairSums::kCount) {
 #pragma GCC unroll 8
     for (int r = 0; r < rows; ++r) {
