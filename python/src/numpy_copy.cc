@@ -3,6 +3,7 @@
 #include "numpy_copy.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -25,8 +26,11 @@ namespace {
 int number_of_format(const char* format) {
   if (format == nullptr) return -1;
   const std::string_view text(format);
-  // Before what is not aligned NumPy says that sizes are the usual ones.
-  const std::string_view type = text.starts_with('=') ? text.substr(1) : text;
+  // Sizes are the usual ones where NumPy names an order, which it does of what is not aligned, and
+  // before NumPy 2 also of what was asked for in the machine's own.
+  constexpr char kOwnOrder = std::endian::native == std::endian::little ? '<' : '>';
+  const bool named = text.starts_with('=') || text.starts_with(kOwnOrder);
+  const std::string_view type = named ? text.substr(1) : text;
   if (type.size() != 1) return -1;
   switch (type[0]) {
     case 'f':
@@ -42,7 +46,7 @@ int number_of_format(const char* format) {
     case 'b':
       return kInt8;
     case 'l':
-      return type == text ? kInt64 : kInt32;
+      return named ? kInt32 : kInt64;
     case 'q':
       return kInt64;
     case '?':
