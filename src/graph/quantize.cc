@@ -231,6 +231,18 @@ class Quantizer {
       ends.push_back(v.min);
       ends.push_back(v.max);
     }
+    if (how.keeps_range) {
+      Attrs attrs = node.attrs;
+      std::erase_if(attrs, [](const auto& attr) { return attr.first == "act_type"; });
+      Ref<ir::Node> made =
+          new_node(how.op, "quantized_" + node.name, std::move(attrs), std::move(inputs));
+      parse_node(made.get());
+      Twin& v = value(graph_.first_entry(n));
+      v.bytes = {std::move(made), 0, 0};
+      v.min = ends[0];
+      v.max = ends[1];
+      return;
+    }
     inputs.insert(inputs.end(), ends.begin(), ends.end());
     Ref<ir::Node> made = new_node(how.op, "quantized_" + node.name, node.attrs, std::move(inputs));
     for (const auto& [key, text] : how.attrs) set_attr(made.get(), key, text);
