@@ -7,7 +7,7 @@ import warnings
 import mxnet as mx
 import numpy as np
 import pytest
-from mxnet.contrib.quantization import quantize_net_v2
+from mxnet.contrib.quantization import quantize_model, quantize_net_v2
 
 SEED = 20261130
 
@@ -73,3 +73,38 @@ def test_entropy_keeps_numbers_that_all_lie_far_from_zero():
     net = network(dense(5))
     far, _ = furthest(net, mx.nd.array(numbers, ctx=mx.cpu()), quantized_dtype="auto", quantize_mode="full", calib_mode="entropy")
     assert far < 0.04
+
+
+def layer_by_layer(net, data, dtype):
+    """The largest difference of what quantize_model makes of a symbol, in parts of the largest number."""
+    shapes, _, states = net.infer_shape(data=data.shape)
+    rng = np.random.RandomState(SEED)
+
+    def drawn(names, shapes):
+        return {name: mx.nd.array(rng.uniform(0.3, 1, shape), ctx=mx.cpu()) for name, shape in zip(names, shapes) if name != "data"}
+
+    params, aux = drawn(net.list_arguments(), shapes), drawn(net.list_auxiliary_states(), states)
+    batches = mx.io.NDArrayIter(data, batch_size=len(data))
+    quantized, found_params, found_aux = quantize_model(
+        net, params, aux, ctx=mx.cpu(), calib_data=batches, calib_mode="naive", quantized_dtype=dtype, quantize_mode="full")  # fmt: skip
+
+    def run(symbol, params, aux):
+        return symbol.bind(mx.cpu(), {**params, "data": data}, aux_states=aux, grad_req="null").forward()[0].asnumpy()
+
+    real = run(net, params, aux)
+    return np.abs(run(quantized, found_params, found_aux) - real).max() / np.abs(real).max()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "auto"])
+@pytest.mark.parametrize("below", [0, -1])
+def test_convolutions_by_themselves_have_their_bias_and_range(dtype, below):
+    images = mx.nd.array(np.random.RandomState(SEED).uniform(below, 1, (4, 3, 6, 6)), ctx=mx.cpu())
+    net = mx.sym.Convolution(mx.sym.var("data"), kernel=(3, 3), num_filter=4, name="first")
+    net = mx.sym.Convolution(mx.sym.Activation(net, act_type="relu"), kernel=(3, 3), num_filter=5, name="second")
+    assert layer_by_layer(net, images, dtype) < 0.04
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_fixed_gamma_is_one_whatever_the_array_holds(fixed):
+    images = mx.nd.array(np.random.RandomState(SEED).uniform(-1, 1, (4, 3, 6, 6)), ctx=mx.cpu())
+    assert layer_by_layer(mx.sym.BatchNorm(mx.sym.var("data"), fix_gamma=fixed, name="n"), images, "int8") < 0.04
