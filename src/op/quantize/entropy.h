@@ -25,14 +25,14 @@ class QuantizedRange {
     last_ = size_ == 1 ? first_ : inside_[size_ - 1];
     for (const float* bin = inside_ + size_; bin < hist + n; ++bin) last_ += *bin;
     if (size_ == 1) first_ = last_;
-    double all = 0, within = 0;
+    double all = -hist[n / 2], within = all;  // zero is in every range
     for (int64_t i = 0; i < n; ++i) all += hist[i];
     for (int64_t i = 0; i < size_; ++i) within += inside_[i];
     most_outside_ = within < all - within;
   }
 
-  // Infinite where it is not defined, and where most numbers lie outside: their pile at an end is
-  // compared with the few that were there, and nothing seems lost where all became one number.
+  // Infinite where it is not defined, and where most numbers but zero lie outside: their pile at an
+  // end is compared with the few that were there, and nothing seems lost where all became one.
   MX_HOST_DEVICE double divergence() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (most_outside_) return kInfinity;

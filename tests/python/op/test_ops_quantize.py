@@ -188,7 +188,7 @@ def divergence(hist, half, levels):
     """What the range of `half` bins to each side of the middle one loses, bin by bin."""
     middle = len(hist) // 2
     inside = hist[middle - half : middle + half + 1].astype("float64")
-    if inside.sum() < hist.sum() - inside.sum():
+    if inside.sum() - hist[middle] < hist.sum() - inside.sum():  # most numbers but zero lie outside
         return np.inf
     p = inside.copy()
     p[0] += hist[: middle - half].sum()
@@ -221,8 +221,10 @@ def test_entropy_is_that_of_each_range_bin_by_bin(mx, rng, bins, levels):
         np.testing.assert_allclose(want[best], min(want), rtol=1e-9, atol=1e-12)
 
 
-def test_entropy_leaves_most_numbers_inside(mx, rng):
+@pytest.mark.parametrize("zeros", [0, 9000])
+def test_entropy_leaves_most_numbers_inside(mx, rng, zeros):
     hist, edges = np.histogram(rng.uniform(0.1, 0.9, 8000), bins=8001, range=(-1, 1))
+    hist[4000] = zeros
     hist[4000 + 255] += 20  # where the narrowest range ends
     threshold, divergence = mx.run("_contrib_calibrate_entropy", hist.astype("float32"), edges.astype("float32"), num_quantized_bins=511)
     assert threshold[0] >= 0.5 and np.isfinite(divergence[0])
