@@ -7,6 +7,7 @@ import warnings
 import mxnet as mx
 import numpy as np
 import pytest
+from mxnet.contrib._calibration import _get_optimal_thresholds, _LayerHistogramCollector
 from mxnet.contrib.quantization import quantize_model, quantize_net_v2
 
 SEED = 20261130
@@ -73,6 +74,15 @@ def test_entropy_keeps_numbers_that_all_lie_far_from_zero():
     net = network(dense(5))
     far, _ = furthest(net, mx.nd.array(numbers, ctx=mx.cpu()), quantized_dtype="auto", quantize_mode="full", calib_mode="entropy")
     assert far < 0.04
+
+
+def test_entropy_of_a_few_numbers_in_many_bins_keeps_their_range():
+    first, later = (mx.nd.array(numbers, ctx=mx.cpu()) for numbers in ([[0.1]], [[0.5, 0.5]]))
+    collector = _LayerHistogramCollector(include_layer=["data"])
+    for batch in (first, later):  # the second makes the histogram five times as wide
+        collector.collect("data", batch)
+    low, high = _get_optimal_thresholds(collector.hist_dict, "int8")["data"]
+    assert low == -high and 0.49 < high < 0.51
 
 
 def layer_by_layer(net, data, dtype):
