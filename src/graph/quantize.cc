@@ -45,12 +45,15 @@ class Quantizer {
  public:
   Quantizer(const ir::Graph& graph, const QuantizeOptions& options)
       : options_(options),
+        dtype_(options.dtype),
         graph_(graph),
         forms_(static_cast<std::size_t>(graph_.num_nodes())),
         why_not_(forms_.size()),
         values_(static_cast<std::size_t>(graph_.num_entries())) {
     choose();
     if (options_.smart) drop_outer();
+    for (const std::optional<QuantizedForm>& each : forms_)
+      if (each && each->signed_data) dtype_ = "int8";
     if (config().quantization.verbose) report();
   }
 
@@ -183,7 +186,7 @@ class Quantizer {
     }
     Attrs attrs;
     if (std::string_view(quantizer) == "_contrib_quantize_v2")
-      attrs.emplace_back("out_type", data ? options_.dtype : "int8");
+      attrs.emplace_back("out_type", data ? dtype_ : "int8");
     Ref<ir::Node> node = new_node(quantizer, name, std::move(attrs), {real(entry)});
     parse_node(node.get());
     calibrated_[node.get()] = given;
@@ -223,6 +226,12 @@ class Quantizer {
       if (!how.in_bytes[i]) {
         inputs.push_back(real(entry));
         inputs.back().version = node.inputs[i].version;
+        if (how.ones == static_cast<int>(i)) {
+          Ref<ir::Node> ones =
+              new_node("ones_like", node.name + "_ones", {}, {std::move(inputs.back())});
+          parse_node(ones.get());
+          inputs.back() = {std::move(ones), 0, 0};
+        }
         continue;
       }
       const bool data = i == 0 || how.follows || !graph_.node(graph_.node_of(entry)).is_variable();
@@ -230,6 +239,18 @@ class Quantizer {
       inputs.push_back(v.bytes);
       ends.push_back(v.min);
       ends.push_back(v.max);
+    }
+    if (how.keeps_range) {
+      Attrs attrs = node.attrs;
+      std::erase_if(attrs, [](const auto& attr) { return attr.first == "act_type"; });
+      Ref<ir::Node> made =
+          new_node(how.op, "quantized_" + node.name, std::move(attrs), std::move(inputs));
+      parse_node(made.get());
+      Twin& v = value(graph_.first_entry(n));
+      v.bytes = {std::move(made), 0, 0};
+      v.min = ends[0];
+      v.max = ends[1];
+      return;
     }
     inputs.insert(inputs.end(), ends.begin(), ends.end());
     Ref<ir::Node> made = new_node(how.op, "quantized_" + node.name, node.attrs, std::move(inputs));
@@ -243,8 +264,8 @@ class Quantizer {
     }
     const std::string result = entry_name(original(graph_.first_entry(n)));
     if (how.wide_result) {
-      made = new_node("_contrib_requantize", "requantize_" + node.name,
-                      {{"out_type", options_.dtype}}, {{made, 0, 0}, {made, 1, 0}, {made, 2, 0}});
+      made = new_node("_contrib_requantize", "requantize_" + node.name, {{"out_type", dtype_}},
+                      {{made, 0, 0}, {made, 1, 0}, {made, 2, 0}});
       parse_node(made.get());
     }
     if (how.wide_result || how.needs_range) calibrated_[made.get()] = result;
@@ -255,6 +276,7 @@ class Quantizer {
   }
 
   const QuantizeOptions& options_;
+  std::string dtype_;  // of data: what the options say, unless a node takes but int8
   const IndexedGraph graph_;
   std::vector<std::optional<QuantizedForm>> forms_;    // of the nodes that are to be quantized
   std::vector<const char*> why_not_;                   // of operators that stay real

@@ -21,8 +21,8 @@ std::string_view text(const ir::Node& node, const char* key, std::string_view in
   return given == nullptr ? initial : std::string_view(*given);
 }
 
-bool is_true(const ir::Node& node, const char* key) {
-  const std::string_view given = text(node, key, "0");
+bool is_true(const ir::Node& node, const char* key, std::string_view initial = "0") {
+  const std::string_view given = text(node, key, initial);
   return given == "1" || given == "True" || given == "true";
 }
 
@@ -56,7 +56,9 @@ QuantizedForm wide(QuantizedForm form) {
 Form convolution(const ir::Node& node, bool) {
   const std::string_view layout = text(node, "layout", "None");
   if (layout != "None" && layout.substr(0, 2) != "NC") return std::nullopt;
-  return wide(with_all(node, "_contrib_quantized_conv"));
+  QuantizedForm form = wide(with_all(node, "_contrib_quantized_conv"));
+  form.signed_data = true;  // of uint8 it has another range and another bias, for existing files
+  return form;
 }
 
 Form fully_connected(const ir::Node& node, bool) {
@@ -65,7 +67,10 @@ Form fully_connected(const ir::Node& node, bool) {
 
 Form activation(const ir::Node& node, bool) {
   if (text(node, "act_type", "") != "relu") return std::nullopt;
-  return following(with_inputs(node, "_contrib_quantized_act", {0}));
+  // _contrib_quantized_act would call bytes of uint8 int8, those above 127 negative.
+  QuantizedForm form = following(with_inputs(node, "relu", {0}));
+  form.keeps_range = true;
+  return form;
 }
 
 Form pooling(const ir::Node& node, bool) {
@@ -96,6 +101,8 @@ Form batch_norm(const ir::Node& node, bool) {
   if (text(node, "axis", "1") != "1") return std::nullopt;
   QuantizedForm form = following(with_inputs(node, "_contrib_quantized_batch_norm", {0}));
   form.needs_range = true;
+  // The quantized operator reads gamma, whatever fix_gamma says.
+  if (is_true(node, "fix_gamma", "True")) form.ones = 1;
   return form;
 }
 

@@ -19,6 +19,9 @@ struct QuantizedForm {
   bool wide_result = false;    // int32, to be brought to 8 bits
   bool needs_range = false;    // of its result, which is in 8 bits at once
   bool float_result = false;   // and so has no range
+  bool keeps_range = false;    // takes and gives bytes alone: their range is that of its input
+  bool signed_data = false;    // is right of int8 alone
+  int ones = -1;               // an input that counts as ones, whatever it holds
   std::vector<bool> in_bytes;  // for each input
   const char* quantizer = "_contrib_quantize_v2";
   Attrs attrs;  // besides those of the node

@@ -53,6 +53,10 @@ ir::Graph with_ranges(const ir::Graph& graph, const std::vector<CalibratedRange>
     Ref<ir::Node> changed = copy_node(*node);
     set_attr(changed.get(), "min_calib_range", range_text(at->second->min));
     set_attr(changed.get(), "max_calib_range", range_text(at->second->max));
+    // uint8 would make all that is below zero zero.
+    const std::string* type = find_attr(*changed, "out_type");
+    if (type != nullptr && *type == "uint8" && at->second->min < 0)
+      set_attr(changed.get(), "out_type", "int8");
     parse_node(changed.get());
     std::vector<ir::Entry> outputs;
     outputs.reserve(static_cast<std::size_t>(num_outputs(*changed)));

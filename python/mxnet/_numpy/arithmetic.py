@@ -43,7 +43,7 @@ def polyval(F: Any, p: Any, x: Any) -> Any:
 
 def diff(F: Any, a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """n times the difference of neighbours along an axis."""
-    if prepend is not None or append is not None:
+    if n != 0 and (prepend is not None or append is not None):
         row = F.op("slice_axis")(a, axis=axis, begin=0, end=1)
         given = [F.full_like(row, part) if is_number(part) else part for part in (prepend, a, append) if part is not None]
         a = F.concatenate(given, axis=axis)

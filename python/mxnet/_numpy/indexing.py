@@ -162,7 +162,8 @@ def histogram(
 def _along(obj: Any) -> dict:
     """A place or a slice as parameters; nothing for tensors of places."""
     if isinstance(obj, slice):
-        return {"start": obj.start, "stop": obj.stop, "step": obj.step}
+        # Without a step the whole of it would be no parameters at all.
+        return {"start": obj.start, "stop": obj.stop, "step": 1 if obj.step is None else obj.step}
     return {"int_ind": int(obj)} if isinstance(obj, (int, onp.integer)) else {}
 
 

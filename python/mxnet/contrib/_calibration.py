@@ -105,9 +105,11 @@ def _get_optimal_thresholds(
             best, divergence = nd.contrib.calibrate_entropy(
                 nd.array(hist, dtype="float32"), nd.array(edges, dtype="float32"), num_quantized_bins=bins
             )
-            threshold = float(best.asscalar())
+            lost = float(divergence.asscalar())
+            if np.isfinite(lost):  # not where a few numbers lie in very many bins: they keep their whole range
+                threshold = float(best.asscalar())
             if logger:
-                logger.debug("%s: threshold %f, divergence %f", name, threshold, float(divergence.asscalar()))
+                logger.debug("%s: threshold %f, divergence %f", name, threshold, lost)
         ranges[name] = (0.0 if positive else -threshold, threshold)
     return ranges
 

@@ -15,21 +15,23 @@ void convolution_cpu(const ConvParams& params, KernelContext& context) {
   const int64_t places = w.map_size();
   convolve_bytes({w, params.num_group, weight.dim(0)}, data, weight.as<int8_t>(), out.as<int32_t>(),
                  context);
+  const int ends = params.arrays();
+  const float data_end = read_range(context, ends, ends + 1).magnitude();
+  const float weight_end = read_range(context, ends + 2, ends + 3).magnitude();
   if (!params.no_bias) {
-    // As existing models have it: in steps of the products already.
+    const float bias_end = read_range(context, ends + 4, ends + 5).magnitude();
+    const double scale = steps_of_map_bias(data_end, data.dtype, weight_end, bias_end);
     const int8_t* bias = context.in(2).as<int8_t>();
     int32_t* row = out.as<int32_t>();
     for (int64_t i = 0; i < w.batch * weight.dim(0); ++i, row += places) {
-      const auto add = static_cast<uint32_t>(int32_t{bias[i % weight.dim(0)]});
+      const auto add = static_cast<uint32_t>(bias_steps(bias[i % weight.dim(0)], scale));
       for (int64_t p = 0; p < places; ++p)
         row[p] = static_cast<int32_t>(static_cast<uint32_t>(row[p]) + add);
     }
   }
-  const int ends = params.arrays();
   // A step of the data counts as one of int8 for uint8 too: requantization in existing models is
   // calibrated to that.
-  write_product_range(context, read_range(context, ends, ends + 1).magnitude() / kInt8,
-                      read_range(context, ends + 2, ends + 3).magnitude() / kInt8);
+  write_product_range(context, data_end / kInt8, weight_end / kInt8);
 }
 
 // The extent of the map along one dimension.
@@ -79,7 +81,7 @@ void infer_convolution(const ConvParams& params, Infer& infer) {
   op.doc("Convolution of integers, channels first.")
       .input("data", "Images, int8 or uint8.")
       .input("weight", "Filters, int8.")
-      .input("bias", "What is added to each channel, int8, in steps of the products.");
+      .input("bias", "What is added to each channel, int8; beside uint8 in steps of the products.");
   declare_product(op)
       .param("kernel", &ConvParams::kernel, "Size of the kernel in each spatial dimension.")
       .param("stride", &ConvParams::stride, Shape::scalar(),

@@ -49,6 +49,13 @@ MX_HOST_DEVICE inline double steps_of_bias(float data_end, DType data_type, floa
   const double step = double{data_end} / wide_limit(data_type) * weight_end;
   return step > 0 ? bias_end / step : 0.0;
 }
+// The same of a convolution. Beside uint8 a bias counts in steps of the products already: existing
+// files have it so.
+MX_HOST_DEVICE inline double steps_of_map_bias(float data_end, DType data_type, float weight_end,
+                                               float bias_end) {
+  return data_type == DType::kUInt8 ? 1.0
+                                    : steps_of_bias(data_end, data_type, weight_end, bias_end);
+}
 // A bias in steps of the products.
 MX_HOST_DEVICE inline int32_t bias_steps(int8_t bias, double scale) {
   return static_cast<int32_t>(std::clamp(bias * scale, -2147483648.0, 2147483647.0));

@@ -113,11 +113,25 @@ void fully_connected(const FullyConnectedParams& params, KernelContext& context)
   for_each(stream, kName, 1, ProductEnds{of_data, of_weight, ends_out(context), limit(data.dtype)});
 }
 
+// What is added to the map of a filter.
+struct MapBias {
+  const int8_t* bias;  // null: nothing
+  RangeEnds data_ends, weight_ends, bias_ends;
+  DType data_type;
+  MX_DEVICE uint32_t operator()(int64_t filter) const {
+    if (bias == nullptr) return 0;
+    const double scale = steps_of_map_bias(data_ends.magnitude(), data_type,
+                                           weight_ends.magnitude(), bias_ends.magnitude());
+    return static_cast<uint32_t>(bias_steps(bias[filter], scale));
+  }
+};
+
 // A number of the map: image, filter, place.
 struct ByteConvolve {
   Windows windows;
   Numbers<int32_t> data;
-  const int8_t *weight, *bias;  // bias may be null, and is in steps of the products
+  const int8_t* weight;
+  MapBias bias;
   int32_t* map;
   int64_t filters, filters_of_group, channels_of_group;
   MX_DEVICE void operator()(int64_t i) const {
@@ -127,7 +141,7 @@ struct ByteConvolve {
     const int64_t from = (image * windows.channels + first) * area;
     const int64_t kernel = windows.kernel_size();
     const int8_t* of_filter = weight + filter * channels_of_group * kernel;
-    uint32_t sum = bias == nullptr ? 0 : static_cast<uint32_t>(int32_t{bias[filter]});
+    uint32_t sum = bias(filter);
     windows.visit(i % places, [&](int64_t k, int64_t at) {
       for (int64_t c = 0; c < channels_of_group; ++c)
         sum += static_cast<uint32_t>(data(from + c * area + at) * of_filter[c * kernel + k]);
@@ -156,15 +170,14 @@ struct TakePatches {
 // Products lie filter by filter at each place, maps place by place of each filter.
 struct PlaceProducts {
   const int32_t* products;
-  const int8_t* bias;  // may be null, and is in steps of the products
+  MapBias bias;
   int32_t* map;
   Divider places, filters;
   MX_DEVICE void operator()(int64_t i) const {
     const int64_t plane = places.quotient(i), image = filters.quotient(plane);
     const int64_t place = i - plane * places.by(), filter = plane - image * filters.by();
     const int32_t product = products[(image * places.by() + place) * filters.by() + filter];
-    const int32_t added = bias == nullptr ? 0 : bias[filter];
-    map[i] = static_cast<int32_t>(static_cast<uint32_t>(product) + static_cast<uint32_t>(added));
+    map[i] = static_cast<int32_t>(static_cast<uint32_t>(product) + bias(filter));
   }
 };
 
@@ -204,21 +217,18 @@ void convolution(const quantize::ConvParams& params, KernelContext& context) {
   NativeStream* const stream = context.stream()->native();
   const Windows windows = windows_of(params, data.shape(), out.shape());
   const int64_t filters = weight.dim(0), groups = params.num_group;
-  const ByteConvolve call{windows,
-                          {data.data, data.dtype},
-                          weight.as<int8_t>(),
-                          params.no_bias ? nullptr : context.in(2).as<int8_t>(),
-                          out.as<int32_t>(),
-                          filters,
-                          filters / groups,
-                          windows.channels / groups};
+  const int ends = params.arrays();
+  const RangeEnds of_data = ends_in(context, ends), of_weight = ends_in(context, ends + 2);
+  const MapBias bias{params.no_bias ? nullptr : context.in(2).as<int8_t>(), of_data, of_weight,
+                     params.no_bias ? RangeEnds{} : ends_in(context, ends + 4), data.dtype};
+  const ByteConvolve call{
+      windows, {data.data, data.dtype}, weight.as<int8_t>(),      bias, out.as<int32_t>(),
+      filters, filters / groups,        windows.channels / groups};
   if (!convolve_as_products(call, weight, context))
     for_each(stream, "_contrib_quantized_conv", out.size(), call);
-  const int ends = params.arrays();
   // A step of the data counts as one of int8 for uint8 too (op/quantize/convolution.cc).
-  for_each(
-      stream, "_contrib_quantized_conv", 1,
-      ProductEnds{ends_in(context, ends), ends_in(context, ends + 2), ends_out(context), kInt8});
+  for_each(stream, "_contrib_quantized_conv", 1,
+           ProductEnds{of_data, of_weight, ends_out(context), kInt8});
 }
 
 // --- pooling and joining -------------------------------------------------------------------------
