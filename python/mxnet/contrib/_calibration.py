@@ -105,13 +105,21 @@ def _get_optimal_thresholds(
             best, divergence = nd.contrib.calibrate_entropy(
                 nd.array(hist, dtype="float32"), nd.array(edges, dtype="float32"), num_quantized_bins=bins
             )
-            lost = float(divergence.asscalar())
-            if np.isfinite(lost):  # not where a few numbers lie in very many bins: they keep their whole range
-                threshold = float(best.asscalar())
+            lost, chosen = float(divergence.asscalar()), float(best.asscalar())
+            if np.isfinite(lost) and _holds_most(hist, edges, chosen):
+                threshold = chosen
             if logger:
                 logger.debug("%s: threshold %f, divergence %f", name, threshold, lost)
         ranges[name] = (0.0 if positive else -threshold, threshold)
     return ranges
+
+
+def _holds_most(hist: Any, edges: Any, threshold: float) -> bool:
+    """Whether most numbers but zero, which is in every range, lie within one. Where all lie far from zero (behind a sigmoid), or a
+    few in very many bins, nothing seems lost by a range that makes them all its end: they keep the whole one."""
+    centres = np.abs((edges[1:] + edges[:-1]) / 2)
+    others = np.where(centres == centres.min(), 0, hist)
+    return bool(2 * others[centres <= threshold].sum() >= others.sum())
 
 
 def input_names(count: int) -> List[str]:

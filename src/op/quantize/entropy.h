@@ -25,17 +25,11 @@ class QuantizedRange {
     last_ = size_ == 1 ? first_ : inside_[size_ - 1];
     for (const float* bin = inside_ + size_; bin < hist + n; ++bin) last_ += *bin;
     if (size_ == 1) first_ = last_;
-    double all = -hist[n / 2], within = all;  // zero is in every range
-    for (int64_t i = 0; i < n; ++i) all += hist[i];
-    for (int64_t i = 0; i < size_; ++i) within += inside_[i];
-    most_outside_ = within < all - within;
   }
 
-  // Infinite where it is not defined, and where most numbers but zero lie outside: their pile at an
-  // end is compared with the few that were there, and nothing seems lost where all became one.
+  // Infinite where it is not defined.
   MX_HOST_DEVICE double divergence() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (most_outside_) return kInfinity;
     Smoothing p, q;
     each_bin([&](double x, double y) {
       p.see(x);
@@ -96,7 +90,6 @@ class QuantizedRange {
   const float* const inside_;
   const int64_t size_, levels_;
   double first_, last_;
-  bool most_outside_;
 };
 
 }  // namespace mxnet::quantize
