@@ -166,6 +166,9 @@ bool has_wide_loops() {
     if (info != 0) return info;                                                                    \
     for (int64_t i = 0; i < m; ++i) {                                                              \
       std::copy_n(a + i * n, i + 1, l + i * m);                                                    \
+      /* Of an infinite length comes a reflection of NaN: the row's, too, is none. */              \
+      if (std::isnan(tau[static_cast<std::size_t>(i)]))                                            \
+        l[i * m + i] = std::numeric_limits<T>::quiet_NaN();                                        \
       std::fill(l + i * m + i + 1, l + (i + 1) * m, T{0});                                         \
     }                                                                                              \
     return MX_LAPACK(t, orgqr)(LAPACK_COL_MAJOR, narrow(n), narrow(m), narrow(m), a, leading(n),   \

@@ -449,6 +449,7 @@ def test_triangles_have_the_dimensions_of_what_they_are_applied_to(mx, op, a, b)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("shape, places", [
     ((5, 9), (1, slice(2, None))), ((5, 9), (1, slice(None))), ((40, 40), (3, slice(4, None))), ((3, 4, 9), (1, 0, slice(1, None))), ((3, 17), (2, 16)),
+    ((3, 170), (0, slice(1, None))), ((3, 170), (0, 5)),  # LAPACK's on any processor
 ])
 def test_what_is_not_finite_reaches_both_factors(mx, rng, shape, places, bad, dtype):
     a = rng.standard_normal(shape).astype(dtype)
