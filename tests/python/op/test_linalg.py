@@ -101,6 +101,7 @@ def test_products_of_integers_wrap(mx, rng, a, b, dtype):
     ("ab,bc,cd,de->ae", [(2, 3), (3, 4), (4, 5), (5, 6)]), ("i,j,k->kij", [(2,), (3,), (4,)]), ("ij,ij->ij", [(3, 4), (3, 4)]),
     ("ijk,k->ij", [(3, 4, 5), (5,)]), ("i...,i...->...", [(3, 2, 4), (3, 1, 4)]), ("ii,jj->ij", [(3, 3), (2, 2)]),
     ("ij,jk->ik", [(3, 0), (0, 4)]), ("ijk->kji", [(40, 3, 70)]), ("ij->ji", [(65, 33)]), ("bij,bkj->ikb", [(3, 34, 5), (3, 35, 5)]),
+    ("abcdefghijk,kl->labcdefghij", [(2, 1, 2, 1, 2, 1, 1, 2, 1, 2, 3), (3, 2)]), ("abcdefghi,ihgfedcbaj->jbdfhi", [(2,) * 9, (2,) * 10]),
 ])
 def test_einsum_and_its_gradients(mx, rng, subscripts, shapes):
     arrays = [rng.standard_normal(s) for s in shapes]
