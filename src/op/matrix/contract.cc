@@ -179,49 +179,50 @@ template <class C>
 void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C alpha, C beta,
                    bool narrow, KernelContext& context);
 
-// sums = sum(a b) of floats that lie alike in a and b, innermost a label that is kept: products in
+// sums = sum(a b) of numbers that lie alike in a and b, innermost a label that is kept: products in
 // order, which are summed as they are made, or where they have been.
 template <class C>
 void multiply_columns(Dims dims, const Labels& labels, const Labels& kept, const C* a, const C* b,
                       C* sums, const Strides& to, KernelContext& context) {
-  const std::optional<Columns> columns = as_columns(dims, labels, to);
-  if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
+  if constexpr (std::is_floating_point_v<C>) {
+    const std::optional<Columns> columns = as_columns(dims, labels, to);
+    if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
+  }
   const Shape shape{product(dims, labels)};
-  constexpr DType kType = dtype_of<C>;
+  constexpr DType kType = kWide<C>;
   C* const products = context.workspace_of<C>(shape[0]);
   run_binary(BinaryRow::multiply, {const_cast<C*>(a), &shape, kType},
              {const_cast<C*>(b), &shape, kType}, {products, &shape, kType}, context);
   sum_dense(dims, labels, kept, kType, products, sums);
 }
 
-// c = sum(a b) of floats that lie alike in a and b, in the order in which they lie: columns, or
+// c = sum(a b) of numbers that lie alike in a and b, in the order in which they lie: columns, or
 // rows whose sums are columns. As matrices, of one row and one column each, both would be turned
 // first. Whether it was made: of rows alone it is not, for they are matrices.
 template <class C>
 bool multiply_then_sum(Dims dims, const View<C>& a, const View<C>& b, C* c, const Strides& to,
                        KernelContext& context) {
-  if constexpr (std::is_floating_point_v<C>) {
-    const Labels labels = labels_alike(dims, a.strides, b.strides);
-    Labels kept, outer(labels);
-    for (std::size_t l : labels)
-      if (to[l] != 0) kept.push_back(l);
-    while (!outer.empty() && to[outer.back()] == 0) outer.pop_back();
-    if (outer.size() == kept.size()) return false;
-    const Strides packed = packed_strides(dims, {&kept});
-    const bool in_order =
-        std::all_of(kept.begin(), kept.end(), [&](std::size_t l) { return packed[l] == to[l]; });
-    C* const sums = in_order ? c : context.workspace_of<C>(product(dims, kept));
-    if (outer.size() == labels.size()) {
-      multiply_columns(dims, labels, kept, a.data, b.data, sums, to, context);
-    } else {
-      C* const rows = context.workspace_of<C>(product(dims, outer));
-      multiply_pair(dims, a, b, rows, packed_strides(dims, {&outer}), C{1}, C{0}, false, context);
-      sum_dense(dims, outer, kept, dtype_of<C>, rows, sums);
-    }
-    if (!in_order) copy_labels(dims, packed, to, sums, c, sizeof(C));
-    return true;
+  const Labels labels = labels_alike(dims, a.strides, b.strides);
+  Labels kept, outer(labels);
+  for (std::size_t l : labels)
+    if (to[l] != 0) kept.push_back(l);
+  while (!outer.empty() && to[outer.back()] == 0) outer.pop_back();
+  if (outer.size() == kept.size()) return false;
+  // Short integers are summed along rows as matrices in less time.
+  if (std::is_same_v<C, uint32_t> && outer.size() < labels.size()) return false;
+  const Strides packed = packed_strides(dims, {&kept});
+  const bool in_order =
+      std::all_of(kept.begin(), kept.end(), [&](std::size_t l) { return packed[l] == to[l]; });
+  C* const sums = in_order ? c : context.workspace_of<C>(product(dims, kept));
+  if (outer.size() == labels.size()) {
+    multiply_columns(dims, labels, kept, a.data, b.data, sums, to, context);
+  } else {
+    C* const rows = context.workspace_of<C>(product(dims, outer));
+    multiply_pair(dims, a, b, rows, packed_strides(dims, {&outer}), C{1}, C{0}, false, context);
+    sum_dense(dims, outer, kept, kWide<C>, rows, sums);
   }
-  return false;
+  if (!in_order) copy_labels(dims, packed, to, sums, c, sizeof(C));
+  return true;
 }
 
 // The outermost label of rows joins the batch where `a` and the result form matrices without it

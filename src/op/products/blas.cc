@@ -148,6 +148,11 @@ bool has_wide_loops() {
   int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                     \
     const Content found = triangle_content(lower, n, a);                                           \
     if (found != Content::kFinite) return without_iterating<T>(found, {{a, n, n}, {w, 1, n}});     \
+    if (n == 1) {                                                                                  \
+      w[0] = a[0];                                                                                 \
+      if (vectors) a[0] = 1;                                                                       \
+      return 0;                                                                                    \
+    }                                                                                              \
     if (find_eigenvectors(lower, vectors, n, a, w)) return 0;                                      \
     return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n),  \
                                a, leading(n), w);                                                  \

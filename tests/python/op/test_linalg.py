@@ -138,6 +138,29 @@ def test_einsum_of_integers_is_exact(mx, rng):
     assert np.array_equal(mx.run("_npi_einsum", a, b, num_args=2, subscripts="ij,jk->ki")[0], (a @ b).T)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("subscripts, shape", [
+    ("ij,ij->j", (1, 1)), ("ij,ij->j", (2, 70)), ("ij,ij->j", (2000, 3)), ("ij,ij->j", (168, 211)), ("ijk,ijk->j", (5, 30, 41)),
+    ("ijk,ijk->ik", (5, 30, 41)), ("ijk,ijk->ki", (5, 30, 41)), ("ijk,ijk->k", (5, 0, 41)), ("iij,iij->ij", (9, 9, 33)), ("iij,iij->j", (9, 9, 33)),
+])
+def test_sums_of_products_of_integers_wrap(mx, rng, subscripts, shape, dtype):
+    info = np.iinfo(dtype)
+    a, b = (rng.integers(info.min, info.max, shape, dtype, endpoint=True) for _ in range(2))
+    got = mx.run("_npi_einsum", a, b, num_args=2, subscripts=subscripts)[0]
+    assert got.dtype == dtype and np.array_equal(got, np.einsum(subscripts, a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("batch", [(), (1,), (2000,)])
+def test_one_number_is_its_own_eigenvalue(mx, rng, batch, dtype):
+    a = rng.standard_normal((*batch, 1, 1)).astype(dtype)
+    values, vectors = mx.run("_npi_eigh", a)
+    assert np.array_equal(values, a[..., 0]) and (vectors == 1).all()
+    assert np.array_equal(mx.run("_npi_eigvalsh", a)[0], a[..., 0])
+    vectors, values = mx.run("_linalg_syevd", a)
+    assert np.array_equal(values, a[..., 0]) and (vectors == 1).all()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("batch", BATCHES)
 def test_factors_multiply_to_the_matrix_they_came_from(mx, rng, batch, dtype):
