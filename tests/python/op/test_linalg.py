@@ -150,6 +150,17 @@ def test_sums_of_products_of_integers_wrap(mx, rng, subscripts, shape, dtype):
     assert got.dtype == dtype and np.array_equal(got, np.einsum(subscripts, a, b))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("subscripts", ["ij,i->j", "i,ij->j", "ij,j->i", "ij,ki->jk"])
+@pytest.mark.parametrize("rows, columns", [(1, 1), (2, 3), (17, 1), (1, 40), (221, 127), (130, 17)])
+def test_vectors_of_integers_meet_rows_and_columns(mx, rng, subscripts, rows, columns, dtype):
+    info = np.iinfo(dtype)
+    sizes = {"i": rows, "j": columns, "k": 1}
+    a, b = (rng.integers(info.min, info.max, [sizes[label] for label in term], dtype, endpoint=True) for term in subscripts.split("->")[0].split(","))
+    got = mx.run("_npi_einsum", a, b, num_args=2, subscripts=subscripts)[0]
+    assert got.dtype == dtype and np.array_equal(got, np.einsum(subscripts, a, b))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("batch", [(), (1,), (2000,)])
 def test_one_number_is_its_own_eigenvalue(mx, rng, batch, dtype):
