@@ -31,6 +31,12 @@ def cases(torch):
                {"loc": 0, "scale": 1, "size": f"({N},)"}, compare=False)
     yield random("poisson", lambda o: GENERATOR.poisson(100, N), lambda o: torch.poisson(torch.full((N,), 100.0)), " of mean 100", lam=100)
     yield random("randint", lambda o: GENERATOR.integers(0, 1000, N, dtype="int32"), lambda o: o.random_(0, 1000), dtype="int32", low=0, high=1000)
+    # A number for each element of arrays of parameters.
+    low, high = (np.linspace(a, a + 1, 100000, dtype="float32") for a in (0, 1))
+    yield Case("uniform from arrays float32", "_sample_uniform", [low, high], lambda a, b, o: GENERATOR.uniform(a, b),
+               lambda a, b, o: torch.rand(100000) * (b - a) + a, compare=False)
+    yield Case("exponential from an array float32", "_sample_exponential", [high], lambda a, o: GENERATOR.exponential(1 / a),
+               lambda a, o: o.exponential_().div_(a), compare=False)
     # NumPy draws shape 1 as an exponential number.
     for shape in (1.0, 2.5):
         yield random("gamma", lambda o, shape=shape: GENERATOR.standard_gamma(shape, out=o, dtype="float32"), None,

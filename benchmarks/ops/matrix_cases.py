@@ -109,6 +109,20 @@ def decompositions(torch):
                    lambda x, y, o, turned=transpose: torch.matmul(x, y.mT if turned else y, out=o), {"transpose_b": transpose})
 
 
+def sums_of_products(torch):
+    """Einstein sums that take microseconds, columns of integers among them, and dense layers of a few rows."""
+    for text, dtype, *shapes in (("ab,ab->b", "float32", (20, 50), (20, 50)), ("ab,ab->a", "float64", (20, 50), (20, 50)),
+                                 ("i,i->", "float32", (30,), (30,)), ("ij,ij->j", "int64", (90, 110), (90, 110)),
+                                 ("ijk,ijk->ik", "int32", (20, 30, 40), (20, 30, 40)), ("ij,i->j", "int64", (221, 127), (221,))):
+        arrays = [(10 * normals("float32", *shape)).astype(dtype) for shape in shapes]
+        yield Case(f"einsum {text} {shapes[0]} {dtype}", "_npi_einsum", arrays, lambda *x, text=text: np.einsum(text, *x[:-1]),
+                   lambda *x, text=text: torch.einsum(text, *x[:-1]), {"num_args": 2, "subscripts": text})
+    for rows, units, inputs in ((2, 256, 256), (3, 256, 256), (2, 128, 512)):
+        yield Case(f"dense layer {rows} x {inputs} to {units}", "FullyConnected",
+                   [normals("float32", rows, inputs), normals("float32", units, inputs), normals("float32", units)],
+                   lambda x, w, b, o: x @ w.T + b, lambda x, w, b, o: torch.nn.functional.linear(x, w, b), {"num_hidden": units})
+
+
 def cases(torch):
     for dtype, n in (("float32", 8), ("float32", 32), ("float32", 64), ("float32", 256), ("float32", 1024), ("float64", 256)):
         yield product(torch, f"{n} {dtype}", "dot", normals(dtype, n, n), normals(dtype, n, n))
@@ -126,6 +140,7 @@ def cases(torch):
         yield product(torch, f"{batch} x {n}", "batch_dot", normals("float32", batch, n, n), normals("float32", batch, n, n))
     for m, k, n in ((1, 20, 20), (8, 1, 20), (2, 20, 20)):
         yield product(torch, f"1000 of {m} x {k} by {k} x {n}", "batch_dot", normals("float32", 1000, m, k), normals("float32", 1000, k, n))
+    yield from sums_of_products(torch)
     yield from factors(torch)
     yield from equations(torch)
     yield from decompositions(torch)

@@ -128,14 +128,8 @@ class FusedDense final : public PreparedKernel {
     onednn::PrimitiveRun primitive_;
   };
 
-  // A weight of a cache's size is read faster by several threads, however few the rows are.
   onednn::Width width() const {
-    constexpr int64_t kFew = int64_t{1} << 18;
-    constexpr int64_t kSmallWeight = int64_t{1} << 16;
-    return sizes_.rows * sizes_.hidden * sizes_.depth <= kFew &&
-                   sizes_.hidden * sizes_.depth <= kSmallWeight
-               ? onednn::Width::kOne
-               : onednn::Width::kAll;
+    return is_for_one_thread(sizes_) ? onednn::Width::kOne : onednn::Width::kAll;
   }
   std::size_t out_bytes() const {
     return plain_desc({sizes_.rows, sizes_.hidden}, types_.rows).get_size();

@@ -68,10 +68,10 @@ std::vector<Walk> walk_of(Dims dims, const Strides& from, const Strides& to) {
 }
 
 // Where the matrices of a batch begin.
-std::vector<int64_t> offsets(Dims dims, const Labels& batch, const Strides& strides) {
-  std::vector<int64_t> at{0};
+ShortList<int64_t> offsets(Dims dims, const Labels& batch, const Strides& strides) {
+  ShortList<int64_t> at{0};
   for (std::size_t l : batch) {
-    std::vector<int64_t> longer;
+    ShortList<int64_t> longer;
     longer.reserve(at.size() * static_cast<std::size_t>(dims[l]));
     for (int64_t start : at) {
       for (int64_t i = 0; i < dims[l]; ++i) longer.push_back(start + i * strides[l]);
@@ -151,9 +151,8 @@ void multiply_elements(Dims dims, const Labels& labels, const View<C>& a, const 
   const Labels outer(labels.begin(), labels.end() - 1);
   const int64_t n = dims[inner];
   const int64_t step_a = a.strides[inner], step_b = b.strides[inner], step_c = to[inner];
-  const std::vector<int64_t> at_a = offsets(dims, outer, a.strides),
-                             at_b = offsets(dims, outer, b.strides),
-                             at_c = offsets(dims, outer, to);
+  const ShortList<int64_t> at_a = offsets(dims, outer, a.strides),
+                           at_b = offsets(dims, outer, b.strides), at_c = offsets(dims, outer, to);
   for (std::size_t row = 0; row < at_c.size(); ++row) {
     const C *x = a.data + at_a[row], *y = b.data + at_b[row];
     C* z = c + at_c[row];
@@ -180,49 +179,50 @@ template <class C>
 void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C alpha, C beta,
                    bool narrow, KernelContext& context);
 
-// sums = sum(a b) of floats that lie alike in a and b, innermost a label that is kept: products in
+// sums = sum(a b) of numbers that lie alike in a and b, innermost a label that is kept: products in
 // order, which are summed as they are made, or where they have been.
 template <class C>
 void multiply_columns(Dims dims, const Labels& labels, const Labels& kept, const C* a, const C* b,
                       C* sums, const Strides& to, KernelContext& context) {
-  const std::optional<Columns> columns = as_columns(dims, labels, to);
-  if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
+  if constexpr (std::is_floating_point_v<C>) {
+    const std::optional<Columns> columns = as_columns(dims, labels, to);
+    if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
+  }
   const Shape shape{product(dims, labels)};
-  constexpr DType kType = dtype_of<C>;
+  constexpr DType kType = kWide<C>;
   C* const products = context.workspace_of<C>(shape[0]);
   run_binary(BinaryRow::multiply, {const_cast<C*>(a), &shape, kType},
              {const_cast<C*>(b), &shape, kType}, {products, &shape, kType}, context);
   sum_dense(dims, labels, kept, kType, products, sums);
 }
 
-// c = sum(a b) of floats that lie alike in a and b, in the order in which they lie: columns, or
+// c = sum(a b) of numbers that lie alike in a and b, in the order in which they lie: columns, or
 // rows whose sums are columns. As matrices, of one row and one column each, both would be turned
 // first. Whether it was made: of rows alone it is not, for they are matrices.
 template <class C>
 bool multiply_then_sum(Dims dims, const View<C>& a, const View<C>& b, C* c, const Strides& to,
                        KernelContext& context) {
-  if constexpr (std::is_floating_point_v<C>) {
-    const Labels labels = labels_alike(dims, a.strides, b.strides);
-    Labels kept, outer(labels);
-    for (std::size_t l : labels)
-      if (to[l] != 0) kept.push_back(l);
-    while (!outer.empty() && to[outer.back()] == 0) outer.pop_back();
-    if (outer.size() == kept.size()) return false;
-    const Strides packed = packed_strides(dims, {&kept});
-    const bool in_order =
-        std::all_of(kept.begin(), kept.end(), [&](std::size_t l) { return packed[l] == to[l]; });
-    C* const sums = in_order ? c : context.workspace_of<C>(product(dims, kept));
-    if (outer.size() == labels.size()) {
-      multiply_columns(dims, labels, kept, a.data, b.data, sums, to, context);
-    } else {
-      C* const rows = context.workspace_of<C>(product(dims, outer));
-      multiply_pair(dims, a, b, rows, packed_strides(dims, {&outer}), C{1}, C{0}, false, context);
-      sum_dense(dims, outer, kept, dtype_of<C>, rows, sums);
-    }
-    if (!in_order) copy_labels(dims, packed, to, sums, c, sizeof(C));
-    return true;
+  const Labels labels = labels_alike(dims, a.strides, b.strides);
+  Labels kept, outer(labels);
+  for (std::size_t l : labels)
+    if (to[l] != 0) kept.push_back(l);
+  while (!outer.empty() && to[outer.back()] == 0) outer.pop_back();
+  if (outer.size() == kept.size()) return false;
+  // Short integers are summed along rows as matrices in less time.
+  if (std::is_same_v<C, uint32_t> && outer.size() < labels.size()) return false;
+  const Strides packed = packed_strides(dims, {&kept});
+  const bool in_order =
+      std::all_of(kept.begin(), kept.end(), [&](std::size_t l) { return packed[l] == to[l]; });
+  C* const sums = in_order ? c : context.workspace_of<C>(product(dims, kept));
+  if (outer.size() == labels.size()) {
+    multiply_columns(dims, labels, kept, a.data, b.data, sums, to, context);
+  } else {
+    C* const rows = context.workspace_of<C>(product(dims, outer));
+    multiply_pair(dims, a, b, rows, packed_strides(dims, {&outer}), C{1}, C{0}, false, context);
+    sum_dense(dims, outer, kept, kWide<C>, rows, sums);
   }
-  return false;
+  if (!in_order) copy_labels(dims, packed, to, sums, c, sizeof(C));
+  return true;
 }
 
 // The outermost label of rows joins the batch where `a` and the result form matrices without it
@@ -308,9 +308,9 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   const MatrixForm form_b = to_matrix(dims, batch, summed, columns, &b, context);
   Labels outer = batch;
   const Series series = take_series(dims, &outer, a.strides, b.strides, strides);
-  const std::vector<int64_t> at_a = offsets(dims, outer, a.strides),
-                             at_b = offsets(dims, outer, b.strides),
-                             at_c = offsets(dims, outer, strides);
+  const ShortList<int64_t> at_a = offsets(dims, outer, a.strides),
+                           at_b = offsets(dims, outer, b.strides),
+                           at_c = offsets(dims, outer, strides);
   const Products<C> products{form_a.transposed,
                              form_b.transposed,
                              product(dims, rows),
@@ -341,8 +341,8 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   }
   if (beta != C{1}) {
     Labels reached(batch);
-    reached.insert(reached.end(), rows.begin(), rows.end());
-    reached.insert(reached.end(), columns.begin(), columns.end());
+    reached.append(rows.begin(), rows.end());
+    reached.append(columns.begin(), columns.end());
     for (int64_t at : offsets(dims, reached, to)) c[at] *= beta;
   }
   add_strided(walk_of(dims, strides, to), result, c);
@@ -362,14 +362,15 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
     if (alpha == C{1} && beta == C{0})
       return copy_labels(dims, views[0].strides, to, views[0].data, out, sizeof(C));
     // What was counted into alpha is gone.
-    std::vector<int64_t> left(dims.begin(), dims.end());
+    ShortList<int64_t> left(dims.data(), dims.data() + dims.size());
     for (std::size_t l = 0; l < dims.size(); ++l) {
       if (views[0].strides[l] == 0 && to[l] == 0) left[l] = 1;
     }
     return multiply_pair<C>(left, views[0], View<C>{&kOne, none}, out, to, alpha, beta, false,
                             context);
   }
-  std::vector<int64_t> left(dims.begin(), dims.end());  // 1 for labels that are summed already
+  ShortList<int64_t> left(dims.data(),
+                          dims.data() + dims.size());  // 1 for labels that are summed already
   while (views.size() > 2) {
     Labels kept;
     for (std::size_t l = 0; l < dims.size(); ++l) {
@@ -378,7 +379,7 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
       if (needed && (views[0].strides[l] != 0 || views[1].strides[l] != 0)) kept.push_back(l);
     }
     // Labels that later operands do not know and this pair does not have are theirs to count.
-    std::vector<int64_t> pair_dims(left);
+    ShortList<int64_t> pair_dims(left);
     for (std::size_t l = 0; l < dims.size(); ++l) {
       if (views[0].strides[l] == 0 && views[1].strides[l] == 0) pair_dims[l] = 1;
     }
@@ -402,6 +403,7 @@ void contract_typed(Dims dims, std::span<const Labelled> in, const Labelled& out
   using C = Computed<T>;
   const int64_t size = out.tensor.size();
   std::vector<View<C>> views;
+  views.reserve(in.size());
   for (const Labelled& operand : in) {
     if constexpr (kAsItIs<T>) {
       views.push_back({reinterpret_cast<const C*>(operand.tensor.as<T>()), operand.strides});

@@ -5,13 +5,13 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "op/kernel.h"
+#include "op/matrix/short_list.h"
 
 namespace mxnet {
 
-using Strides = std::vector<int64_t>;
+using Strides = ShortList<int64_t>;
 
 // An array and its stride for each label: 0 = the label is not among its dimensions (or is
 // broadcast); the sum of two where a dimension occurs twice (a diagonal).

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
@@ -76,8 +75,8 @@ bool sum_bytes(Dims dims, const Labelled& in, const Labelled& out, KernelContext
     bytes = copy;
   }
   Labels kept;
-  std::copy_if(labels.begin(), labels.end(), std::back_inserter(kept),
-               [&](std::size_t l) { return has(out.strides, l); });
+  for (std::size_t l : labels)
+    if (has(out.strides, l)) kept.push_back(l);
   void* const sums = context.workspace(static_cast<std::size_t>(product(dims, kept)));
   sum_dense(dims, labels, kept, DType::kUInt8, bytes, sums);
   copy_labels(dims, packed_strides(dims, {&kept}), out.strides, sums, out.tensor.data, 1);
@@ -173,7 +172,7 @@ Labels labels_alike(Dims dims, const Strides& a, const Strides& b) {
 // Not a template, for it is long.
 void sum_dense(Dims dims, const Labels& labels, const Labels& kept, DType type, const void* data,
                void* sums) {
-  std::vector<int64_t> sizes;
+  ShortList<int64_t> sizes;
   AxisSet summed = 0;
   for (std::size_t l : labels) {
     if (std::find(kept.begin(), kept.end(), l) == kept.end()) summed |= AxisSet{1} << sizes.size();

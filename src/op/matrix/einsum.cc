@@ -22,8 +22,8 @@ struct EinsumParams {
 constexpr int kEllipsis = -1;  // stands for any number of dimensions until shapes are known
 
 // One term, letters as characters.
-std::vector<int> parse_term(std::string_view text) {
-  std::vector<int> term;
+LabelList parse_term(std::string_view text) {
+  LabelList term;
   bool ellipsis = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -42,8 +42,8 @@ std::vector<int> parse_term(std::string_view text) {
   return term;
 }
 
-std::vector<std::vector<int>> parse_terms(std::string_view text) {
-  std::vector<std::vector<int>> terms;
+std::vector<LabelList> parse_terms(std::string_view text) {
+  std::vector<LabelList> terms;
   for (std::size_t end = 0; end != std::string_view::npos; text.remove_prefix(end + 1)) {
     end = text.find(',');
     terms.push_back(parse_term(text.substr(0, end)));
@@ -53,9 +53,9 @@ std::vector<std::vector<int>> parse_terms(std::string_view text) {
 }
 
 // Letters that occur once, in alphabetical order, after the broadcast dimensions.
-std::vector<int> implied_output(const std::vector<std::vector<int>>& terms) {
+LabelList implied_output(const std::vector<LabelList>& terms) {
   std::array<int, 128> times{};
-  std::vector<int> out{kEllipsis};
+  LabelList out{kEllipsis};
   for (const auto& term : terms) {
     for (int c : term) {
       if (c != kEllipsis) ++times[static_cast<std::size_t>(c)];
@@ -70,7 +70,7 @@ std::vector<int> implied_output(const std::vector<std::vector<int>>& terms) {
 // Letters become labels in order of appearance; ellipses those after, counted from the right.
 class Numbering {
  public:
-  explicit Numbering(const std::vector<std::vector<int>>& terms) {
+  explicit Numbering(const std::vector<LabelList>& terms) {
     for (const auto& term : terms) {
       for (int c : term) {
         if (c != kEllipsis && labels_[static_cast<std::size_t>(c)] == 0)
@@ -78,8 +78,8 @@ class Numbering {
       }
     }
   }
-  std::vector<int> expand(const std::vector<int>& term, int ellipsis_dims) const {
-    std::vector<int> labels;
+  LabelList expand(const LabelList& term, int ellipsis_dims) const {
+    LabelList labels;
     for (int c : term) {
       if (c == kEllipsis) {
         for (int i = ellipsis_dims; i-- > 0;) labels.push_back(letters_ + i);
@@ -106,7 +106,7 @@ LabelLists einsum_labels(const EinsumParams& params, std::span<const Shape> shap
     throw LabelError{fmt::format("given subscripts '{}' for {} arrays, expected a term for each",
                                  text, shapes.size())};
   }
-  const std::vector<int> out =
+  const LabelList out =
       arrow == std::string_view::npos ? implied_output(terms) : parse_term(text.substr(arrow + 2));
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (std::count(out.begin(), out.end(), out[i]) > 1)

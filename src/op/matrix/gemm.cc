@@ -33,7 +33,7 @@ LabelLists gemm_labels(const GemmParams& params, std::span<const Shape> shapes) 
         fmt::format("given axis {}, expected one before the last, {}", params.axis, axis)};
   }
   const auto with = [&](int row, int column) {
-    std::vector<int> labels;
+    LabelList labels;
     for (int i = 0; i + 1 < ndim; ++i) labels.push_back(i == axis ? row : 3 + i);
     labels.push_back(column);
     return labels;

@@ -14,6 +14,7 @@ namespace {
 
 std::vector<Shape> shapes_of(KernelContext& context, int first) {
   std::vector<Shape> shapes;
+  shapes.reserve(static_cast<std::size_t>(context.num_in() - first));
   for (int i = first; i < context.num_in(); ++i) shapes.push_back(context.in(i).shape());
   return shapes;
 }
@@ -41,7 +42,7 @@ void infer_labelled(const LabelLists& lists, Infer& infer) {
   out.set_shape(Shape::unknown(static_cast<int>(lists.out.size())));
   // Those of labels that broadcast: 1 where all are, unknown while another one may be larger.
   std::map<int, int64_t> sizes;
-  const auto learn = [&](InferArg arg, const std::vector<int>& labels, bool yields) {
+  const auto learn = [&](InferArg arg, const LabelList& labels, bool yields) {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const int64_t dim = arg.dim(static_cast<int>(i));
       int64_t& size = sizes.try_emplace(labels[i], dim).first->second;
@@ -55,7 +56,7 @@ void infer_labelled(const LabelLists& lists, Infer& infer) {
   for (std::size_t i = 0; i < lists.in.size(); ++i)
     learn(infer.in(static_cast<int>(i)), lists.in[i], true);
   learn(out, lists.out, false);
-  const auto tell = [&](InferArg arg, const std::vector<int>& labels, bool yields) {
+  const auto tell = [&](InferArg arg, const LabelList& labels, bool yields) {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (!yields || labels[i] < lists.broadcast_from)
         arg.set_dim(static_cast<int>(i), sizes[labels[i]]);
@@ -74,7 +75,7 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
   for (int l : lists.out) count = std::max(count, l + 1);
   LabelProblem problem;
   problem.dims.assign(static_cast<std::size_t>(count), 1);
-  std::vector<bool> seen(static_cast<std::size_t>(count), false);
+  ShortList<bool> seen(problem.dims.size(), false);
   for (std::size_t a = 0; a < shapes.size(); ++a) {
     for (std::size_t i = 0; i < lists.in[a].size(); ++i) {
       const int label = lists.in[a][i];
@@ -90,6 +91,7 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
       seen[l] = true;
     }
   }
+  problem.in.reserve(shapes.size());
   for (std::size_t a = 0; a < shapes.size(); ++a) {
     const Strides steps = row_major(shapes[a]);
     Strides& strides = problem.in.emplace_back(problem.dims.size(), 0);
@@ -98,8 +100,7 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
       if (shapes[a][static_cast<int>(i)] == problem.dims[l]) strides[l] += steps[i];
     }
   }
-  std::vector<int64_t> dims;
-  dims.reserve(lists.out.size());
+  ShortList<int64_t> dims;
   for (int l : lists.out) dims.push_back(problem.dims[static_cast<std::size_t>(l)]);
   problem.out_shape = Shape(std::span<const int64_t>(dims));
   problem.out.assign(problem.dims.size(), 0);
@@ -111,6 +112,7 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
 
 void infer_by_labels(const LabelledOp& op, const void* params, Infer& infer) {
   std::vector<Shape> shapes;
+  shapes.reserve(static_cast<std::size_t>(infer.num_in()));
   bool known = true;
   for (int i = 0; i < infer.num_in(); ++i) {
     if (!infer.in(i).rank_known()) return;

@@ -17,11 +17,12 @@
 
 namespace mxnet {
 
+using LabelList = ShortList<int>;
 // A label for each dimension of each array. Labels from `broadcast_from` on may meet a dimension of
 // one; others must agree.
 struct LabelLists {
-  std::vector<std::vector<int>> in;
-  std::vector<int> out;
+  std::vector<LabelList> in;
+  LabelList out;
   int broadcast_from = INT_MAX;
 };
 
@@ -35,7 +36,7 @@ struct LabelError {
 
 // Sizes and strides that follow from labels and shapes.
 struct LabelProblem {
-  std::vector<int64_t> dims;
+  ShortList<int64_t> dims;
   std::vector<Strides> in;
   Strides out;
   Shape out_shape;

@@ -5,14 +5,13 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "op/matrix/contract.h"
 
 namespace mxnet::contraction {
 
 using Dims = std::span<const int64_t>;  // of all labels
-using Labels = std::vector<std::size_t>;
+using Labels = ShortList<std::size_t>;
 
 int64_t product(Dims dims, const Labels& labels);
 // How many elements of an array its labels reach.

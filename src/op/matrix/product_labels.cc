@@ -13,17 +13,16 @@ namespace mxnet {
 namespace {
 
 // first, first + 1, ...
-[[gnu::noinline]] std::vector<int> counted(int first, int count) {
-  std::vector<int> labels(static_cast<std::size_t>(count));
+[[gnu::noinline]] LabelList counted(int first, int count) {
+  LabelList labels(static_cast<std::size_t>(count));
   std::iota(labels.begin(), labels.end(), first);
   return labels;
 }
-[[gnu::noinline]] std::vector<int> joined(std::vector<int> a, std::span<const int> b) {
-  a.insert(a.end(), b.begin(), b.end());
+[[gnu::noinline]] LabelList joined(LabelList a, std::span<const int> b) {
+  a.append(b.data(), b.data() + b.size());
   return a;
 }
-[[gnu::noinline]] LabelLists lists_of(std::vector<int> a, std::vector<int> b,
-                                      std::vector<int> out) {
+[[gnu::noinline]] LabelLists lists_of(LabelList a, LabelList b, LabelList out) {
   LabelLists lists;
   lists.in.reserve(2);
   lists.in.push_back(std::move(a));
@@ -43,7 +42,7 @@ LabelLists tensordot_labels(std::span<const Shape> shapes, std::span<const int64
   int next = summed;
   const std::span<const int64_t> axes[2] = {a_axes, b_axes};
   for (std::size_t side = 0; side < 2; ++side) {
-    std::vector<int>& labels =
+    LabelList& labels =
         lists.in.emplace_back(static_cast<std::size_t>(std::max(shapes[side].ndim(), 0)), -1);
     for (int i = 0; i < summed; ++i) {
       const int axis = normalize_axis(axes[side][static_cast<std::size_t>(i)], shapes[side].ndim(),
@@ -66,9 +65,9 @@ LabelLists tensordot_labels(std::span<const Shape> shapes, std::span<const int64
 LabelLists dot_labels(const DotParams& params, std::span<const Shape> shapes) {
   const int m = shapes[0].ndim() - 1, n = shapes[1].ndim() - 1;
   if (m < 0 || n < 0) throw LabelError{"one dimension or more", m < 0 ? 0 : 1};
-  const std::vector<int> k{0}, rows = counted(1, m), columns = counted(1 + m, n);
+  const LabelList k{0}, rows = counted(1, m), columns = counted(1 + m, n);
   // Of two vectors: shape (1,).
-  std::vector<int> out = m + n == 0 ? counted(1, 1) : joined(rows, columns);
+  LabelList out = m + n == 0 ? counted(1, 1) : joined(rows, columns);
   return lists_of(params.transpose_a ? joined(k, rows) : joined(rows, k),
                   params.transpose_b ? joined(columns, k) : joined(k, columns), std::move(out));
 }
@@ -77,7 +76,7 @@ LabelLists batch_dot_labels(const DotParams& params, std::span<const Shape> shap
   const int ndim = shapes[0].ndim();
   if (ndim < 3) throw LabelError{"three dimensions or more", 0};
   if (shapes[1].ndim() != ndim) throw LabelError{fmt::format("{} dimensions", ndim), 1};
-  const std::vector<int> batch = counted(3, ndim - 2);
+  const LabelList batch = counted(3, ndim - 2);
   const std::array<int, 2> a{0, 2}, a_turned{2, 0}, b{2, 1}, b_turned{1, 2}, out{0, 1};
   return lists_of(joined(batch, params.transpose_a ? a_turned : a),
                   joined(batch, params.transpose_b ? b_turned : b), joined(batch, out));
@@ -87,10 +86,11 @@ LabelLists np_dot_labels(const PlainParams&, std::span<const Shape> shapes) {
   const int m = shapes[0].ndim() - 1, n = shapes[1].ndim();
   if (m < 0 || n == 0)
     return lists_of(counted(0, m + 1), counted(0, n), counted(0, std::max(m + 1, n)));
-  const std::vector<int> rows = counted(1, m);
-  std::vector<int> right = counted(1 + m, n - 1);
-  std::vector<int> out = joined(rows, right);
-  right.insert(right.end() - (n > 1 ? 1 : 0), 0);
+  const LabelList rows = counted(1, m);
+  LabelList right = counted(1 + m, n - 1);
+  LabelList out = joined(rows, right);
+  right.push_back(0);
+  if (n > 1) std::swap(right.back(), right.end()[-2]);
   return lists_of(joined(rows, std::array{0}), std::move(right), std::move(out));
 }
 
@@ -101,12 +101,12 @@ LabelLists matmul_labels(const PlainParams&, std::span<const Shape> shapes) {
   }
   // Batch labels are counted from the right: the last one is 3.
   const auto batch = [](int count) {
-    std::vector<int> labels = counted(3, std::max(count, 0));
+    LabelList labels = counted(3, std::max(count, 0));
     std::reverse(labels.begin(), labels.end());
     return labels;
   };
   const std::array<int, 2> left{0, 2}, right{2, 1};
-  std::vector<int> out = batch(std::max(a, b) - 2);
+  LabelList out = batch(std::max(a, b) - 2);
   if (a > 1) out.push_back(0);
   if (b > 1) out.push_back(1);
   LabelLists lists = lists_of(a == 1 ? counted(2, 1) : joined(batch(a - 2), left),

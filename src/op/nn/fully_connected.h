@@ -18,6 +18,15 @@ struct DenseSizes : LayerSizes {
   }
 };
 
+// Whether one thread has made a layer before a second one has come in, which oneDNN starts for what
+// is not (docs/onednn.md, "Small steps"). A weight of a cache's size is read faster by several,
+// however few the rows are.
+inline bool is_for_one_thread(const LayerSizes& sizes) {
+  constexpr int64_t kFew = int64_t{1} << 18, kSmallWeight = int64_t{1} << 16;
+  const int64_t weight = sizes.hidden * sizes.depth;
+  return sizes.rows * weight <= kFew && weight <= kSmallWeight;
+}
+
 bool fully_connected_onednn_accepts(const FullyConnectedParams& params, const Signature& signature);
 void fully_connected_onednn(const FullyConnectedParams& params, KernelContext& context);
 bool fully_connected_backward_onednn_accepts(const FullyConnectedParams& params,

@@ -148,6 +148,11 @@ bool has_wide_loops() {
   int syevd(bool lower, bool vectors, int64_t n, T* a, T* w) {                                     \
     const Content found = triangle_content(lower, n, a);                                           \
     if (found != Content::kFinite) return without_iterating<T>(found, {{a, n, n}, {w, 1, n}});     \
+    if (n == 1) {                                                                                  \
+      w[0] = a[0];                                                                                 \
+      if (vectors) a[0] = 1;                                                                       \
+      return 0;                                                                                    \
+    }                                                                                              \
     if (find_eigenvectors(lower, vectors, n, a, w)) return 0;                                      \
     return MX_LAPACK(t, syevd)(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', triangle(lower), narrow(n),  \
                                a, leading(n), w);                                                  \
@@ -166,6 +171,9 @@ bool has_wide_loops() {
     if (info != 0) return info;                                                                    \
     for (int64_t i = 0; i < m; ++i) {                                                              \
       std::copy_n(a + i * n, i + 1, l + i * m);                                                    \
+      /* Of an infinite length comes a reflection of NaN: the row's, too, is none. */              \
+      if (std::isnan(tau[static_cast<std::size_t>(i)]))                                            \
+        l[i * m + i] = std::numeric_limits<T>::quiet_NaN();                                        \
       std::fill(l + i * m + i + 1, l + (i + 1) * m, T{0});                                         \
     }                                                                                              \
     return MX_LAPACK(t, orgqr)(LAPACK_COL_MAJOR, narrow(n), narrow(m), narrow(m), a, leading(n),   \

@@ -44,7 +44,8 @@ uint8_t dot_bytes(const uint8_t* a, const uint8_t* b, int64_t n) {
   return MX_SIMD_CALL(dot_bytes)(a, b, n);
 }
 
-// Columns that lie as rows do are turned, for a few rows met as they are.
+// Columns that lie as rows do are turned, for a few rows met as they are. A vector meets the
+// columns of a matrix as one row.
 template <class T>
 void multiply_integers(const Products<T>& p, int64_t rows, int64_t columns, const T* a, const T* b,
                        T* c) {
@@ -57,6 +58,9 @@ void multiply_integers(const Products<T>& p, int64_t rows, int64_t columns, cons
   if (!p.transpose_b && columns > 1) return multiply(b, p.ldb);
   if (p.transpose_b && columns > 1 && rows >= kFewRows)
     return multiply(turned(b, p.ldb, columns, p.k).data(), columns);
+  if (columns == 1 && rows > 1 && p.transpose_a && p.ldc == 1)
+    return loops.multiply(
+        {1, rows, p.k, b, 0, p.transpose_b ? 1 : p.ldb, a, p.lda, c, rows, p.alpha, p.beta});
   std::vector<T> copied_row, copied_column;
   if (!p.transpose_b) b = gathered(b, p.ldb, p.k, &copied_column);
   for (int64_t r = 0; r < rows; ++r) {

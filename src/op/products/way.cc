@@ -40,13 +40,13 @@ bool is_lean_in_blas(int64_t m, int64_t n, int64_t k) {
   return blas::has_wide_loops() && multiplications(m, n, k) <= kUnpacked;
 }
 
-// Whether it is good at a right factor that is turned, too: for small results of some depth.
+}  // namespace
+
+// Small results of some depth.
 bool is_lean_when_turned(bool transpose_a, int64_t m, int64_t n, int64_t k) {
-  const int64_t few_results = transpose_a ? 2500 : 1000;
+  const int64_t few_results = transpose_a ? 2500 : 1024;
   return m * n <= few_results && is_lean_in_blas(m, n, k);
 }
-
-}  // namespace
 
 // BLAS is made for more depth.
 bool suits_outer(int64_t n, int64_t k, bool in_row) { return k == 1 && in_row && n >= kOuterRow; }

@@ -119,11 +119,21 @@ void sample_cpu(const RandomParams&, KernelContext& context) {
               first = end;
             }
           }
-          Draws draws(stream);
-          for (int64_t i = first; i < last; ++i) {
-            const int64_t at = i / each;
-            out.as<T>()[i] = static_cast<T>(
-                Dist::template draw<F>(draws, static_cast<F>(a[at]), static_cast<F>(b[at])));
+          if constexpr (kOfStandard<Dist>) {
+            draw_as<F>(out.as<T>(), first, last, [&](F* part, int64_t from, int64_t to) {
+              fill_of_standard<Dist>(stream, part, from, to, a, b, each);
+            });
+          } else if constexpr (std::is_same_v<Dist, Poisson>) {
+            draw_as<float>(out.as<T>(), first, last, [&](float* part, int64_t from, int64_t to) {
+              fill_poisson_of_means(stream, part, from, to, a, each);
+            });
+          } else {
+            Draws draws(stream);
+            for (int64_t i = first; i < last; ++i) {
+              const int64_t at = i / each;
+              out.as<T>()[i] = static_cast<T>(
+                  Dist::template draw<F>(draws, static_cast<F>(a[at]), static_cast<F>(b[at])));
+            }
           }
         });
   });

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "op/generators/random_draws.h"
+#include "op/loops/convert.h"
 #include "op/random/bulk.h"
 #include "op/random/poisson.h"
 #include "op/random/samplers.h"
@@ -132,6 +133,101 @@ void fill(Mt19937& stream, T* out, int64_t n, float first, float second) {
     constexpr bool kDoubles = std::is_same_v<Dist, samplers::Gamma> && std::is_same_v<F, double>;
     std::conditional_t<kDoubles, DoubleDraws, Draws> draws(stream);
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(Dist::template draw<F>(draws, a, b));
+  }
+}
+
+// Distributions whose numbers are those of the standard parameters, times and plus others.
+template <class Dist>
+constexpr bool kOfStandard =
+    std::is_same_v<Dist, samplers::Uniform> || std::is_same_v<Dist, samplers::Normal> ||
+    std::is_same_v<Dist, samplers::Exponential>;
+// Exponential numbers are divided in double.
+template <class Dist, class F>
+using Standard = std::conditional_t<std::is_same_v<Dist, samplers::Exponential>, double, F>;
+
+// Standard normal numbers as RandomNumbers::normal<float>() gives them, whose logarithm is the C
+// library's: fill_normal() has others in the last place.
+inline void fill_normals_one_by_one(Mt19937& stream, float* out, int64_t n) {
+  std::array<float, 2 * kBatch> uniform;
+  std::array<float, kBatch> y, square, logs;
+  for (int64_t count; n > 0; out += count, n -= count) {
+    // Never more pairs than numbers, as above.
+    const int64_t pairs = std::min(n, kBatch);
+    stream.fill_uniform(uniform.data(), 2 * pairs, 0, 1);
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(2 * pairs); i += 2) {
+      const float a = 2.0f * uniform[i] - 1.0f, b = 2.0f * uniform[i + 1] - 1.0f;
+      const float s = a * a + b * b;
+      y[found] = b;  // in any case: which points are outside a processor cannot foresee
+      square[found] = s;
+      found += static_cast<std::size_t>(s <= 1.0f) & static_cast<std::size_t>(s != 0.0f);
+    }
+    for (std::size_t i = 0; i < found; ++i) logs[i] = std::log(square[i]);
+    for (std::size_t i = 0; i < found; ++i) out[i] = y[i] * std::sqrt(-2.0f * logs[i] / square[i]);
+    count = static_cast<int64_t>(found);
+  }
+}
+
+// REQUIRES: n <= kBatch.
+template <class Dist, class F>
+void fill_standard(Mt19937& stream, Standard<Dist, F>* out, int64_t n) {
+  if constexpr (std::is_same_v<Dist, samplers::Normal> && std::is_same_v<F, float>) {
+    fill_normals_one_by_one(stream, out, n);
+  } else if constexpr (!std::is_same_v<Dist, samplers::Exponential>) {
+    fill<Dist>(stream, out, n, 0, 1);
+  } else {
+    std::array<F, kBatch> uniform;
+    std::array<double, kBatch> left;
+    fill<samplers::Uniform>(stream, uniform.data(), n, 0, 1);
+    std::transform(uniform.begin(), uniform.begin() + n, left.begin(),
+                   [](F x) { return 1.0 - double{x}; });
+    logs_of_doubles(left.data(), out, n);
+    std::transform(out, out + n, out, [](double x) { return -x; });
+  }
+}
+
+// What Dist::draw() makes of such a number.
+template <class Dist, class F>
+F of_standard(Standard<Dist, F> x, F a, F b) {
+  if constexpr (std::is_same_v<Dist, samplers::Uniform>) return x * (b - a) + a;
+  if constexpr (std::is_same_v<Dist, samplers::Normal>) return x * b + a;
+  return static_cast<F>(x / a);
+}
+
+// Elements [first, last) of which `each` in turn have the parameters of one place of a and b.
+template <class Dist, class F>
+[[gnu::noinline]] void fill_of_standard(Mt19937& stream, F* out, int64_t first, int64_t last,
+                                        const double* a, const double* b, int64_t each) {
+  std::array<Standard<Dist, F>, kBatch> numbers;
+  for (int64_t end; first < last; out += end - first, first = end) {
+    end = std::min(last, first + kBatch);
+    fill_standard<Dist, F>(stream, numbers.data(), end - first);
+    const auto make = [&](int64_t i, int64_t at) {
+      out[i] = of_standard<Dist, F>(numbers[static_cast<std::size_t>(i)], static_cast<F>(a[at]),
+                                    static_cast<F>(b[at]));
+    };
+    if (each == 1) {
+      for (int64_t i = 0; i < end - first; ++i) make(i, first + i);
+      continue;
+    }
+    for (int64_t i = first, at = i / each; i < end; ++at) {
+      for (const int64_t next = std::min(end, (at + 1) * each); i < next; ++i) make(i - first, at);
+    }
+  }
+}
+
+// draw(out, first, last) for parts of `out`, in numbers that become its own.
+template <class F, class T, class Draw>
+void draw_as(T* out, int64_t first, int64_t last, const Draw& draw) {
+  if constexpr (std::is_same_v<F, T>) {
+    draw(out + first, first, last);
+  } else {
+    std::array<F, kBatch> numbers;
+    for (int64_t end; first < last; first = end) {
+      end = std::min(last, first + kBatch);
+      draw(numbers.data(), first, end);
+      convert_array(numbers.data(), out + first, end - first);
+    }
   }
 }
 

@@ -200,6 +200,24 @@ void fill_large(Mt19937& stream, float* out, int64_t n, float mean) {
   }
 }
 
+// mean_of(draws, i): what number i is drawn for.
+template <class MeanOf>
+void fill_own_means(Mt19937& stream, float* out, int64_t n, const MeanOf& mean_of) {
+  static const LogFactorials log_factorials;
+  TangentDraws draws(stream);
+  for (int64_t i = 0; i < n; ++i) {
+    const float mean = mean_of(draws, i);
+    if (!(mean >= kSmallPoissonMean && mean <= OwnMean::kMost)) {
+      out[i] = draws.poisson(mean);
+      continue;
+    }
+    const OwnMean own(mean, log_factorials);
+    out[i] = draws.large_poisson(
+        mean, [&] { return draws.tangent(); },
+        [&](float candidate, float y, float u) { return own.takes(candidate, y, u); });
+  }
+}
+
 }  // namespace
 
 bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
@@ -213,19 +231,15 @@ bool fill_poisson(Mt19937& stream, float* out, int64_t n, float mean) {
 }
 
 void fill_gamma_poisson(Mt19937& stream, float* out, int64_t n, float alpha, float beta) {
-  static const LogFactorials log_factorials;
-  TangentDraws draws(stream);
-  for (int64_t i = 0; i < n; ++i) {
-    const float mean = draws.gamma<float>(alpha, beta);
-    if (!(mean >= kSmallPoissonMean && mean <= OwnMean::kMost)) {
-      out[i] = draws.poisson(mean);
-      continue;
-    }
-    const OwnMean own(mean, log_factorials);
-    out[i] = draws.large_poisson(
-        mean, [&] { return draws.tangent(); },
-        [&](float candidate, float y, float u) { return own.takes(candidate, y, u); });
-  }
+  fill_own_means(stream, out, n,
+                 [=](TangentDraws& draws, int64_t) { return draws.gamma<float>(alpha, beta); });
+}
+
+void fill_poisson_of_means(Mt19937& stream, float* out, int64_t first, int64_t last,
+                           const double* means, int64_t each) {
+  fill_own_means(stream, out, last - first, [=](TangentDraws&, int64_t i) {
+    return static_cast<float>(means[(first + i) / each]);
+  });
 }
 
 }  // namespace mxnet

@@ -101,6 +101,7 @@ def test_products_of_integers_wrap(mx, rng, a, b, dtype):
     ("ab,bc,cd,de->ae", [(2, 3), (3, 4), (4, 5), (5, 6)]), ("i,j,k->kij", [(2,), (3,), (4,)]), ("ij,ij->ij", [(3, 4), (3, 4)]),
     ("ijk,k->ij", [(3, 4, 5), (5,)]), ("i...,i...->...", [(3, 2, 4), (3, 1, 4)]), ("ii,jj->ij", [(3, 3), (2, 2)]),
     ("ij,jk->ik", [(3, 0), (0, 4)]), ("ijk->kji", [(40, 3, 70)]), ("ij->ji", [(65, 33)]), ("bij,bkj->ikb", [(3, 34, 5), (3, 35, 5)]),
+    ("abcdefghijk,kl->labcdefghij", [(2, 1, 2, 1, 2, 1, 1, 2, 1, 2, 3), (3, 2)]), ("abcdefghi,ihgfedcbaj->jbdfhi", [(2,) * 9, (2,) * 10]),
 ])
 def test_einsum_and_its_gradients(mx, rng, subscripts, shapes):
     arrays = [rng.standard_normal(s) for s in shapes]
@@ -135,6 +136,40 @@ def test_einsum_refuses(mx, rng, subscripts, shapes):
 def test_einsum_of_integers_is_exact(mx, rng):
     a, b = rng.integers(-2**20, 2**20, (9, 17)), rng.integers(-2**20, 2**20, (17, 5))
     assert np.array_equal(mx.run("_npi_einsum", a, b, num_args=2, subscripts="ij,jk->ki")[0], (a @ b).T)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("subscripts, shape", [
+    ("ij,ij->j", (1, 1)), ("ij,ij->j", (2, 70)), ("ij,ij->j", (2000, 3)), ("ij,ij->j", (168, 211)), ("ijk,ijk->j", (5, 30, 41)),
+    ("ijk,ijk->ik", (5, 30, 41)), ("ijk,ijk->ki", (5, 30, 41)), ("ijk,ijk->k", (5, 0, 41)), ("iij,iij->ij", (9, 9, 33)), ("iij,iij->j", (9, 9, 33)),
+])
+def test_sums_of_products_of_integers_wrap(mx, rng, subscripts, shape, dtype):
+    info = np.iinfo(dtype)
+    a, b = (rng.integers(info.min, info.max, shape, dtype, endpoint=True) for _ in range(2))
+    got = mx.run("_npi_einsum", a, b, num_args=2, subscripts=subscripts)[0]
+    assert got.dtype == dtype and np.array_equal(got, np.einsum(subscripts, a, b))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("subscripts", ["ij,i->j", "i,ij->j", "ij,j->i", "ij,ki->jk"])
+@pytest.mark.parametrize("rows, columns", [(1, 1), (2, 3), (17, 1), (1, 40), (221, 127), (130, 17)])
+def test_vectors_of_integers_meet_rows_and_columns(mx, rng, subscripts, rows, columns, dtype):
+    info = np.iinfo(dtype)
+    sizes = {"i": rows, "j": columns, "k": 1}
+    a, b = (rng.integers(info.min, info.max, [sizes[label] for label in term], dtype, endpoint=True) for term in subscripts.split("->")[0].split(","))
+    got = mx.run("_npi_einsum", a, b, num_args=2, subscripts=subscripts)[0]
+    assert got.dtype == dtype and np.array_equal(got, np.einsum(subscripts, a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("batch", [(), (1,), (2000,)])
+def test_one_number_is_its_own_eigenvalue(mx, rng, batch, dtype):
+    a = rng.standard_normal((*batch, 1, 1)).astype(dtype)
+    values, vectors = mx.run("_npi_eigh", a)
+    assert np.array_equal(values, a[..., 0]) and (vectors == 1).all()
+    assert np.array_equal(mx.run("_npi_eigvalsh", a)[0], a[..., 0])
+    vectors, values = mx.run("_linalg_syevd", a)
+    assert np.array_equal(values, a[..., 0]) and (vectors == 1).all()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -449,6 +484,7 @@ def test_triangles_have_the_dimensions_of_what_they_are_applied_to(mx, op, a, b)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("shape, places", [
     ((5, 9), (1, slice(2, None))), ((5, 9), (1, slice(None))), ((40, 40), (3, slice(4, None))), ((3, 4, 9), (1, 0, slice(1, None))), ((3, 17), (2, 16)),
+    ((3, 170), (0, slice(1, None))), ((3, 170), (0, 5)),  # LAPACK's on any processor
 ])
 def test_what_is_not_finite_reaches_both_factors(mx, rng, shape, places, bad, dtype):
     a = rng.standard_normal(shape).astype(dtype)

@@ -208,6 +208,40 @@ def test_parameters_in_arrays_have_rows_of_numbers(mx):
     assert (drawn[0, 0] < 1).all() and (drawn[0, 1] >= 10).all() and (drawn[0, 1] < 20).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("sets, each", [(1, 1), (255, 1), (513, 1), (70001, 1), (3, 7), (70, 63), (5, 257), (1001, 65)])
+def test_arrays_of_parameters_scale_the_numbers_of_standard_ones(mx, rng, sets, each, dtype):
+    low, wide = rng.uniform(-1, 1, sets).astype("float32"), rng.uniform(0.5, 3, sets).astype("float32")
+    count, exact = sets * each, "float32" if dtype == "float32" else "float64"
+    first, second = (np.repeat(a, each).astype(exact) for a in (low, wide))
+    high = np.repeat(low + wide, each).astype(exact)
+
+    def check(op, *arrays, expected, rtol=0.0, atol=0.0):
+        got = draw(mx, op, *arrays, shape=(each,), dtype=dtype).ravel()
+        # Halves are rounded by way of float32.
+        expected = expected.astype("float32").astype(dtype) if dtype == "float16" else expected
+        np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol)
+
+    def standard(op):
+        return draw(mx, op, shape=(count,), dtype=exact)
+
+    check("_sample_uniform", low, low + wide, expected=standard("_random_uniform") * (high - first) + first)
+    check("_sample_exponential", wide, expected=standard("_random_exponential") / second, rtol=3e-7 if dtype == "float32" else 0)
+    # Logarithms of float32 are the C library's for arrays, and differ by the last place.
+    check("_sample_normal", low, wide, expected=standard("_random_normal") * second + first, atol=2e-6 if dtype == "float32" else 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("sets, each", [(1, 1), (300, 1), (70001, 1), (30, 9), (1001, 65)])
+@pytest.mark.parametrize("op, number", [
+    ("poisson", {"lam": 0.0}), ("poisson", {"lam": 3.0}), ("poisson", {"lam": 40.0}), ("poisson", {"lam": 900.0}), ("poisson", {"lam": 30000.0}),
+])
+def test_arrays_of_one_parameter_are_the_numbers_of_it(mx, op, number, sets, each, dtype):
+    arrays = [np.full(sets, value, "float32") for value in number.values()]
+    got = draw(mx, f"_sample_{op}", *arrays, shape=(each,), dtype=dtype)
+    np.testing.assert_array_equal(got.ravel(), draw(mx, f"_random_{op}", shape=(sets * each,), dtype=dtype, **number))
+
+
 def test_categories_follow_their_probabilities(mx):
     probabilities = np.array([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]], "float32")
     drawn = draw(mx, "_sample_multinomial", probabilities, shape=(MANY,))
