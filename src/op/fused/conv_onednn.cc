@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string_view>
 
 #include "base/omp.h"
 #include "base/simd.h"
 #include "op/fused/conv.h"
+#include "op/fused/conv_lines.h"
 #include "op/fused/fold.h"
 #include "op/fused/packed_weight.h"
 #include "op/fused/post_ops_onednn.h"
@@ -156,11 +156,6 @@ DirectUnits units_of(const Desc& desc) {
                                                 : DirectUnits::kBFloat16;
 }
 
-// Not a kernel of its own, but columns of the image in a product of matrices.
-bool is_product(const Desc& desc) {
-  return std::string_view(desc.impl_info_str()).find("gemm") != std::string_view::npos;
-}
-
 // Of an image that has its zeros.
 ConvGeometry with_zeros_in_place(ConvGeometry g) {
   for (std::size_t i = 0; i < 3; ++i)
@@ -178,11 +173,11 @@ std::unique_ptr<Desc> direct_on_copy(const Desc& desc, const FusedConvParams& pa
   constexpr int64_t kFewChannels = 4;  // little to copy beside what is computed
   if (simd_level() != 1 || g.spatial != 2 || source != nullptr ||
       signature.in[0].dtype != DType::kFloat32 || g.image_channels > kFewChannels ||
-      !is_product(desc))
+      !onednn::multiplies_columns(desc))
     return nullptr;
   auto direct = implemented_in(kFloat, params, with_zeros_in_place(g), signature, source);
   const bool plain = direct && onednn::layout_of(direct->src_desc()) == nullptr;
-  return plain && !is_product(*direct) ? std::move(direct) : nullptr;
+  return plain && !onednn::multiplies_columns(*direct) ? std::move(direct) : nullptr;
 }
 
 // How many lines of the first dimension of weights are multiplied out and reordered at a time.
@@ -320,6 +315,8 @@ PreparedKernelRef prepare_fused_conv(const OpDef&, const void* params, const Sig
   auto desc = implemented(conv, signature, layouts[0]);
   if (!desc) return nullptr;
   const DirectUnits direct = units_of(*desc);
+  const bool by_columns = onednn::multiplies_columns(*desc);
+  if (auto lines = by_columns ? prepare_conv_lines(conv, signature) : nullptr) return lines;
   if (auto winograd = prepare_winograd(conv, signature, layouts[0], direct)) return winograd;
   ConvGeometry g = geometry_of(conv, signature);
   auto on_copy = direct_on_copy(*desc, conv, g, signature, layouts[0]);
