@@ -103,6 +103,11 @@ std::unique_ptr<Desc> implemented_in(memory::data_type type, const FusedConvPara
       (source == nullptr || is_in_blocks(source, signature.in[0]))) {
     const Descs descs{source == nullptr ? any.image : in_blocks.image, any.weight, in_blocks.map};
     if (auto desc = onednn::implemented([&] { return describe(params, g, descs); })) return desc;
+    // Kernels for a channel each have to be told that the image is in blocks too. The steps into
+    // blocks and back take a third of the time of those that bring channels behind.
+    if (source == nullptr && g.groups > 1 && !g.pads_much())
+      if (auto desc = onednn::implemented([&] { return describe(params, g, in_blocks); }))
+        return desc;
   }
   auto desc = chosen();
   if (!desc || fast_on_one_thread(*desc, params, g)) return desc;
