@@ -61,6 +61,18 @@ py::object take(NDArrayHandle array, NDArrayHandle positions, int axis, bool num
   return py::reinterpret_steal<py::object>(taken);
 }
 
+// What positions select along a dimension, once they are known to be within it.
+py::object take_read(PyObject* self, PyObject* key, int axis) {
+  const ArrayObject* array = as_array(self);
+  const ArrayFacts facts(array->handle);
+  Positions positions;
+  if (!positions.read(key, facts.dims[static_cast<std::size_t>(axis)]))
+    return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  const py::object at = array_of(positions.at.data(), positions.dims.data(), positions.dims.size(),
+                                 kInt64, facts.device_number);
+  return take(array->handle, as_array(at.ptr())->handle, axis, array->numpy);
+}
+
 bool is_whole(PyObject* part) {
   if (!PySlice_Check(part)) return false;
   const auto* slice = reinterpret_cast<PySliceObject*>(part);
@@ -84,7 +96,7 @@ class Selected {
       Part& part = parts_[static_cast<std::size_t>(i)];
       PyObject* given = tuple ? PyTuple_GET_ITEM(key, i) : key;
       const int64_t size = array_.dims[static_cast<std::size_t>(i)];
-      if (is_positions(given)) {
+      if (is_positions(given) || is_array(given)) {
         if (!part.positions.read(given, size)) return false;
         if (first != nullptr && first->dims != part.positions.dims) return false;
         first = &part.positions;
@@ -198,12 +210,12 @@ py::object taken_rows(PyObject* self, PyObject* indices) {
   py::object not_for_us = py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const ArrayObject *array = as_array(self), *at = as_array(indices);
   const ArrayFacts positions(at->handle);
-  if ((positions.dtype != kInt32 && positions.dtype != kInt64) || !positions.plain())
-    return not_for_us;
   const int64_t count = positions.size(0, positions.ndim);
   const ArrayFacts rows(array->handle);
-  if (!rows.plain() || rows.device_number != positions.device_number) return not_for_us;
+  if (!rows.plain() || !positions.plain() || rows.device_number != positions.device_number)
+    return not_for_us;
   const int64_t size = rows.dims[0];
+  if (positions.dtype != kInt32 && positions.dtype != kInt64) return take_read(self, indices, 0);
 
   void* data = nullptr;
   bool within = false;
@@ -214,7 +226,7 @@ py::object taken_rows(PyObject* self, PyObject* indices) {
                                        : all_within(static_cast<const int64_t*>(data), count, size);
     return 0;
   });
-  return within ? take(array->handle, at->handle, 0, array->numpy) : not_for_us;
+  return within ? take(array->handle, at->handle, 0, array->numpy) : take_read(self, indices, 0);
 }
 
 py::object taken_along(PyObject* self, PyObject* key) {
@@ -232,16 +244,10 @@ py::object taken_along(PyObject* self, PyObject* key) {
     if (axis < 0) return not_for_us;
     key = PyTuple_GET_ITEM(parts, axis);
   }
-  if (!is_positions(key)) return not_for_us;
-  const ArrayObject* array = as_array(self);
-  const ArrayFacts facts(array->handle);
-  Positions positions;
-  if (!facts.plain() || count > facts.ndim ||
-      !positions.read(key, facts.dims[static_cast<std::size_t>(axis)]))
-    return not_for_us;
-  const py::object at = array_of(positions.at.data(), positions.dims.data(), positions.dims.size(),
-                                 kInt64, facts.device_number);
-  return take(array->handle, as_array(at.ptr())->handle, static_cast<int>(axis), array->numpy);
+  const ArrayFacts facts(as_array(self)->handle);
+  const bool known = is_positions(key) || (is_array(key) && count > 1);
+  if (!known || !facts.plain() || count > facts.ndim) return not_for_us;
+  return take_read(self, key, static_cast<int>(axis));
 }
 
 py::object taken_elements(PyObject* self, PyObject* key) {
@@ -292,7 +298,7 @@ bool fill_selected(PyObject* self, PyObject* key, PyObject* number) {
   py::object mask = mask_of(facts, key);
   if (!mask) {
     Selected selected(facts);
-    if (is_array(key) || !selected.read(key)) return false;
+    if (!selected.read(key)) return false;
     mask = selected.mask();
   }
   static OperatorData& assign = *new OperatorData("_npi_boolean_mask_assign_scalar", true);
@@ -307,7 +313,7 @@ bool fill_selected(PyObject* self, PyObject* key, PyObject* number) {
 }
 
 bool copy_to_selected(PyObject* self, PyObject* key, PyObject* rows) {
-  if (!is_positions(key)) return false;
+  if (!is_positions(key) && !is_array(key)) return false;
   const ArrayFacts facts(as_array(self)->handle), given(as_array(rows)->handle);
   Positions positions;
   if (!facts.plain() || !given.plain() || given.dtype != facts.dtype ||

@@ -2,6 +2,8 @@
 // Lists are read item by item, arrays of NumPy and of the library from their memory.
 #include "positions.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "array.h"
@@ -46,17 +48,38 @@ bool Positions::read(PyObject* given, int64_t size) {
 
 bool Positions::read_array(NDArrayHandle array) {
   const ArrayFacts facts(array);
-  if ((facts.dtype != kInt32 && facts.dtype != kInt64) || !facts.plain()) return false;
+  const bool integers = facts.dtype == kInt32 || facts.dtype == kInt64;
+  if (!(integers || facts.dtype == kFloat32 || facts.dtype == kFloat64) || !facts.plain())
+    return false;
   dims.assign(facts.dims.begin(), facts.end());
   const int64_t count = facts.size(0, facts.ndim);
   void* data = nullptr;
   check_blocking([&] { return MXNDArrayWaitToRead(array); });
   check(MXNDArrayGetData(array, &data));
-  if (facts.dtype == kInt64)
-    at.assign(static_cast<const int64_t*>(data), static_cast<const int64_t*>(data) + count);
-  else
-    at.assign(static_cast<const int32_t*>(data), static_cast<const int32_t*>(data) + count);
-  return true;
+  const auto take = [&](const auto* given) {
+    at.assign(given, given + count);
+    return true;
+  };
+  const auto cut = [&](const auto* given) {
+    // Beyond these neighbours are further apart than 1; nor has any dimension as many elements.
+    constexpr double kMost = 9007199254740992;
+    if (!std::all_of(given, given + count, [](double v) { return std::abs(v) < kMost; }))
+      return false;
+    at.resize(static_cast<std::size_t>(count));
+    std::transform(given, given + count, at.begin(),
+                   [](auto v) { return static_cast<int64_t>(v); });
+    return true;
+  };
+  switch (facts.dtype) {
+    case kInt32:
+      return take(static_cast<const int32_t*>(data));
+    case kInt64:
+      return take(static_cast<const int64_t*>(data));
+    case kFloat32:
+      return cut(static_cast<const float*>(data));
+    default:
+      return cut(static_cast<const double*>(data));
+  }
 }
 
 }  // namespace mxnet::python

@@ -16,7 +16,8 @@ bool is_positions(PyObject* part);
 // Positions along a dimension, counted from the front.
 struct Positions {
   // Of such a part or an array of the library, along a dimension of `size`. False: no integers,
-  // none at all, or some out of range.
+  // none at all, or some out of range. Floats of the library, whose arrays are of float32 where
+  // nothing else is said, are cut to integers.
   bool read(PyObject* given, int64_t size);
   std::vector<int64_t> at, dims;
 

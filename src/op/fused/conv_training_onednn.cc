@@ -6,6 +6,8 @@
 #include "op/fused/conv_descs_onednn.h"
 #include "op/fused/steps_onednn.h"
 #include "op/fused/winograd.h"
+#include "op/nn/conv_arrays_onednn.h"
+#include "op/nn/conv_lines.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/nn/winograd_gradient.h"
 #include "op/op_def.h"
@@ -116,6 +118,7 @@ PreparedKernelRef prepare_convolution(const OpDef&, const void* params, const Si
   if (!descs || !blocks_pay(g, dtype)) return nullptr;
   const auto desc = onednn::implemented([&] { return forward_of(g, *descs); });
   if (!desc) return nullptr;
+  if (onednn::multiplies_columns(*desc) && suits_lines(g)) return nullptr;
   const LayoutRef image = onednn::layout_of(descs->image), map = onednn::layout_of(descs->map);
   if (const auto winograd = image != nullptr ? winograd_in_blocks(g, dtype) : std::nullopt) {
     std::vector<LayoutRef> plain(signature.in.size());

@@ -25,7 +25,7 @@ struct PackedWeight {
 // What tells ways of packing apart: of equal words the same arrays become the same bytes. The first
 // says who packs. Empty: nobody else packs so.
 using PackedForm = std::vector<int64_t>;
-enum class PackedBy : int64_t { kConvolution, kWinograd, kDense, kFewRows, kDeconvolution };
+enum class PackedBy : int64_t { kConvolution, kWinograd, kDense, kFewRows, kDeconvolution, kLines };
 
 // `lies`: where the elements lie, of which nothing is said if it is empty; `others`: what else the
 // bytes depend on.

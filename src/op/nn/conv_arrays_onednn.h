@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "op/onednn/runtime.h"
 #include "op/windows/conv_geometry.h"
@@ -61,6 +62,12 @@ class ConvArrays {
 
 inline dnnl::memory::desc any_layout(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {
   return {dims, type, dnnl::memory::format_tag::any};
+}
+
+// Not a kernel of its own, but columns of the image in a product of matrices.
+template <class Desc>
+bool multiplies_columns(const Desc& desc) {
+  return std::string_view(desc.impl_info_str()).find("gemm") != std::string_view::npos;
 }
 
 // Whether oneDNN's gradient of the weight can be trusted. In bfloat16 (oneDNN 3.2, AVX512_BF16)

@@ -6,6 +6,7 @@
 #include "base/simd.h"
 #include "op/nn/bias.h"
 #include "op/nn/conv_arrays_onednn.h"
+#include "op/nn/conv_lines.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/onednn/layer.h"
 #include "op/onednn/layout.h"
@@ -68,10 +69,14 @@ struct MapProduct : onednn::Layer<dnnl::convolution_forward> {
     const Arrays a(g);
     const auto type = onednn::data_type(dtype);
     const auto bias = with_bias ? onednn::plain_desc({g.map_channels}, type) : memory::desc();
-    return std::make_unique<MapProduct>(
+    auto product = std::make_unique<MapProduct>(
         *desc,
         Plain{a.plain(a.image(), type), a.plain(a.weight(), type), bias, a.plain(a.map(), type)});
+    product->by_lines = onednn::multiplies_columns(*desc) && suits_lines(g);
+    return product;
   }
+
+  bool by_lines = false;  // our own loops are faster
 };
 
 // image = map * transposed weight
@@ -223,8 +228,9 @@ bool conv_forward_onednn_accepts(const ConvParams& params, const Signature& sign
   const Tensor& data = signature.in[0];
   const ConvGeometry g = geometry_of<kTransposed>(params, data, signature.out[0]);
   if constexpr (kTransposed) return product_of<ImageProduct>(g, data.dtype) != nullptr;
-  return !(suits_product(g, data.dtype) && (signature.training || !keeps_weight(g))) &&
-         product_of<MapProduct>(g, data.dtype, !params.no_bias) != nullptr;
+  if (suits_product(g, data.dtype) && (signature.training || !keeps_weight(g))) return false;
+  const MapProduct* const product = product_of<MapProduct>(g, data.dtype, !params.no_bias);
+  return product != nullptr && !product->by_lines;
 }
 
 template <bool kTransposed>

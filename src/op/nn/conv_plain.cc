@@ -5,7 +5,9 @@
 #include "op/nn/conv_plain.h"
 
 #include <algorithm>
+#include <type_traits>
 
+#include "op/nn/conv_lines.h"
 #include "op/products/products.h"
 #include "op/run/parallel.h"
 
@@ -198,6 +200,9 @@ void weight_directly(const ConvGeometry& g, const T* image, const T* map, T* wei
 template <class T>
 void conv_map(const ConvGeometry& g, const T* image, const T* weight, const T* bias, T* map,
               KernelContext& context) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (suits_lines(g)) return convolve_lines(g, image, weight, {.bias = bias}, map, context);
+  }
   if (g.image_group() == 1) return map_directly(g, image, weight, bias, map, context);
   const int64_t rows = g.image_group() * g.kernel_size(), size = g.map_size();
   const int64_t places =

@@ -59,12 +59,22 @@ std::vector<int64_t> labels_of(const CtcParams& params, const CtcSizes& sizes, c
   return labels;
 }
 
-// One example: log probabilities of classes over time, and the labels with blanks around them.
+// What is said at each step: probabilities of classes and their logarithms.
+struct Spoken {
+  std::vector<double> p, log_p;
+};
+
+// One example: what is said over time, and the labels with blanks around them. Probabilities of
+// paths are added up as they are, at each step as parts of their sum, which takes a tenth of the
+// time of adding logarithms. A part that is lost because it is too small for a double matters only
+// if it may come to more than the rest does: no part of a step, whatever follows, comes to more
+// than itself, and the rest comes to no less than the probability of all paths. Where that is
+// small and a part was lost, logarithms are added.
 class Lattice {
  public:
-  Lattice(int64_t time, int64_t classes, std::vector<double> log_p,
-          const std::vector<int64_t>& labels, int64_t blank)
-      : time_(time), classes_(classes), log_p_(std::move(log_p)) {
+  Lattice(int64_t time, int64_t classes, Spoken spoken, const std::vector<int64_t>& labels,
+          int64_t blank)
+      : time_(time), classes_(classes), p_(std::move(spoken.p)), log_p_(std::move(spoken.log_p)) {
     for (int64_t label : labels) {
       states_.push_back(blank);
       states_.push_back(label);
@@ -73,11 +83,15 @@ class Lattice {
     width_ = static_cast<int64_t>(states_.size());
     blank_ = blank;
     has_path_ = least_steps(states_.data(), width_) <= time_;
+    skips_.assign(states_.size() + 2, 0.0);
+    for (int64_t s = 0; s < width_; ++s) skips_[static_cast<std::size_t>(s)] = may_skip(s) ? 1 : 0;
   }
 
   // Minus log of the probability of the labels; 0 where there are too few steps.
   double loss() {
     if (time_ == 0 || !has_path_) return 0.0;
+    if (const double loss = forward_by_parts(); loss >= 0) return loss;
+    by_parts_ = false;
     forward();
     const double* last = alpha_.data() + (time_ - 1) * width_;
     return -add_logs(last[width_ - 1], width_ > 1 ? last[width_ - 2] : kCtcNever);
@@ -86,10 +100,14 @@ class Lattice {
   // d loss / d scores at each step, after loss(): softmax minus the share of paths through a class.
   // Zero where there is no path, or none that is possible.
   template <class C>
-  void gradient(double loss, C* out) const {
+  void gradient(double loss, C* out) {
     if (!has_path_ || !(loss < -kCtcNever)) {
       std::fill_n(out, time_ * classes_, C(0));
       return;
+    }
+    if (by_parts_) {
+      if (gradient_by_parts(loss, out)) return;
+      forward();
     }
     std::vector<double> share(static_cast<std::size_t>(classes_)), beta(states_.size(), kCtcNever);
     for (int64_t t = time_; t-- > 0;) {
@@ -151,28 +169,100 @@ class Lattice {
     }
   }
 
+  static constexpr double kLeast = 1e-290;   // below it a part may be lost
+  static constexpr double kLargeLoss = 600;  // up to it what is lost is less than 1e-25 of all
+
+  // The loss; less than zero where logarithms are needed. alpha(t, s): the part
+  // of paths that are in state s after step t, behind two numbers that stay zero.
+  double forward_by_parts() {
+    const int64_t row = width_ + 2;
+    alpha_.assign(static_cast<std::size_t>((time_ + 1) * row), 0.0);
+    double* now = alpha_.data() + 2;
+    bool lost = false;
+    double loss = 0;
+    for (int64_t t = 0; t < time_; ++t, now += row) {
+      const double *const before = now - row, *const p = p_.data() + t * classes_;
+      double sum = 0;
+      for (int64_t s = 0; s < width_; ++s) {
+        const double reach = t == 0 ? (s < 2 ? 1.0 : 0.0)
+                                    : before[s] + before[s - 1] +
+                                          skips_[static_cast<std::size_t>(s)] * before[s - 2];
+        now[s] = reach * p[state(s)];
+        lost |= reach > 0 && now[s] < kLeast;
+        sum += now[s];
+      }
+      if (!(sum > kLeast)) return -1;
+      for (int64_t s = 0; s < width_; ++s) now[s] /= sum;
+      loss -= std::log(sum);
+    }
+    const double* const last = now - row;
+    const double end = last[width_ - 1] + (width_ > 1 ? last[width_ - 2] : 0.0);
+    if (!(end > kLeast)) return -1;
+    loss = std::max(loss - std::log(end), 0.0);
+    return lost && loss > kLargeLoss ? -1 : loss;
+  }
+
+  // False where logarithms are needed.
+  template <class C>
+  bool gradient_by_parts(double loss, C* out) const {
+    const int64_t row = width_ + 2;
+    std::vector<double> share(static_cast<std::size_t>(classes_));
+    // What follows from each state, and the same times what is said in it; two zeros behind.
+    std::vector<double> rest(static_cast<std::size_t>(row)), said(rest.size());
+    rest[static_cast<std::size_t>(width_ - 1)] = 1;
+    if (width_ > 1) rest[static_cast<std::size_t>(width_ - 2)] = 1;
+    bool lost = false;
+    for (int64_t t = time_; t-- > 0;) {
+      const double *const alpha = alpha_.data() + 2 + t * row, *const p = p_.data() + t * classes_;
+      std::fill(share.begin(), share.end(), 0.0);
+      double all = 0, sum = 0;
+      for (int64_t s = 0; s < width_; ++s) {
+        const double through = alpha[s] * rest[static_cast<std::size_t>(s)];
+        share[static_cast<std::size_t>(state(s))] += through;
+        all += through;
+        const double follows = rest[static_cast<std::size_t>(s)], both = follows * p[state(s)];
+        said[static_cast<std::size_t>(s)] = both;
+        lost |= follows > 0 && both < kLeast;
+      }
+      if (!(all > kLeast) || (lost && loss > kLargeLoss)) return false;
+      for (int64_t k = 0; k < classes_; ++k)
+        out[t * classes_ + k] = static_cast<C>(p[k] - share[static_cast<std::size_t>(k)] / all);
+      for (std::size_t s = 0; s + 2 < rest.size(); ++s) {
+        rest[s] = said[s] + said[s + 1] + skips_[s + 2] * said[s + 2];
+        sum += rest[s];
+      }
+      for (std::size_t s = 0; s + 2 < rest.size(); ++s) rest[s] /= sum;
+    }
+    return true;
+  }
+
   const int64_t time_, classes_;
-  const std::vector<double> log_p_;
+  const std::vector<double> p_, log_p_;
+  bool by_parts_ = true;
+  std::vector<double> skips_;  // 1 for states that may be reached from the one before the last
   std::vector<int64_t> states_;
   int64_t width_ = 0, blank_ = 0;
   bool has_path_ = false;
   std::vector<double> alpha_;
 };
 
-// log softmax of one example's scores.
-std::vector<double> log_probabilities(const Tensor& data, const CtcSizes& sizes, int64_t time,
-                                      int64_t example) {
+// Softmax of one example's scores.
+Spoken probabilities(const Tensor& data, const CtcSizes& sizes, int64_t time, int64_t example) {
   const NormLoops<double>& loops = norm_loops<double>();
-  std::vector<double> result(static_cast<std::size_t>(time * sizes.classes));
+  Spoken said{std::vector<double>(static_cast<std::size_t>(time * sizes.classes)), {}};
+  said.log_p.resize(said.p.size());
   std::vector<double> buffer(static_cast<std::size_t>(sizes.classes));
   for (int64_t t = 0; t < time; ++t) {
     const double* x = read_elements(data, (t * sizes.batch + example) * sizes.classes,
                                     sizes.classes, 1, buffer.data());
+    double* const p = said.p.data() + t * sizes.classes;
     const double shift = loops.max(x, sizes.classes);
-    const double sum = loops.exp_sum(x, nullptr, sizes.classes, shift, 1.0);
-    loops.affine(x, result.data() + t * sizes.classes, sizes.classes, shift, 1.0, -std::log(sum));
+    const double sum = loops.exp_sum(x, p, sizes.classes, shift, 1.0);
+    for (int64_t k = 0; k < sizes.classes; ++k) p[k] /= sum;
+    loops.affine(x, said.log_p.data() + t * sizes.classes, sizes.classes, shift, 1.0,
+                 -std::log(sum));
   }
-  return result;
+  return said;
 }
 
 // The loss of each example, and its gradient for the way back.
@@ -200,8 +290,8 @@ void forward(const CtcParams& params, KernelContext& context) {
         for (int64_t n = first; n < last; ++n) {
           const std::size_t example = static_cast<std::size_t>(n);
           const int64_t time = times[example];
-          Lattice lattice(time, sizes.classes, log_probabilities(data, sizes, time, n),
-                          labels[example], blank);
+          Lattice lattice(time, sizes.classes, probabilities(data, sizes, time, n), labels[example],
+                          blank);
           const double loss = lattice.loss();
           write_element(losses, n, loss);
           std::fill(gradient.begin(), gradient.end(), 0.0);

@@ -111,18 +111,51 @@ struct SampleShape {
   }
 };
 
+// A line of places at a time, channel by channel, so that one plane of the data is read and one
+// line of the result is written at a time.
+constexpr int64_t kPlaces = 32;
 template <class T>
 void sample_by_grid(const SampleShape& shape, const T* data, const T* grid, T* out) {
-  const int64_t area = shape.out_area();
-  parallel_for(shape.batch * area, 8.0 * static_cast<double>(shape.channels),
-               [&](int64_t first, int64_t last) {
-                 for (int64_t i = first; i < last; ++i) {
-                   const int64_t n = i / area, at = i % area;
-                   const BilinearSample<T> sample = shape.sample(grid, n, at);
-                   for (int64_t c = n * shape.channels; c < (n + 1) * shape.channels; ++c)
-                     out[c * area + at] = sample.value(data + c * shape.area());
-                 }
-               });
+  // What a sample is made of, for places whose four pixels are all inside.
+  struct Whole {
+    int64_t above, below;  // each with its neighbour
+    T weight[4];
+  };
+  const int64_t area = shape.out_area(), lines = (area + kPlaces - 1) / kPlaces;
+  parallel_for(
+      shape.batch * lines, 8.0 * static_cast<double>(shape.channels * kPlaces),
+      [&](int64_t first, int64_t last) {
+        Whole wholes[kPlaces];
+        for (int64_t line = first; line < last; ++line) {
+          const int64_t n = line / lines, begin = line % lines * kPlaces;
+          const int64_t count = area - begin < kPlaces ? area - begin : kPlaces;
+          const T* const planes = data + n * shape.channels * shape.area();
+          T* const to = out + n * shape.channels * area + begin;
+          bool all = true;
+          for (int64_t i = 0; i < count && all; ++i) {
+            const BilinearSample<T> sample = shape.sample(grid, n, begin + i);
+            all = sample.whole();
+            wholes[i] = {sample.at[0],
+                         sample.at[2],
+                         {sample.weight[0], sample.weight[1], sample.weight[2], sample.weight[3]}};
+          }
+          for (int64_t c = 0; c < shape.channels && all; ++c) {
+            const T* const plane = planes + c * shape.area();
+            for (int64_t i = 0; i < count; ++i) {
+              const Whole& whole = wholes[i];
+              const T *above = plane + whole.above, *below = plane + whole.below;
+              to[c * area + i] = T{0} + whole.weight[0] * above[0] + whole.weight[1] * above[1] +
+                                 whole.weight[2] * below[0] + whole.weight[3] * below[1];
+            }
+          }
+          for (int64_t i = 0; i < count && !all; ++i) {
+            const BilinearSample<T> sample = shape.sample(grid, n, begin + i);
+            for (int64_t c = 0; c < shape.channels; ++c)
+              to[c * area + i] = sample.value(planes + c * shape.area());
+          }
+        }
+      },
+      1);
 }
 
 // Either result may be null. Images are independent.
@@ -133,25 +166,36 @@ void sample_by_grid_backward(const SampleShape& shape, const T* data, const T* g
   parallel_for(
       shape.batch, 16.0 * static_cast<double>(shape.channels * area),
       [&](int64_t first, int64_t last) {
+        std::optional<BilinearSample<T>> samples[kPlaces];
         for (int64_t n = first; n < last; ++n) {
           if (ddata != nullptr) {
             T* planes = ddata + n * shape.channels * shape.area();
             for (int64_t i = 0; i < shape.channels * shape.area(); ++i) planes[i] = T{0};
           }
-          for (int64_t at = 0; at < area; ++at) {
-            const BilinearSample<T> sample = shape.sample(grid, n, at);
-            T dx{0}, dy{0};
+          for (int64_t begin = 0; begin < area; begin += kPlaces) {
+            const int64_t count = area - begin < kPlaces ? area - begin : kPlaces;
+            T dx[kPlaces] = {}, dy[kPlaces] = {};
+            for (int64_t i = 0; i < count; ++i)
+              samples[i].emplace(shape.sample(grid, n, begin + i));
             for (int64_t c = n * shape.channels; c < (n + 1) * shape.channels; ++c) {
-              const T d = dout[c * area + at];
-              if (ddata != nullptr) sample.add(d, ddata + c * shape.area());
-              if (dgrid == nullptr) continue;
-              dx += d * sample.value_slope_x(data + c * shape.area());
-              dy += d * sample.value_slope_y(data + c * shape.area());
+              const T *const plane = data + c * shape.area(), *const d = dout + c * area + begin;
+              for (int64_t i = 0; i < count; ++i) {
+                const BilinearSample<T>& sample = *samples[i];
+                const bool whole = sample.whole();
+                if (ddata != nullptr) sample.add(d[i], ddata + c * shape.area());
+                if (dgrid == nullptr) continue;
+                dx[i] += d[i] * (whole ? sample.whole_sum(plane, sample.slope_x)
+                                       : sample.value_slope_x(plane));
+                dy[i] += d[i] * (whole ? sample.whole_sum(plane, sample.slope_y)
+                                       : sample.value_slope_y(plane));
+              }
             }
             if (dgrid == nullptr) continue;
-            T* to = dgrid + n * 2 * area + at;
-            to[0] = dx * static_cast<T>(shape.width - 1) / 2;
-            to[area] = dy * static_cast<T>(shape.height - 1) / 2;
+            T* to = dgrid + n * 2 * area + begin;
+            for (int64_t i = 0; i < count; ++i) {
+              to[i] = dx[i] * static_cast<T>(shape.width - 1) / 2;
+              to[area + i] = dy[i] * static_cast<T>(shape.height - 1) / 2;
+            }
           }
         }
       },

@@ -42,6 +42,13 @@ struct BilinearSample {
     }
   }
 
+  // Whether all four pixels are inside: the same numbers without a question for each.
+  bool whole() const { return (at[0] | at[1] | at[2] | at[3]) >= 0; }
+  T whole_sum(const T* plane, const T* factors) const {
+    return beside + factors[0] * plane[at[0]] + factors[1] * plane[at[1]] +
+           factors[2] * plane[at[2]] + factors[3] * plane[at[3]];
+  }
+
   MX_HOST_DEVICE T value(const T* plane) const { return sum(plane, weight); }
   MX_HOST_DEVICE T value_slope_y(const T* plane) const { return sum(plane, slope_y); }
   MX_HOST_DEVICE T value_slope_x(const T* plane) const { return sum(plane, slope_x); }

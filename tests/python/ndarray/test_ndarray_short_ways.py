@@ -171,3 +171,57 @@ def test_a_parameter_whose_text_calls_the_operator_itself():
 
     mx.nd.max(a, axis=0, keepdims=True)
     assert mx.nd.max(a, axis=One(), keepdims=True).shape == (2, 1)
+
+
+# --- arrays of floats as keys, which mx.nd makes where no type is said, and of integers in assignments
+
+PLACES = {
+    "rows": [2, 0, 2], "from the end": [-1, 1, -3], "cut": [1.75, -0.5, 2.0], "of two dimensions": [[0, 1], [2, -1]], "one": [1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("places", PLACES.values(), ids=PLACES)
+def test_arrays_of_any_type_say_which_rows(places, kind, dtype):
+    places = np.array(places, dtype)
+    key, cut = array(kind, places), places.astype(np.int64)
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    given = array(kind, values)
+    np.testing.assert_array_equal(given[key].asnumpy(), values[cut])
+    np.testing.assert_array_equal(given[:, key].asnumpy(), values[:, cut])
+    np.testing.assert_array_equal(given[key, key].asnumpy(), values[cut, cut])
+    rows = np.random.RandomState(0).rand(*cut.shape, 4).astype(np.float32)
+    given[key] = array(kind, rows)
+    values[cut] = rows
+    np.testing.assert_array_equal(given.asnumpy(), values)
+    given[key] = 7
+    values[cut] = 7
+    np.testing.assert_array_equal(given.asnumpy(), values)
+    given[1, key] = 9
+    values[1, cut] = 9
+    np.testing.assert_array_equal(given.asnumpy(), values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", [3, -4, 1e9])
+def test_places_outside_are_an_error_and_nothing_is_written(place, kind):
+    given = array(kind, np.zeros((3, 4), np.float32))
+    key = array(kind, np.array([0, place], np.float32))
+    with pytest.raises(IndexError):
+        given[key]
+    with pytest.raises(IndexError):
+        given[key] = array(kind, np.ones((2, 4), np.float32))
+    with pytest.raises(IndexError):
+        given[key] = 1
+    assert not given.asnumpy().any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_at_floats_have_a_gradient(kind):
+    given = array(kind, np.ones((3, 4), np.float32))
+    given.attach_grad()
+    with mx.autograd.record():
+        taken = given[array(kind, np.array([2, 0, 2], np.float32))]
+    taken.backward()
+    np.testing.assert_array_equal(given.grad.asnumpy(), np.array([[1], [0], [2]]) * np.ones((3, 4)))

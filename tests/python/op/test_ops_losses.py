@@ -164,3 +164,49 @@ def test_sparsity_penalty_pulls_mean_activations_to_the_target(mx, rng, rest):
     agree(after[1], moved)
     pull = 0.5 * ((0.75 / (1 - moved)) - 0.25 / moved)
     agree(grad, head + pull.reshape(3, *(1 for _ in rest)))
+
+
+def ctc_by_logarithms(x, labels):
+    """Loss and gradient of one example whose blank is class 0, by sums of logarithms of probabilities."""
+    time, classes = x.shape
+    with np.errstate(invalid="ignore"):
+        log_p = x - np.logaddexp.reduce(x, axis=1, keepdims=True)
+    states = [0, *(s for label in labels for s in (label, 0))]
+    skips = [s > 1 and c not in (0, states[s - 2]) for s, c in enumerate(states)]
+    alpha, beta = np.full((2, time, len(states)), -np.inf)
+    alpha[0, :2] = log_p[0, states[:2]]
+    beta[-1, -2:] = 0
+    for t in range(1, time):
+        for s, c in enumerate(states):
+            before = alpha[t - 1, [s - i for i in range(3) if s >= i and (i < 2 or skips[s])]]
+            alpha[t, s] = np.logaddexp.reduce(before) + log_p[t, c]
+    for t in range(time - 2, -1, -1):
+        for s in range(len(states)):
+            behind = [s + i for i in range(3) if s + i < len(states) and (i < 2 or skips[s + i])]
+            beta[t, s] = np.logaddexp.reduce(beta[t + 1, behind] + log_p[t + 1, [states[b] for b in behind]])
+    log_all = np.logaddexp.reduce(alpha[-1, -2:])
+    share = np.full((time, classes), -np.inf)
+    for s, c in enumerate(states):
+        share[:, c] = np.logaddexp(share[:, c], alpha[:, s] + beta[:, s])
+    return -log_all, np.exp(log_p) - np.exp(share - log_all)
+
+
+@pytest.mark.parametrize("scale", [0.1, 3, 40, 1000], ids=lambda scale: f"{scale} apart")
+@pytest.mark.parametrize("time,count", [(1, 1), (7, 3), (40, 12), (300, 5)])
+def test_ctc_of_likely_and_of_hardly_possible_labels(mx, rng, time, count, scale):
+    """With scores far apart parts of the sums are too small for a double; all of it may be."""
+    x = rng.normal(size=(time, 3, 6)) * scale
+    labels = rng.integers(1, 6, size=(3, count)).astype("float64")
+    labels[0] = np.arange(count) % 2 + 1  # no two are equal neighbours
+    x[:, 1, 1:] -= 5 * scale  # blanks are said
+    x[time // 2, 2, :] += 20 * scale * np.eye(6)[int(labels[2, 0]) - 1]
+    losses = mx.run("CTCLoss", x, labels)[0]
+    (grad, *_) = mx.gradients("CTCLoss", [x, labels], [np.ones(3)])
+    for n in range(3):
+        repeated = (np.diff(labels[n]) == 0).sum()
+        if time < count + repeated:
+            assert losses[n] == 0 and not grad[:, n].any()
+            continue
+        loss, wanted = ctc_by_logarithms(x[:, n], labels[n].astype(int))
+        assert abs(losses[n] - loss) <= 1e-9 * max(1, loss)
+        np.testing.assert_allclose(grad[:, n], wanted, atol=1e-9)

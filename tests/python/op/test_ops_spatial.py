@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators on images: definitions written out in NumPy, and gradients against differences."""
 
+import itertools
 import numpy as np
 import pytest
 
@@ -259,3 +260,19 @@ def test_hawkes_gradients_and_the_poisson_limit(mx, rng):
     parts = [a - 0.75 * (a > 0) if i == 6 else a for i, a in enumerate(arrays)]
     for whole, part in zip(mx.run("_contrib_hawkesll", *arrays), mx.run("_contrib_hawkesll", *parts)):
         np.testing.assert_array_equal(part, whole)
+
+
+@pytest.mark.parametrize("reach", [0.9, 1.3])
+def test_samples_of_lines_of_any_length(mx, rng, reach):
+    """Places are sampled a line at a time, with all pixels inside or not."""
+    data = rng.normal(size=(2, 3, 9, 7)).astype("float32")
+    for height, width in ((1, 31), (1, 32), (1, 33), (5, 13), (8, 8)):
+        grid = rng.uniform(-reach, reach, (2, 2, height, width)).astype("float32")
+        got = mx.run("BilinearSampler", data, grid)[0]
+        beside = np.pad(data.astype("float64"), [(0, 0), (0, 0), (2, 2), (2, 2)])
+        for n, i, j in itertools.product(range(2), range(height), range(width)):
+            x, y = ((grid[n, k, i, j] + 1.0) * (size - 1) / 2 for k, size in ((0, 7), (1, 9)))
+            left, top = int(np.floor(x)), int(np.floor(y))
+            pixels = beside[n, :, top + 2 : top + 4, left + 2 : left + 4]
+            weights = np.outer([top + 1 - y, y - top], [left + 1 - x, x - left])
+            np.testing.assert_allclose(got[n, :, i, j], (pixels * weights).sum(axis=(1, 2)), atol=1e-5)
