@@ -105,7 +105,7 @@ def layers(torch):
                lambda x, g, o: torch.nn.functional.prelu(x, g), {"act_type": "prelu"}, compare=False)
     yield Case("UpSampling of 7 x 7", "UpSampling", [normals("float32", 16, 128, 7, 7)], None,
                lambda x, o: torch.nn.functional.interpolate(x, scale_factor=2, mode="nearest"), {"scale": 2, "sample_type": "nearest", "num_args": 1})
-    for images, channels, size, filters in ((4, 24, 57, 24), (2, 512, 14, 21)):
+    for images, channels, size, filters in ((4, 24, 57, 24), (2, 512, 14, 21), (1, 1, 224, 16), (1, 64, 224, 1)):
         data = [normals("float32", images, channels, size, size), normals("float32", filters, channels, 1, 1), normals("float32", filters)]
         yield Case(f"convolution of single pixels, {channels} to {filters}", "Convolution", data, None,
                    lambda x, w, b, o: torch.nn.functional.conv2d(x, w, b), {"kernel": "(1,1)", "num_filter": filters}, compare=False)

@@ -29,6 +29,10 @@ def cases(torch):
             values = integers(dtype, 100, rows, n) if dtype == "int64" else normals(dtype, rows, n)
             yield Case(f"topk {k} of rows of {n} {dtype}", "topk", [values], None, lambda x, o, k=k: torch.topk(x, k, 1),
                        {"k": k, "ret_typ": "both", "dtype": "int64"}, compare=False)
+    for dtype in ("int64", "float64", "uint8"):
+        values = normals(dtype, 2000, 64) if dtype == "float64" else integers(dtype, 200, 2000, 64)
+        yield Case(f"topk 10 of rows of 64 {dtype}", "topk", [values], None, lambda x, o: torch.topk(x, 10, 1),
+                   {"k": 10, "ret_typ": "both", "dtype": "int64"}, compare=False)
     for dtype, count in (("int64", 1000), ("int64", 10**9), ("float32", 1 << 23)):
         yield Case(f"unique 1e6 {dtype} of {count}", "_npi_unique", [integers(dtype, count, 1000000)],
                    lambda x, o: np.unique(x), lambda x, o: torch.unique(x))

@@ -3,6 +3,8 @@
 #include "op/nn/bias.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "op/loops/convert.h"
 #include "op/run/dispatch.h"
@@ -14,15 +16,22 @@ namespace {
 // Elements of a plane, and rows, that are added up in the element type before they go to the sum in
 // double.
 constexpr int64_t kBlockElements = 1024, kBlockRows = 64;
+// Elements of a plane that are added to sums of their own.
+constexpr int64_t kSums = 16;
 
 template <class T>
 void add_up(const T* values, int64_t size, double* sum) {
   using Sum = ComputeType<T>;
   for (int64_t i = 0; i < size; i += kBlockElements) {
     const int64_t end = std::min(size, i + kBlockElements);
-    Sum part{0};
-    for (int64_t j = i; j < end; ++j) part += convert<Sum>(values[j]);
-    *sum += static_cast<double>(part);
+    // Sums that do not wait for each other: of one, each addition would wait for the one before.
+    std::array<Sum, kSums> parts{};
+    int64_t j = i;
+    for (; j + kSums <= end; j += kSums)
+      for (int64_t k = 0; k < kSums; ++k)
+        parts[static_cast<std::size_t>(k)] += convert<Sum>(values[j + k]);
+    for (; j < end; ++j) parts[0] += convert<Sum>(values[j]);
+    for (const Sum part : parts) *sum += static_cast<double>(part);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "op/nn/conv_lines.h"
 #include "op/products/products.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 
 namespace mxnet {
@@ -143,7 +144,13 @@ void map_directly(const ConvGeometry& g, const T* image, const T* weight, const 
     const int64_t c = task % g.map_channels;
     const T* from = image + (task / g.map_channels * g.groups + c / g.map_group()) * g.image_size();
     T* to = map + task * size;
-    std::fill_n(to, size, bias == nullptr ? T{0} : bias[c]);
+    const T offset = bias == nullptr ? T{0} : bias[c];
+    if (g.is_pointwise()) {
+      const T w = weight[c];
+      for (int64_t i = 0; i < size; ++i) to[i] = offset + w * from[i];
+      return;
+    }
+    std::fill_n(to, size, offset);
     for (int64_t k = 0; k < g.kernel_size(); ++k) {
       const T w = weight[c * g.kernel_size() + k];
       for_each_run(g, k, 0, size, [&](int64_t place, int64_t pixel, int64_t n) {
@@ -152,6 +159,10 @@ void map_directly(const ConvGeometry& g, const T* image, const T* weight, const 
     }
   });
 }
+
+// Pixels of one channel that several others are made of: their gradients are products of a matrix
+// and a vector.
+bool is_thin(const ConvGeometry& g) { return g.is_pointwise() && g.map_group() > 1; }
 
 template <class T>
 void image_directly(const ConvGeometry& g, const T* map, const T* weight, const T* bias, T* image,
@@ -209,9 +220,13 @@ void conv_map(const ConvGeometry& g, const T* image, const T* weight, const T* b
       std::min(std::max<int64_t>(size, 1),
                std::max<int64_t>(64, kTileElements / std::max<int64_t>(rows, 1)));
   const int64_t tiles = (size + places - 1) / places;
+  // Products with a vector wait for memory.
+  const auto moved = static_cast<double>((rows + g.map_group()) * places) * sizeof(T);
+  const double cost = std::max(product_cost(g.map_group(), places, rows),
+                               g.is_pointwise() ? cost_of_moving(moved) : 0.0);
   for_each_task<T>(
-      g.batch * g.groups * tiles, product_cost(g.map_group(), places, rows),
-      g.is_pointwise() ? 0 : rows * places, context, [&](int64_t task, T* buffer) {
+      g.batch * g.groups * tiles, cost, g.is_pointwise() ? 0 : rows * places, context,
+      [&](int64_t task, T* buffer) {
         const int64_t first = task % tiles * places, last = std::min(size, first + places);
         const int64_t part = task / tiles, group = part % g.groups;  // part: of batch and groups
         const Columns<T> columns = columns_of(g, image + part * g.image_group() * g.image_size(),
@@ -228,7 +243,8 @@ void conv_map(const ConvGeometry& g, const T* image, const T* weight, const T* b
 template <class T>
 void conv_image(const ConvGeometry& g, const T* map, const T* weight, const T* bias, T* image,
                 KernelContext& context) {
-  if (g.image_group() == 1) return image_directly(g, map, weight, bias, image, context);
+  if (g.image_group() == 1 && !is_thin(g))
+    return image_directly(g, map, weight, bias, image, context);
   const Cut cut(g, g.batch * g.groups);
   const int64_t rows = g.image_group() * g.kernel_size(), size = g.map_size();
   const bool direct = g.is_pointwise();
@@ -259,7 +275,7 @@ void conv_image(const ConvGeometry& g, const T* map, const T* weight, const T* b
 template <class T>
 void conv_weight(const ConvGeometry& g, const T* image, const T* map, T* weight,
                  KernelContext& context) {
-  if (g.image_group() == 1) return weight_directly(g, image, map, weight, context);
+  if (g.image_group() == 1 && !is_thin(g)) return weight_directly(g, image, map, weight, context);
   const Cut cut(g, g.groups);
   const int64_t rows = g.image_group() * g.kernel_size(), size = g.map_size();
   if (g.batch == 0) std::fill_n(weight, g.map_channels * rows, T{0});

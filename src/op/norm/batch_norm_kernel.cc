@@ -221,22 +221,35 @@ void normalize_columns(const BatchNormResult& result) {
   const NormLoops<C>& loops = norm_loops<C>();
   const int64_t step = call.channels.length, at_once = rows_at_once<C>({&result.in, &result.out});
   const Affine<C> affine(result);
+  const auto rows_of = [&](const C* x, C* y, int64_t at, int64_t width, int64_t rows,
+                           std::size_t channel) {
+    const C *const shift = &affine.shifts[channel], *const scale = &affine.scales[channel],
+                   *const offset = &affine.offsets[channel];
+    if (result.mask != nullptr) {
+      loops.affine_relu_columns(x, y, result.mask->as<uint8_t>() + at, width, rows, step, shift,
+                                scale, offset);
+    } else {
+      loops.affine_columns(x, y, width, rows, step, shift, scale, offset);
+    }
+  };
+  // In the order of memory, where that is work for all threads.
+  if (at_once > 1 && call.channels.outer >= ChannelBox::kExamples) {
+    parallel_for(
+        call.channels.outer, kNormCost * static_cast<double>(step),
+        [&](int64_t first, int64_t last) {
+          rows_of(result.in.as<const C>() + first * step, result.out.as<C>() + first * step,
+                  first * step, step, last - first, 0);
+        },
+        1);
+    return;
+  }
   for_boxes<C>(call.channels, kNormCost, [&](const ChannelBox& box, ChannelRuns<C>& runs) {
-    const int64_t first = box.channel, width = box.width;
-    const C *const shift = &affine.shifts[static_cast<std::size_t>(first)],
-                   *const scale = &affine.scales[static_cast<std::size_t>(first)],
-                   *const offset = &affine.offsets[static_cast<std::size_t>(first)];
     for (int64_t n = box.begin; n < box.end; n += at_once) {
-      const int64_t at = runs.at(n, first), rows = std::min(at_once, box.end - n);
-      const C* x = runs.read(result.in, at, width, 0);
-      C* y = runs.place(result.out, at, 1);
-      if (result.mask != nullptr) {
-        loops.affine_relu_columns(x, y, result.mask->as<uint8_t>() + at, width, rows, step, shift,
-                                  scale, offset);
-      } else {
-        loops.affine_columns(x, y, width, rows, step, shift, scale, offset);
-      }
-      write_elements(result.out, at, width, 1, y);
+      const int64_t at = runs.at(n, box.channel), rows = std::min(at_once, box.end - n);
+      const C* const x = runs.read(result.in, at, box.width, 0);
+      C* const y = runs.place(result.out, at, 1);
+      rows_of(x, y, at, box.width, rows, static_cast<std::size_t>(box.channel));
+      write_elements(result.out, at, box.width, 1, y);
     }
   });
 }

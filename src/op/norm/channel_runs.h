@@ -80,6 +80,7 @@ inline int64_t parts_of(const RowLayout& channels) {
 // run(box, runs) for all boxes.
 template <class C, class F>
 void for_boxes(const RowLayout& channels, double cost, const F& run) {
+  constexpr int64_t kVector = 16;
   const int64_t parts = parts_of(channels), examples = std::min(channels.outer, ChannelBox::kBoxed);
   int64_t columns = ChannelBox::kColumns;
   const auto blocks_of = [&] { return (channels.length + columns - 1) / columns; };
@@ -91,6 +92,9 @@ void for_boxes(const RowLayout& channels, double cost, const F& run) {
     columns /= 2;
   }
   const int64_t blocks = blocks_of();
+  if (blocks == 0) return;
+  // As wide as each other: a few channels at the end would be lines of which little is used.
+  columns = ((channels.length + blocks - 1) / blocks + kVector - 1) / kVector * kVector;
   parallel_for(
       blocks * parts, cost_of(),
       [&](int64_t first, int64_t last) {

@@ -14,6 +14,7 @@
 #include "op/sorting/key_loops.h"
 #include "op/sorting/side_by_side.h"
 #include "op/sorting/sorted_positions.h"
+#include "op/sorting/vector_sort.h"
 
 namespace mxnet {
 
@@ -53,9 +54,13 @@ class RowOrder {
   // Rows of an inner axis are visited together, so that what is written of them by position is a
   // line of each at a time; short ones, so that a visit is worth its call.
   void positions(const VisitPositions& visit) const {
-    // Short rows of short keys are mostly sorted sooner than selected from.
-    const bool sorts =
-        sizeof(T) <= 2 && rows_.k > 1 && rows_.n <= kShortRow && !selects_soon<T>(rows_.n, rows_.k);
+    // Short rows of short keys are mostly sorted sooner than selected from, and those of long keys
+    // where vectors sort: to select is to guess what comes next.
+    const int64_t sorted_up_to = sizeof(T) <= 2                         ? kShortRow
+                                 : sizeof(T) == 8 && sorts_by_vectors() ? kShortLongKeys
+                                                                        : 0;
+    const bool sorts = rows_.k > (sizeof(T) == 8 ? 2 : 1) && rows_.n <= sorted_up_to &&
+                       !selects_soon<T>(rows_.n, rows_.k);
     const bool few = rows_.k <= rows_.n / 4 && !sorts;
     const int64_t room = few ? selection_room(rows_.k) : positions_room<K>(rows_.n);
     const auto order_row = [&](const T* row, Keyed<K>* keys) {
@@ -104,6 +109,8 @@ class RowOrder {
   static constexpr int64_t kTogether = kSideBySide;
   // Rows without an inner axis that are visited together have up to so many elements.
   static constexpr int64_t kShortRow = 256;
+  // Those whose keys of 64 bits are sorted to select a few of them: from 96 on registers select.
+  static constexpr int64_t kShortLongKeys = 96;
   static constexpr int64_t kFewToRank = 12;
   // Elementary operations that an element costs, for the decision about threads.
   static constexpr double kSortCost = 20.0;

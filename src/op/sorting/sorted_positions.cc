@@ -38,9 +38,9 @@ const uint32_t* few_positions(const T* values, int64_t n, SortKey<T> flip, uint3
   return to;
 }
 
-// Keys of a byte are counted, unless there are fewer of them than counts by far; where those of
-// each value begin follows.
-constexpr int64_t kCountedFrom = 48;
+// Keys of a byte are counted, unless there are fewer of them than counts by far, or so few that
+// vectors sort them sooner; where those of each value begin follows.
+constexpr int64_t kCountedFrom = 48, kCountedBesideVectors = 256;
 template <class T>
 const uint32_t* counted_positions(const T* values, int64_t n, SortKey<T> flip, uint32_t* to) {
   std::array<uint32_t, 256> places{};
@@ -165,7 +165,7 @@ const uint32_t* sorted_positions(const T* values, int64_t n, SortKey<T> flip,
     return long_key_positions(values, n, flip, reinterpret_cast<uint64_t*>(room));
   } else {
     if constexpr (sizeof(T) == 1) {
-      if (n >= kCountedFrom)
+      if (n >= (sorts_by_vectors() ? kCountedBesideVectors : kCountedFrom))
         return counted_positions(values, n, flip, reinterpret_cast<uint32_t*>(room));
     }
     if constexpr (sizeof(T) <= 2) {

@@ -280,7 +280,7 @@ def batch_norm_states(rng, channels, dtype="float64"):
     return gamma, beta, mean, rng.uniform(0.5, 2, channels).astype(dtype)
 
 
-BATCH_SHAPES = [((6, 3), 1), ((4, 3, 2, 2), 1), ((4, 2, 2, 3), -1), ((3, 5, 2), 0), ((70, 130), 1), ((2, 3, 50, 60), 1)]
+BATCH_SHAPES = [((6, 3), 1), ((4, 3, 2, 2), 1), ((4, 2, 2, 3), -1), ((3, 5, 2), 0), ((70, 130), 1), ((2, 3, 50, 60), 1), ((131, 515), 1)]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

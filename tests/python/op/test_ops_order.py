@@ -160,7 +160,7 @@ def test_topk_returns_values_positions_and_masks(mx, rng, shape, axis, k, dtype)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("n", [255, 256, 257, 1024, 2047, 2080, 5000])
+@pytest.mark.parametrize("n", [47, 48, 95, 96, 97, 255, 256, 257, 1024, 2047, 2080, 5000])
 def test_the_best_of_rows_with_many_equal_numbers(mx, rng, dtype, n):
     a = rng.integers(0, 4, size=(5, n)).astype(dtype)
     a[1] = 3  # all equal
