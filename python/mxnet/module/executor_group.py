@@ -259,15 +259,21 @@ class DataParallelExecutorGroup:
     # --- Computing
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
-        """Copies a batch, or lists of batches that are split already, to the devices, and runs them."""
+        """Copies a batch, or lists of batches that are split already, to the devices, and runs them. Where no labels were
+        bound a batch needs none: programs make one of a class that has `data` and nothing else.
+        """
         is_train = self.for_training if is_train is None else is_train
+        label: Any = None
         if isinstance(data_batch, list):
             data = [list(parts) for parts in zip(*[batch.data for batch in data_batch])]
-            label = [list(parts) for parts in zip(*[batch.label or [] for batch in data_batch])]
+            if self.label_arrays:
+                label = [list(parts) for parts in zip(*[batch.label or [] for batch in data_batch])]
         else:
-            data, label = data_batch.data, data_batch.label
+            data = data_batch.data
+            if self.label_arrays:
+                label = data_batch.label
         load_slices(data, self.data_arrays, self.data_layouts)
-        if self.label_arrays is not None and label:
+        if label and self.label_arrays:
             used = [i for i, name in enumerate(self.label_names) if name in self.arg_names]
             load_slices([label[i] for i in used], self.label_arrays, [self.label_layouts[i] for i in used])
         for executor in self.execs:

@@ -190,15 +190,8 @@ class SequentialModule(BaseModule):
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
         """Computes the modules in order: the outputs of each are the data of the next."""
         self._require()
-        batch = DataBatch(
-            data_batch.data,
-            data_batch.label,
-            data_batch.pad,
-            data_batch.index,
-            data_batch.bucket_key,
-            provide_data=data_batch.provide_data,
-            provide_label=data_batch.provide_label,
-        )
+        given = ("label", "pad", "index", "bucket_key", "provide_data", "provide_label")  # or not: a program's class has what it needs
+        batch = DataBatch(data_batch.data, **{name: getattr(data_batch, name, None) for name in given})
         for place, module in enumerate(self._modules):
             module.forward(batch, is_train=is_train)
             if place + 1 < len(self._modules):

@@ -12,10 +12,11 @@ import numpy as np
 from .. import _core
 from .._core import NDArrayBase
 from .._np_scopes import SAVED_WITH_SHAPES, called_with_shapes
+from .._old_operators import OldOperators
 from ._dtypes import _DTYPE_MX_TO_NP, bfloat16
 
 
-class PythonValues(NDArrayBase):
+class PythonValues(OldOperators, NDArrayBase):
     """The part of NDArray that Python's own functions and other libraries call."""
 
     __slots__ = ()

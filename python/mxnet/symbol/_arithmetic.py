@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .._core import SymbolBase
+from .._old_operators import OldOperators
 from . import _generate
 
 # Python's name: (of two symbols, symbol OP number, number OP symbol or None for comparisons). The
@@ -35,7 +36,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, np.generic)
 
 
-class Arithmetic:
+class Arithmetic(OldOperators):
     """The part of Symbol that is arithmetic."""
 
     def _arithmetic(self, other: Any, arrays: str, scalar: str) -> Any:
@@ -59,9 +60,12 @@ def _define(python: str, arrays: str, scalar: str, reversed_scalar: Optional[str
     def reversed_operator(self: Arithmetic, other: Any) -> Any:
         return self._arithmetic(other, arrays, reversed_scalar)  # type: ignore[arg-type]
 
+    def in_place(self: Arithmetic, other: Any) -> Any:
+        return getattr(self, f"__{python}__")(other)  # that of the symbol's own class, which may be NumPy's
+
     setattr(Arithmetic, f"__{python}__", operator)
     if python in ("add", "sub", "mul", "truediv"):  # a symbol has no memory: x += y is x = x + y
-        setattr(Arithmetic, f"__i{python}__", operator)
+        setattr(Arithmetic, f"__i{python}__", in_place)
     if reversed_scalar is not None:
         setattr(Arithmetic, f"__r{python}__", reversed_operator)
 
