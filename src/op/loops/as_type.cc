@@ -3,6 +3,7 @@
 #include "op/loops/as_type.h"
 
 #include "base/owned_lines.h"
+#include "base/stream_copy.h"
 #include "op/loops/convert.h"
 #include "op/moving/past_caches.h"
 #include "op/run/dispatch.h"
@@ -10,21 +11,24 @@
 #include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "op/run/primitives.h"
+#include "op/run/sweep.h"
 
 namespace mxnet {
 namespace {
 
-// All elements by a loop, what is read and written asked for before where that is faster.
+// All elements by a loop; what is large goes to and fro and past the caches as elsewhere.
 void convert_parts(const Tensor& from, const Tensor& to, ConvertLoop loop) {
   const auto read = static_cast<int64_t>(dtype_size(from.dtype));
   const auto written = static_cast<int64_t>(dtype_size(to.dtype));
-  const int64_t count = from.size();
-  const bool owns = owns_lines(count * written);
+  const int64_t count = from.size(), bytes = count * written;
+  // A narrower result that is written past the caches by way of a block saves too little for it.
+  const bool in_blocks = bytes >= Sweep::kLeastWritten &&
+                         (written >= read || bytes < kPastCaches || owns_lines(bytes));
   parallel_for(
       count, cost_of_moving(static_cast<double>(read + written)), [&](int64_t first, int64_t last) {
         const char* x = static_cast<const char*>(from.data) + first * read;
         char* y = static_cast<char*>(to.data) + first * written;
-        if (!owns) return loop(x, y, last - first);
+        if (!in_blocks) return loop(x, y, last - first);
         const auto part = [&](int64_t at, char* results, int64_t n) {
           loop(x + at * read, results, n);
         };

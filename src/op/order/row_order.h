@@ -109,8 +109,8 @@ class RowOrder {
   static constexpr int64_t kTogether = kSideBySide;
   // Rows without an inner axis that are visited together have up to so many elements.
   static constexpr int64_t kShortRow = 256;
-  // Those whose keys of 64 bits are sorted to select a few of them: from 96 on registers select.
-  static constexpr int64_t kShortLongKeys = 96;
+  // Those whose keys of 64 bits are sorted to select some of them: registers hold them all.
+  static constexpr int64_t kShortLongKeys = 128;
   static constexpr int64_t kFewToRank = 12;
   // Elementary operations that an element costs, for the decision about threads.
   static constexpr double kSortCost = 20.0;

@@ -225,7 +225,11 @@ void run_typed(BinaryRow row, const Tensor& a, const Tensor& b, const Tensor& ou
     if (plan.rows() == 1 && n <= kOneLoop) return loop(pa, pb, py, n);
   }
   const double cost = cost_of(row, a.dtype);
-  const bool light = !is_long(row);
+  // Powers to one number are mostly a few products, too, but of halves; larger results are not
+  // written sooner past the caches.
+  constexpr int64_t kMostToOne = int64_t{32} << 20;
+  const bool light = !is_long(row) || (row == BinaryRow::power && to_one && sizeof(Out) >= 4 &&
+                                       n * static_cast<int64_t>(sizeof(Out)) <= kMostToOne);
   const bool a_moves = inner != BroadcastPlan::Inner::kLeftScalar;
   const bool b_moves = inner != BroadcastPlan::Inner::kRightScalar;
   const bool apart = static_cast<const void*>(pa) != py && static_cast<const void*>(pb) != py;

@@ -18,6 +18,11 @@ constexpr int64_t kSelectBlock = 32;
 // looked at for that, of fewer than which a sort comes sooner.
 constexpr int64_t kSets = 32, kLookedAt = 2048, kLeastLookedAt = 3 * kSets;
 
+// Of fewer keys of 64 bits so many least ones are found one after the other. Where all are sorted
+// in registers, that is sooner than to look for more than some by sets, whatever comes next.
+constexpr int64_t kMostInTurn = kLeastLookedAt - 1, kBestInTurn = 5;
+constexpr int64_t kSortedInRegisters = 128, kBestBesideSort = 7;
+
 // The k smallest of n to the front, sorted. Positions decide between equal keys.
 template <class K>
 void sort_best(Keyed<K>* keys, Keyed<K>* spare, int64_t n, int64_t k) {
@@ -56,6 +61,10 @@ void keyed_above(const T* values, int64_t first, uint64_t* items, int64_t n, uin
   MX_SIMD_CALL(keyed_above<T>)(values, first, items, n, flip, least, dropped, bits);
 }
 
+bool neighbours_share_keys(const uint64_t* items, int64_t n, int bits) {
+  return MX_SIMD_CALL(neighbours_share_keys)(items, n, bits);
+}
+
 template <class T>
 void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip) {
   MX_SIMD_CALL(values_of<T>)(keys, values, n, flip);
@@ -66,8 +75,20 @@ template <class T>
 constexpr bool kSelectsByLeast = !std::is_same_v<T, bool>;
 
 template <class T>
+bool selects_by_least(int64_t n, int64_t k) {
+  const bool sorts = sizeof(T) == 8 && n <= kSortedInRegisters;
+  return kSelectsByLeast<T> && n >= kLeastLookedAt && k <= (sorts ? kBestBesideSort : kSets / 2) &&
+         simd_level() == 2;
+}
+
+template <class T>
+bool selects_in_turn(int64_t n, int64_t k) {
+  return sizeof(T) == 8 && n <= kMostInTurn && k <= kBestInTurn && simd_level() == 2;
+}
+
+template <class T>
 bool selects_soon(int64_t n, int64_t k) {
-  return kSelectsByLeast<T> && n >= kLeastLookedAt && k <= kSets / 2 && simd_level() == 2;
+  return selects_in_turn<T>(n, k) || selects_by_least<T>(n, k);
 }
 
 template <class T>
@@ -86,7 +107,7 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
 template <class T>
 SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
   if constexpr (kSelectsByLeast<T>) {
-    if (selects_soon<T>(n, k))
+    if (selects_by_least<T>(n, k))
       return MX_SIMD_CALL(bound_of_sets<T>)(values, std::min(n, kLookedAt) / kSets, k, flip);
   }
   return 0;
@@ -104,6 +125,9 @@ void select_keyed(const T* values, int64_t n, int64_t k, SortKey<T> flip, Keyed<
       room[0] = {least, at};
       return;
     }
+  }
+  if constexpr (sizeof(T) == 8) {
+    if (selects_in_turn<T>(n, k)) return MX_SIMD_CALL(least_in_turn<T>)(values, n, k, flip, room);
   }
   const int64_t size = selection_room(k) / 2;
   Keyed<SortKey<T>>* const spare = room + size;

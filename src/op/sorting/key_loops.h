@@ -36,6 +36,9 @@ template <class T>
 void keyed_above(const T* values, int64_t first, uint64_t* items, int64_t n, uint64_t flip,
                  uint64_t least, int dropped, int bits);
 
+// Whether any two of those next to each other are equal but for their lowest `bits`.
+bool neighbours_share_keys(const uint64_t* items, int64_t n, int bits);
+
 // values[i] = from_key(keys[i], flip).
 template <class T>
 void values_of(const SortKey<T>* keys, T* values, int64_t n, SortKey<T> flip);

@@ -77,6 +77,9 @@ const uint32_t* write_positions(int64_t n, uint32_t* to, const At& at) {
   return to;
 }
 
+// So few are looked at once more before their runs are, without a branch for each.
+constexpr int64_t kFewItems = 1024;
+
 // Elementary operations an item that looking for runs counts for.
 constexpr double kRunCost = 2.0;
 
@@ -145,7 +148,7 @@ const uint32_t* long_key_positions(const T* values, int64_t n, uint64_t flip, ui
   sort_keys(items, spare, n);
   // Numbers with few digits have the same last bits.
   const uint64_t lower = (uint64_t{1} << dropped) - 1;
-  if ((range.varying & lower) != 0) {
+  if ((range.varying & lower) != 0 && (n > kFewItems || neighbours_share_keys(items, n, bits))) {
     sort_all_runs(items, spare, n, bits,
                   [&](uint64_t at) { return (to_key(values[at], flip) - range.least) & lower; });
   }

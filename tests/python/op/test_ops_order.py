@@ -160,12 +160,14 @@ def test_topk_returns_values_positions_and_masks(mx, rng, shape, axis, k, dtype)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("n", [47, 48, 95, 96, 97, 255, 256, 257, 1024, 2047, 2080, 5000])
+@pytest.mark.parametrize("n", [20, 33, 47, 48, 63, 64, 65, 95, 96, 97, 128, 129, 255, 256, 257, 1024, 2047, 2080, 5000])
 def test_the_best_of_rows_with_many_equal_numbers(mx, rng, dtype, n):
     a = rng.integers(0, 4, size=(5, n)).astype(dtype)
     a[1] = 3  # all equal
     a[2] = np.sort(a[2])
     a[3, : n - 2], a[3, n - 2 :] = 1, 2  # the best come last
+    if dtype == "int64":  # the first and the last of all keys
+        a[4, ::2], a[4, 1::2] = np.iinfo(dtype).min, np.iinfo(dtype).max
     if dtype.startswith("float"):
         a[4, ::3], a[4, 1::3], a[4, 2::3] = np.nan, np.inf, -np.inf
     for ascending in (True, False):
@@ -174,7 +176,7 @@ def test_the_best_of_rows_with_many_equal_numbers(mx, rng, dtype, n):
             at = np.arange(n)
             parts = [at[2::3], at[1::3], at[::3]]
             order[4] = np.concatenate(parts if ascending else parts[::-1])
-        for k in (1, 2, 5, 15, 16, 17):
+        for k in (1, 2, 4, 5, 6, 8, 15, 16, 17):
             got = mx.run("topk", a, axis=1, k=k, is_ascend=ascending, dtype="int32")[0]
             np.testing.assert_array_equal(got, order[:, :k])
 
