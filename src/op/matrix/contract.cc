@@ -185,10 +185,8 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
 template <class C>
 void multiply_columns(Dims dims, const Labels& labels, const Labels& kept, const C* a, const C* b,
                       C* sums, const Strides& to, KernelContext& context) {
-  if constexpr (std::is_floating_point_v<C>) {
-    const std::optional<Columns> columns = as_columns(dims, labels, to);
-    if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
-  }
+  const std::optional<Columns> columns = as_columns(dims, labels, to);
+  if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
   const Shape shape{product(dims, labels)};
   constexpr DType kType = kWide<C>;
   C* const products = context.workspace_of<C>(shape[0]);
