@@ -34,6 +34,8 @@ class CollectingResources final : public KernelResources {
   ~CollectingResources() override {
     for (const Block& block : blocks_) Storage::get().release(block, nullptr);
   }
+  CollectingResources(const CollectingResources&) = delete;
+  CollectingResources& operator=(const CollectingResources&) = delete;
   // What uses the memory; null for the host.
   void run_on(Stream* stream) { stream_ = stream; }
   void use_no_targets() { targets_ = {}; }

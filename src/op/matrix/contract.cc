@@ -68,10 +68,10 @@ std::vector<Walk> walk_of(Dims dims, const Strides& from, const Strides& to) {
 }
 
 // Where the matrices of a batch begin.
-ShortList<int64_t> offsets(Dims dims, const Labels& batch, const Strides& strides) {
-  ShortList<int64_t> at{0};
+InlineVector<int64_t, 8> offsets(Dims dims, const Labels& batch, const Strides& strides) {
+  InlineVector<int64_t, 8> at{0};
   for (std::size_t l : batch) {
-    ShortList<int64_t> longer;
+    InlineVector<int64_t, 8> longer;
     longer.reserve(at.size() * static_cast<std::size_t>(dims[l]));
     for (int64_t start : at) {
       for (int64_t i = 0; i < dims[l]; ++i) longer.push_back(start + i * strides[l]);
@@ -151,8 +151,9 @@ void multiply_elements(Dims dims, const Labels& labels, const View<C>& a, const 
   const Labels outer(labels.begin(), labels.end() - 1);
   const int64_t n = dims[inner];
   const int64_t step_a = a.strides[inner], step_b = b.strides[inner], step_c = to[inner];
-  const ShortList<int64_t> at_a = offsets(dims, outer, a.strides),
-                           at_b = offsets(dims, outer, b.strides), at_c = offsets(dims, outer, to);
+  const InlineVector<int64_t, 8> at_a = offsets(dims, outer, a.strides),
+                                 at_b = offsets(dims, outer, b.strides),
+                                 at_c = offsets(dims, outer, to);
   for (std::size_t row = 0; row < at_c.size(); ++row) {
     const C *x = a.data + at_a[row], *y = b.data + at_b[row];
     C* z = c + at_c[row];
@@ -184,10 +185,8 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
 template <class C>
 void multiply_columns(Dims dims, const Labels& labels, const Labels& kept, const C* a, const C* b,
                       C* sums, const Strides& to, KernelContext& context) {
-  if constexpr (std::is_floating_point_v<C>) {
-    const std::optional<Columns> columns = as_columns(dims, labels, to);
-    if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
-  }
+  const std::optional<Columns> columns = as_columns(dims, labels, to);
+  if (columns && multiply(ColumnDots<C>{*columns, a, b, sums})) return;
   const Shape shape{product(dims, labels)};
   constexpr DType kType = kWide<C>;
   C* const products = context.workspace_of<C>(shape[0]);
@@ -308,9 +307,9 @@ void multiply_pair(Dims dims, View<C> a, View<C> b, C* c, const Strides& to, C a
   const MatrixForm form_b = to_matrix(dims, batch, summed, columns, &b, context);
   Labels outer = batch;
   const Series series = take_series(dims, &outer, a.strides, b.strides, strides);
-  const ShortList<int64_t> at_a = offsets(dims, outer, a.strides),
-                           at_b = offsets(dims, outer, b.strides),
-                           at_c = offsets(dims, outer, strides);
+  const InlineVector<int64_t, 8> at_a = offsets(dims, outer, a.strides),
+                                 at_b = offsets(dims, outer, b.strides),
+                                 at_c = offsets(dims, outer, strides);
   const Products<C> products{form_a.transposed,
                              form_b.transposed,
                              product(dims, rows),
@@ -362,15 +361,15 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
     if (alpha == C{1} && beta == C{0})
       return copy_labels(dims, views[0].strides, to, views[0].data, out, sizeof(C));
     // What was counted into alpha is gone.
-    ShortList<int64_t> left(dims.data(), dims.data() + dims.size());
+    InlineVector<int64_t, 8> left(dims.data(), dims.data() + dims.size());
     for (std::size_t l = 0; l < dims.size(); ++l) {
       if (views[0].strides[l] == 0 && to[l] == 0) left[l] = 1;
     }
     return multiply_pair<C>(left, views[0], View<C>{&kOne, none}, out, to, alpha, beta, false,
                             context);
   }
-  ShortList<int64_t> left(dims.data(),
-                          dims.data() + dims.size());  // 1 for labels that are summed already
+  InlineVector<int64_t, 8> left(dims.data(),
+                                dims.data() + dims.size());  // 1 for labels that are summed already
   while (views.size() > 2) {
     Labels kept;
     for (std::size_t l = 0; l < dims.size(); ++l) {
@@ -379,7 +378,7 @@ void multiply_views(Dims dims, std::vector<View<C>> views, C* out, const Strides
       if (needed && (views[0].strides[l] != 0 || views[1].strides[l] != 0)) kept.push_back(l);
     }
     // Labels that later operands do not know and this pair does not have are theirs to count.
-    ShortList<int64_t> pair_dims(left);
+    InlineVector<int64_t, 8> pair_dims(left);
     for (std::size_t l = 0; l < dims.size(); ++l) {
       if (views[0].strides[l] == 0 && views[1].strides[l] == 0) pair_dims[l] = 1;
     }

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <span>
 
+#include "op/inline_vector.h"
 #include "op/kernel.h"
-#include "op/matrix/short_list.h"
 
 namespace mxnet {
 
-using Strides = ShortList<int64_t>;
+using Strides = InlineVector<int64_t, 8>;
 
 // An array and its stride for each label: 0 = the label is not among its dimensions (or is
 // broadcast); the sum of two where a dimension occurs twice (a diagonal).

@@ -172,7 +172,7 @@ Labels labels_alike(Dims dims, const Strides& a, const Strides& b) {
 // Not a template, for it is long.
 void sum_dense(Dims dims, const Labels& labels, const Labels& kept, DType type, const void* data,
                void* sums) {
-  ShortList<int64_t> sizes;
+  InlineVector<int64_t, 8> sizes;
   AxisSet summed = 0;
   for (std::size_t l : labels) {
     if (std::find(kept.begin(), kept.end(), l) == kept.end()) summed |= AxisSet{1} << sizes.size();

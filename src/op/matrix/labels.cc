@@ -75,7 +75,7 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
   for (int l : lists.out) count = std::max(count, l + 1);
   LabelProblem problem;
   problem.dims.assign(static_cast<std::size_t>(count), 1);
-  ShortList<bool> seen(problem.dims.size(), false);
+  InlineVector<bool, 8> seen(problem.dims.size(), false);
   for (std::size_t a = 0; a < shapes.size(); ++a) {
     for (std::size_t i = 0; i < lists.in[a].size(); ++i) {
       const int label = lists.in[a][i];
@@ -100,7 +100,7 @@ LabelProblem label_problem(const LabelLists& lists, std::span<const Shape> shape
       if (shapes[a][static_cast<int>(i)] == problem.dims[l]) strides[l] += steps[i];
     }
   }
-  ShortList<int64_t> dims;
+  InlineVector<int64_t, 8> dims;
   for (int l : lists.out) dims.push_back(problem.dims[static_cast<std::size_t>(l)]);
   problem.out_shape = Shape(std::span<const int64_t>(dims));
   problem.out.assign(problem.dims.size(), 0);

@@ -17,7 +17,7 @@
 
 namespace mxnet {
 
-using LabelList = ShortList<int>;
+using LabelList = InlineVector<int, 8>;
 // A label for each dimension of each array. Labels from `broadcast_from` on may meet a dimension of
 // one; others must agree.
 struct LabelLists {
@@ -36,7 +36,7 @@ struct LabelError {
 
 // Sizes and strides that follow from labels and shapes.
 struct LabelProblem {
-  ShortList<int64_t> dims;
+  InlineVector<int64_t, 8> dims;
   std::vector<Strides> in;
   Strides out;
   Shape out_shape;

@@ -11,7 +11,7 @@
 namespace mxnet::contraction {
 
 using Dims = std::span<const int64_t>;  // of all labels
-using Labels = ShortList<std::size_t>;
+using Labels = InlineVector<std::size_t, 8>;
 
 int64_t product(Dims dims, const Labels& labels);
 // How many elements of an array its labels reach.

@@ -119,5 +119,7 @@ bool multiply(const ColumnDots<T>& dots) {
 
 template bool multiply(const ColumnDots<float>& dots);
 template bool multiply(const ColumnDots<double>& dots);
+template bool multiply(const ColumnDots<uint32_t>& dots);
+template bool multiply(const ColumnDots<uint64_t>& dots);
 
 }  // namespace mxnet

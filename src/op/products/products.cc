@@ -227,11 +227,11 @@ void multiply_all_by_rows(const Products<T>& p) {
   const int64_t bytes = (p.m * p.k + p.k * p.n + p.m * p.n) * static_cast<int64_t>(sizeof(T));
   const double cost = std::max(cost_of(p, false), cost_of_moving(static_cast<double>(bytes)));
   if (p.count() > 1 || p.m <= kSmallSide)
-    return parallel_for(p.count(), cost,
-                        [&](int64_t first, int64_t last) { multiply_by_rows(p, first, last); });
+    return parallel_for(
+        p.count(), cost, [&](int64_t first, int64_t last) { multiply_by_rows(p, first, last); }, 1);
   parallel_for(p.m, cost / static_cast<double>(p.m), [&](int64_t first, int64_t last) {
     Products<T> part = p;
-    part.a += first * p.lda;
+    part.a += first * (p.transpose_a ? 1 : p.lda);
     part.c += first * p.ldc;
     part.m = last - first;
     multiply_by_rows(part, 0, 1);
@@ -347,7 +347,7 @@ void multiply_few(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int6
                   const T* b, T* c) {
   const int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n;
   const int64_t row_a = transpose_a ? 1 : lda, column_a = transpose_a ? lda : 1;
-  if (n > 1 && suits_rows(transpose_a, transpose_b, m, n, k)) {
+  if (n > 1 && suits_rows<T>(transpose_a, transpose_b, m, n, k)) {
     if (const auto loop = small_product_loop<T>()) {
       return loop({m, n, k, a, row_a, column_a, 0, b, transpose_b ? 1 : ldb, transpose_b ? ldb : 1,
                    0, c, n, m * n, T{1}},

@@ -2,6 +2,8 @@
 // Compiles the loops for each instruction set.
 #include "op/products/small_products.h"
 
+#include <utility>
+
 #include "base/simd.h"
 
 namespace mxnet {

@@ -6,7 +6,8 @@
 
 namespace mxnet {
 
-// Columns, and the depth, of the largest; of those of few rows whose right factor is not turned.
+// Columns, and the depth, of the largest; with vectors of 512 bits, and of few rows whose right
+// factor is not turned.
 inline constexpr int64_t kSmallSide = 16, kFlatSide = 32;
 
 // Products one after the other, whose matrices are `step_a`, `step_b` and `step_c` >= 0 apart:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/simd.h"
 #include "op/products/blas.h"
 #include "op/products/matrix_vector.h"
 #include "op/products/packed_gemm.h"
@@ -15,15 +16,24 @@
 namespace mxnet {
 
 // Whether vectors of a row of the result are faster than BLAS: not where a right factor of some
-// depth is turned first, and is met once, or columns of the left one are met.
+// depth is turned first, and is met once, or columns of the left one are met, by long vectors in
+// much depth only.
+template <std::floating_point T>
 bool suits_rows(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k) {
-  constexpr int64_t kFew = kSmallSide / 2, kDeep = 12, kFlat = 4;
+  constexpr int64_t kFew = kSmallSide / 2, kDeep = 12, kFlat = 4, kMostOfColumns = 24;
   const int64_t most = std::max({m, n, k});
-  const bool turned = transpose_b && n > 1 && k >= kDeep;
+  const bool turned = transpose_b && n > 1 && k >= kDeep, wide = simd_level() == 2;
   if (m <= kFlat && n > 1 && !transpose_b && n <= kFlatSide && k <= kFlatSide) return true;
+  if (wide && std::min(m, k) >= kFew && n > kSmallSide) {
+    // Of doubles BLAS and open tiles are as fast, but for what they turn.
+    if (transpose_a || !transpose_b)
+      return sizeof(T) == sizeof(float) && most <= (transpose_a ? kMostOfColumns : kFlatSide);
+    return most <= kFlatSide;
+  }
   // Any number of rows, where those of the result are long.
   if (!transpose_a && m > kSmallSide) return n > kFew && n <= kSmallSide && k <= kSmallSide;
-  return most <= kFew || (most <= kSmallSide && !(turned && (m == 1 || transpose_a)));
+  const bool columns_met = transpose_a && !(wide && most < kSmallSide);
+  return most <= kFew || (most <= kSmallSide && !(turned && (m == 1 || columns_met)));
 }
 
 namespace {
@@ -167,7 +177,7 @@ bool is_of_vector_dots(const Products<T>& p) {
 // BLAS knows that zero times a product is zero, whatever is in it.
 template <class T>
 bool is_by_rows(const Products<T>& p) {
-  return suits_rows(p.transpose_a, p.transpose_b, p.m, p.n, p.k) && p.k > 0 && p.alpha != 0 &&
+  return suits_rows<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k) && p.k > 0 && p.alpha != 0 &&
          p.beta == 0 && small_product_loop<T>() != nullptr;
 }
 
@@ -218,6 +228,7 @@ Way way_of(const Products<T>& p) {
 }
 
 #define MX_INSTANTIATE(T)                                                            \
+  template bool suits_rows<T>(bool, bool, int64_t, int64_t, int64_t);                \
   template Way way_of(const Products<T>&);                                           \
   template Way way_of_blocks(const Products<T>&);                                    \
   template bool suits_open_tiles<T>(bool, bool, int64_t, int64_t, int64_t, int64_t); \

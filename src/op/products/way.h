@@ -27,6 +27,7 @@ Way way_of_blocks(const Products<T>& p);
 
 // Whether such loops are for a product with alpha 1 and beta 0, or for any (open tiles). A few rows
 // or columns are kThin.
+template <std::floating_point T>
 bool suits_rows(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k);
 // Whether OpenBLAS multiplies by a right factor that is turned without packing it.
 bool is_lean_when_turned(bool transpose_a, int64_t m, int64_t n, int64_t k);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -18,7 +19,7 @@ constexpr uint64_t kSeed = 20261130;
 
 template <class T>
 class ColumnDotsOf : public testing::Test {};
-using Types = testing::Types<float, double>;
+using Types = testing::Types<float, double, uint32_t, uint64_t>;
 TYPED_TEST_SUITE(ColumnDotsOf, Types);
 
 TYPED_TEST(ColumnDotsOf, AreSums) {

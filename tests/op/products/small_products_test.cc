@@ -88,6 +88,12 @@ void expect_all_sums() {
       for (const int64_t m : {1, 7, 32})
         for (int64_t n = 1; n <= kSmallSide + 1; ++n)
           for (const int64_t k : {1, 9, 32, 33}) expect_sums<T>(count, m, n, k, as);
+      for (const int64_t m : {5, 8, 16})  // squares that are turned, with and without ends
+        for (int64_t n = 7; n <= kSmallSide; ++n)
+          for (const int64_t k : {7, 8, 11, 16}) expect_sums<T>(count, m, n, k, as);
+      for (const int64_t m : {7, 8, 19, 24, 32})
+        for (const int64_t n : {17, 18, 23, 24, 25, 31, 32, 33})
+          for (const int64_t k : {7, 8, 9, 17, 24, 32}) expect_sums<T>(count, m, n, k, as);
     }
   }
 }

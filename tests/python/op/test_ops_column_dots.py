@@ -44,6 +44,15 @@ def test_planes(mx, rng, threads, shape, text, dtype):
     np.testing.assert_array_equal(einsum(mx, text, a, b), np.einsum(text, a.astype("float64"), b).astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32"])
+@pytest.mark.parametrize("text", ["ij,ij->j", "ij,ij->i"])
+@pytest.mark.parametrize("shape", COLUMNS)
+def test_integers_wrap_around(mx, rng, threads, shape, text, dtype):
+    of = np.iinfo(dtype)
+    a, b = (rng.integers(of.min, of.max, shape, dtype, endpoint=True) for _ in range(2))
+    np.testing.assert_array_equal(einsum(mx, text, a, b), (a * b).sum(int(text[-1] == "i"), dtype=dtype))
+
+
 @pytest.mark.parametrize("text, axes", [("abcd,abcd->bd", (0, 2)), ("abcd,abcd->c", (0, 1, 3)), ("abcd,abcd->ac", (1, 3)), ("abcd,abcd->bc", (0, 3))])
 def test_labels_that_take_turns(mx, rng, threads, text, axes):
     a, b = (rng.integers(-2, 3, (5, 6, 9, 19)).astype("float32") for _ in range(2))
