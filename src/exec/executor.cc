@@ -27,6 +27,21 @@
 #include "op/params/parsed_attrs.h"
 
 namespace mxnet {
+namespace {
+
+// Whether training finds what it has found before. What BatchNorm averages, its gradient changes.
+bool runs_alike(const ir::Graph& graph) {
+  return std::ranges::all_of(ir::topological_order(graph.outputs), [](const ir::Node* node) {
+    if (node->is_variable()) return true;
+    const void* params = node->params.get();
+    if (node->op->uses_random(params, true)) return false;
+    if (!node->op->mutated_inputs(params).empty() && node->op->name() != "BatchNorm") return false;
+    return std::ranges::all_of(node->subgraphs(),
+                               [](const auto& part) { return runs_alike(*part); });
+  });
+}
+
+}  // namespace
 
 Executor::Executor(ir::Graph graph, Device device, ExecutorArrays arrays, Ref<Arena> pool,
                    const DeviceGroups& groups)
@@ -336,17 +351,18 @@ void Executor::backward(InputRefs head_grads, bool training) {
                 fmt::format("given {} head gradients, expected one for each of {} outputs",
                             head_grads.size(), outputs_.size()));
   }
-  if (state_ == State::kIdle || state_ == State::kUsed) {
+  const bool inferred = state_ == State::kInferred, used = state_ == State::kUsed;
+  if (state_ == State::kIdle || (used && !runs_alike(parted_))) {
     throw Error(ErrorCode::kValue, "backward",
-                state_ == State::kIdle
-                    ? "given an executor without results to differentiate, expected "
-                      "forward() before"
-                    : "given a second backward after one forward, expected forward(is_train=True) "
-                      "before each: the first has overwritten what it needed");
+                used ? "given a second backward after one forward of a graph that draws numbers or "
+                       "changes states, expected forward(is_train=True) before each"
+                     : "given an executor without results to differentiate, expected "
+                       "forward() before");
   }
-  // Inference keeps nothing for gradients: it runs once more, and may be differentiated again.
-  const bool inferred = state_ == State::kInferred;
-  if (inferred && runs_eagerly()) forward_eagerly(false, true);
+  // Inference keeps nothing for gradients, and gradients overwrite what they have read: the forward
+  // pass runs once more.
+  const bool again = inferred || used;
+  if (again && runs_eagerly()) forward_eagerly(used, true);
   for (const std::size_t i : stand_ins_) {
     if (arrays_.requests[i] != Request::kAdd) continue;
     forget_failures({&grads_[i]});
@@ -356,7 +372,7 @@ void Executor::backward(InputRefs head_grads, bool training) {
     backward_eagerly(head_grads, training && !inferred);
   } else {
     BoundPlan& plan = training_plan(!inferred);
-    if (inferred) plan.forward();
+    if (again) plan.forward();
     set_head_grads(head_grads);
     plan.backward(training);
   }

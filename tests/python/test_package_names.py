@@ -259,6 +259,15 @@ def test_a_program_of_ctypes_takes_its_names_from_beside_the_classes():
     assert mx.nd.NDArray(handle).asnumpy().tolist() == [[3, 4]]
 
 
+def test_storage_types_have_numbers():
+    from mxnet.ndarray import ndarray as arrays
+    from mxnet.symbol.symbol import _STORAGE_TYPE_STR_TO_ID
+
+    for name, number in {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}.items():
+        assert getattr(arrays, "_STORAGE_TYPE_" + name.upper()) == _STORAGE_TYPE_STR_TO_ID[name] == number
+        assert arrays._STORAGE_TYPE_ID_TO_STR[number] == name
+
+
 def test_a_device_to_seed_is_told_by_its_type():
     mx.random.seed(5)
     expected = mx.nd.random.uniform(shape=3).asnumpy()

@@ -24,6 +24,10 @@ _DTYPE_NP_TO_MX: Dict[Any, int] = {
 }
 _DTYPE_MX_TO_NP: Dict[int, Any] = {number: dtype for dtype, number in _DTYPE_NP_TO_MX.items()}
 
+_STORAGE_TYPE_STR_TO_ID = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}
+_STORAGE_TYPE_ID_TO_STR = {number: name for name, number in _STORAGE_TYPE_STR_TO_ID.items()}
+_STORAGE_TYPE_UNDEFINED, _STORAGE_TYPE_DEFAULT, _STORAGE_TYPE_ROW_SPARSE, _STORAGE_TYPE_CSR = _STORAGE_TYPE_ID_TO_STR
+
 
 # Names and numbers of types by all that most programs say: the type itself, NumPy's object of it, its name.
 _NAMES: Dict[Any, str] = {bfloat16: "bfloat16", "bfloat16": "bfloat16"}

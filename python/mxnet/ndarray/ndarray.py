@@ -13,7 +13,20 @@ from .._core import NDArrayBase
 from ..base import integer_types, numeric_types, show_ctypes_names
 from ..context import Context, of_devices
 from . import _generate, _indexing, _plain
-from ._dtypes import _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, bfloat16, dtype_name, dtype_number, text_of
+from ._dtypes import (  # noqa: F401  (of storage types: what programs take from here)
+    _DTYPE_MX_TO_NP,
+    _DTYPE_NP_TO_MX,
+    _STORAGE_TYPE_CSR,
+    _STORAGE_TYPE_DEFAULT,
+    _STORAGE_TYPE_ID_TO_STR,
+    _STORAGE_TYPE_ROW_SPARSE,
+    _STORAGE_TYPE_STR_TO_ID,
+    _STORAGE_TYPE_UNDEFINED,
+    bfloat16,
+    dtype_name,
+    dtype_number,
+    text_of,
+)
 from ._integers import ints
 from ._methods import METHODS
 from ._python_values import PythonValues
@@ -22,8 +35,6 @@ _core.set_text_maker(text_of)
 _op = _generate.operator
 
 _GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
-_STORAGE_TYPE_ID_TO_STR = {-1: "undefined", 0: "default", 1: "row_sparse", 2: "csr"}
-_STORAGE_TYPE_STR_TO_ID = {name: number for number, name in _STORAGE_TYPE_ID_TO_STR.items()}
 
 
 class NDArray(PythonValues):

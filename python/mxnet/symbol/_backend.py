@@ -8,9 +8,8 @@ from typing import Any, Dict, List, Optional
 from .. import _core
 from .._core import NDArrayBase
 from ..context import Context, current_context
-from ..ndarray._dtypes import dtype_number
+from ..ndarray._dtypes import _STORAGE_TYPE_STR_TO_ID, dtype_number
 
-_STORAGE_TYPES = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}
 
 
 class Backends:
@@ -45,7 +44,7 @@ class Backends:
             {name: str(value) for name, value in kwargs.items()},
             {name: tuple(shape) for name, shape in (shape_dict or {}).items()},
             {name: dtype_number(dtype) for name, dtype in (type_dict or {}).items()},
-            {name: _STORAGE_TYPES[stype] for name, stype in (stype_dict or {}).items()},
+            {name: _STORAGE_TYPE_STR_TO_ID[stype] for name, stype in (stype_dict or {}).items()},
             bool(skip_infer),
         )
         made = self._of(symbol)  # type: ignore[attr-defined]

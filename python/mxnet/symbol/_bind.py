@@ -10,10 +10,9 @@ from .._core import NDArrayBase
 from ..base import MXNetError
 from ..context import Context, current_context
 from ..executor import Executor, Requests, group_devices
-from ..ndarray._dtypes import dtype_number
+from ..ndarray._dtypes import _STORAGE_TYPE_STR_TO_ID, dtype_number
 
 _REQUESTS = {"null": 0, "write": 1, "add": 3}
-_STORAGE_TYPES = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}
 
 
 def _in_order(what: str, arrays: Any, names: List[str], allow_missing: bool) -> List[Any]:
@@ -95,7 +94,7 @@ class Binding:
         requests = grad_req if isinstance(grad_req, (str, dict)) else list(grad_req)
         shapes = {name: _shape(name, shape) for name, shape in kwargs.items()}
         types = {name: dtype_number(dtype) for name, dtype in (type_dict or {}).items() if dtype is not None}
-        storage = {name: _STORAGE_TYPES[stype] for name, stype in (stype_dict or {}).items()}
+        storage = {name: _STORAGE_TYPE_STR_TO_ID[stype] for name, stype in (stype_dict or {}).items()}
         try:
             base, args, grads, aux = _core.simple_bind(
                 self, (ctx.device_typeid, ctx.device_id), group_devices(group2ctx), requests, shapes, types, storage,

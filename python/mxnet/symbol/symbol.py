@@ -15,7 +15,7 @@ from ..ndarray._methods import METHODS
 from . import _generate
 from ._arithmetic import Arithmetic
 from ._backend import Backends
-from ._bind import _STORAGE_TYPES, Binding
+from ._bind import _STORAGE_TYPE_STR_TO_ID, Binding
 from ._infer import Inference
 
 __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "load_json", "var"]
@@ -287,7 +287,7 @@ def _variable(cls: Any, name: str, attr: Any, shape: Any, lr_mult: Any, wd_mult:
     if init is not None:
         texts["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
-        texts["__storage_type__"] = str(_STORAGE_TYPES[stype])
+        texts["__storage_type__"] = str(_STORAGE_TYPE_STR_TO_ID[stype])
     for key, value in others.items():
         if not (key.startswith("__") and key.endswith("__")):
             raise ValueError(f"given attribute {key}, expected a name of the form __{key}__")
