@@ -13,6 +13,7 @@
 #include "exec/pointwise_graph.h"
 #include "exec/saving_graph.h"
 #include "graph/channels_last.h"
+#include "graph/cse.h"
 #include "graph/draw_order.h"
 #include "graph/fuse_attention.h"
 #include "graph/fuse_conv.h"
@@ -198,6 +199,15 @@ TrainingGraph twice_differentiable_graph(const ir::Graph& forward, std::span<con
 
 namespace {
 
+// Where a plan's steps may be others than the symbol's.
+TypedGraph without_reshapes(TypedGraph typed, const Known& known, const PlanOptions& options,
+                            const PassOptions& passes) {
+  if (!options.optimise && !options.fuse_pointwise) return typed;
+  return passed(
+      "eliminate_reshapes", std::move(typed), known, passes,
+      [](const TypedGraph& before) { return eliminate_reshapes(before.graph, before.types); });
+}
+
 TypedGraph fold(TypedGraph typed, const Known& known, const PlanOptions& options,
                 const PassOptions& passes) {
   FoldOptions of;
@@ -241,7 +251,8 @@ TypedGraph typed_graph(ir::Graph graph, const std::map<const ir::Node*, ArrayTyp
   TypedGraph inferred = infer_all(std::move(graph), variables);
   const ir::Graph alive = inferred.graph.graph();
   const Known known = with_sources(inferred, variables);
-  TypedGraph folded = fold(std::move(inferred), known, options, passes);
+  TypedGraph folded =
+      fold(without_reshapes(std::move(inferred), known, options, passes), known, options, passes);
   // What is fused or computed again would see values as they are later.
   const bool pure = is_pure(folded.graph);
   TypedGraph in_turn{IndexedGraph(with_draws_in_turn(folded.graph, options.training)),

@@ -3,7 +3,10 @@
 #include "graph/cse.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -56,6 +59,20 @@ std::string key_of(const ir::Node& node) {
   return key;
 }
 
+// Without nodes that are nothing but their first input; `is_nothing` is asked of those in `graph`.
+ir::Graph without(const ir::Graph& graph, const std::function<bool(const ir::Node&)>& is_nothing) {
+  const auto written = written_nodes(graph);
+  std::unordered_set<const ir::Node*> results;
+  for (const ir::Entry& output : graph.outputs) results.insert(output.node.get());
+  return rewrite(graph, [&](const ir::Node& original, const Ref<ir::Node>& node) -> Replacement {
+    if (node->is_variable() || node->extras || !is_nothing(original)) return std::nullopt;
+    if (written.count(&original) > 0 || reads_any(original, written)) return std::nullopt;
+    // Two results, or a result and a variable, are never one array.
+    if (results.count(&original) > 0) return std::nullopt;
+    return std::vector<ir::Entry>{node->inputs[0]};
+  });
+}
+
 }  // namespace
 
 ir::Graph eliminate_common_expressions(const ir::Graph& graph) {
@@ -77,17 +94,23 @@ ir::Graph eliminate_common_expressions(const ir::Graph& graph) {
 }
 
 ir::Graph eliminate_copies(const ir::Graph& graph) {
-  const auto written = written_nodes(graph);
-  std::unordered_set<const ir::Node*> results;
-  for (const ir::Entry& output : graph.outputs) results.insert(output.node.get());
-  return rewrite(graph, [&](const ir::Node& original, const Ref<ir::Node>& node) -> Replacement {
-    if (node->is_variable() || node->extras || node->inputs.size() != 1) return std::nullopt;
-    const std::string& op = node->op->name();
-    if (op != "_copy" && op != "add_n") return std::nullopt;
-    if (written.count(&original) > 0 || reads_any(original, written)) return std::nullopt;
-    // Two results, or a result and a variable, are never one array.
-    if (results.count(&original) > 0) return std::nullopt;
-    return node->inputs;
+  return without(graph, [](const ir::Node& node) {
+    const std::string& op = node.op->name();
+    return node.inputs.size() == 1 && (op == "_copy" || op == "add_n");
+  });
+}
+
+ir::Graph eliminate_reshapes(const IndexedGraph& graph, const std::vector<ArrayType>& types) {
+  // By the first input, which is copied where shapes agree.
+  static constexpr std::array<std::string_view, 9> kOps = {
+      "Flatten",      "Reshape",        "_np_reshape",  "_npi_broadcast_to", "_npx_reshape",
+      "_sum_to_like", "broadcast_like", "broadcast_to", "reshape_like"};
+  return without(graph.graph(), [&](const ir::Node& node) {
+    if (std::ranges::find(kOps, node.op->name()) == kOps.end()) return false;
+    const auto type = [&](int entry) { return types[static_cast<std::size_t>(entry)]; };
+    const int n = graph.index_of(node);
+    const ArrayType from = type(graph.inputs(n)[0]), to = type(graph.first_entry(n));
+    return from.shape == to.shape && from.dtype == to.dtype;
   });
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes that compute less without changing a value.
 #pragma once
-#include "ir/graph.h"
+#include <vector>
+
+#include "graph/indexed_graph.h"
+#include "op/infer.h"
 
 namespace mxnet {
 
@@ -14,5 +17,9 @@ ir::Graph eliminate_common_expressions(const ir::Graph& graph);
 // where their output has to be an array of its own: a result that would be one of the variables,
 // and copies of what somebody writes. (MXNET_NODE_ELIMINATION)
 ir::Graph eliminate_copies(const ir::Graph& graph);
+
+// Likewise what gives an array the shape that it has: reshapes, broadcasts to its own shape. For
+// plans alone, as it forgets arguments of which only the shape was asked. `types` are complete.
+ir::Graph eliminate_reshapes(const IndexedGraph& graph, const std::vector<ArrayType>& types);
 
 }  // namespace mxnet

@@ -179,7 +179,7 @@ TEST(JointPasses, EveryPassOfATrainingGraphIsShown) {
   auto shown = dumps.shown();
   for (const char* pass :
        {"infer", "remove_cast_pairs", "eliminate_copies", "eliminate_common_expressions",
-        "gradient", "fold_constants", "mirror", "fuse_pointwise"}) {
+        "gradient", "eliminate_reshapes", "fold_constants", "mirror", "fuse_pointwise"}) {
     EXPECT_TRUE(shown.contains(std::string(pass) + "_before")) << pass;
     EXPECT_TRUE(shown.contains(std::string(pass) + "_after")) << pass;
   }
@@ -194,8 +194,8 @@ TEST(InferencePasses, EachIsShown) {
                     bind_arrays({array_of({1, 2})}, Request::kNull));
   executor.forward(false);
   const auto shown = dumps.shown();
-  for (const char* pass : {"infer", "fold_constants", "fuse_convolutions", "fuse_dense", "lay_out",
-                           "fuse_pointwise"}) {
+  for (const char* pass : {"infer", "eliminate_reshapes", "fold_constants", "fuse_convolutions",
+                           "fuse_dense", "lay_out", "fuse_pointwise"}) {
     EXPECT_TRUE(shown.contains(std::string(pass) + "_before")) << pass;
     EXPECT_TRUE(shown.contains(std::string(pass) + "_after")) << pass;
   }

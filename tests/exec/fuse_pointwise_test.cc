@@ -190,6 +190,61 @@ TEST(FusePointwise, GradientsAreTheSameBits) {
   EXPECT_GT(result.fused(), 1) << result.plan;
 }
 
+// The choice and its gradients; shapes are not multiples of any vector.
+TEST(FusePointwise, ChoicesAreTakenAlong) {
+  for (const char* op : {"where", "_npi_where"}) {
+    SCOPED_TRACE(op);
+    const Shape shape{kOpenMpIsSeen ? 91 : 3, 257};
+    const Value x = variable("x"), y = variable("y");
+    const Value distance = apply("abs", {apply("broadcast_sub", {x, y})});
+    const Value far = apply("_greater_scalar", {distance}, {{"scalar", "1"}});
+    const Value near = scaled(apply("square", {distance}), "0.5");
+    const Value loss = apply(op, {far, distance, near});
+    EXPECT_EQ(check(graph_of({loss}), {{"x", shape}, {"y", shape}}, false).steps("\n  "), 1);
+    const Outcome trained = check(graph_of({loss}), {{"x", shape}, {"y", shape}}, true);
+    EXPECT_EQ(trained.steps("\n  "), 2) << trained.plan;
+  }
+}
+
+TEST(FusePointwise, ChoicesOfRowsStayOperatorsOfTheirOwn) {
+  const Value x = variable("x"), rows = variable("rows");
+  const Value y = apply("relu", {apply("where", {rows, apply("exp", {x}), x})});
+  const Outcome result = check(graph_of({y}), {{"x", {70, 90}}, {"rows", {70}}}, false);
+  EXPECT_EQ(result.fused(), 0) << result.plan;
+}
+
+// Conditions of each type, and one for all.
+TEST(FusePointwise, ChoicesTakeConditionsOfAnyType) {
+  for (const char* type : {"float16", "float32", "float64", "uint8", "int32", "int64", "bool"}) {
+    for (const Shape& shape : {Shape{77, 43}, Shape{1}}) {
+      SCOPED_TRACE(type + to_string(shape));
+      const Value c = variable("c"), x = variable("x");
+      const Value holds = apply("Cast", {apply("relu", {c})}, {{"dtype", type}});
+      const Value y = apply("_npi_where", {holds, apply("square", {x}), apply("negative", {x})});
+      check(graph_of({apply("exp", {y})}), {{"c", shape}, {"x", {77, 43}}}, false);
+    }
+  }
+}
+
+// Neither a step of their own nor an end of what is taken together; results stay arrays of their
+// own, and what changes a shape stays.
+TEST(FusePointwise, ReshapesToTheSameShapeAreNothing) {
+  const Value x = variable("x"), y = variable("y");
+  const Value like = apply("reshape_like", {y, x});
+  const Value kept = apply("Reshape", {like}, {{"shape", "(0, -1)"}});
+  const Value out = apply("tanh", {apply("broadcast_sub", {kept, x})});
+  const Shape shape{7, 13};
+  const Outcome same = check(graph_of({out}), {{"x", shape}, {"y", shape}}, false);
+  EXPECT_EQ(same.steps("\n  "), 1) << same.plan;
+  // The gradient of y is a result.
+  const Outcome trained = check(graph_of({out}), {{"x", shape}, {"y", shape}}, true);
+  EXPECT_EQ(trained.steps("reshape_like"), 1) << trained.plan;
+  const Outcome other = check(graph_of({out}), {{"x", shape}, {"y", {13, 7}}}, false);
+  EXPECT_EQ(other.steps("reshape_like"), 1) << other.plan;
+  const Outcome result = check(graph_of({like}), {{"x", shape}, {"y", shape}}, false);
+  EXPECT_EQ(result.steps("reshape_like"), 1) << result.plan;
+}
+
 TEST(FusePointwise, TakesNoMoreMemory) {
   const Value x = variable("x");
   Value a = apply("exp", {x}), b = apply("sin", {x});

@@ -9,6 +9,7 @@
 #include "dumps.h"
 #include "graph/casts.h"
 #include "graph/cse.h"
+#include "graph/infer.h"
 #include "graph/load.h"
 #include "graph/partition.h"
 #include "graph/quantize.h"
@@ -90,6 +91,36 @@ TEST(Copies, AreLeftOut) {
 TEST(Copies, ThatAreResultsStay) {
   const Symbol copy = call("_copy", "c", {var("x")});
   EXPECT_EQ(operators(eliminate_copies(copy.graph())), 1);
+}
+
+// x is (2, 3), like y, and z (3, 2).
+int left_without_reshapes(const Symbol& net) {
+  const IndexedGraph graph(net.graph());
+  std::vector<ArrayType> types(static_cast<std::size_t>(graph.num_entries()));
+  for (int n = 0; n < graph.num_nodes(); ++n) {
+    const ir::Node& node = graph.node(n);
+    if (node.is_variable())
+      types[static_cast<std::size_t>(graph.first_entry(n))] = {
+          node.name == "z" ? Shape{3, 2} : Shape{2, 3}, DType::kFloat32};
+  }
+  EXPECT_TRUE(infer_graph(graph, &types));
+  return operators(eliminate_reshapes(graph, types));
+}
+
+TEST(Reshapes, ToTheSameShapeAreLeftOut) {
+  const Symbol x = var("x"), y = var("y"), z = var("z");
+  EXPECT_EQ(left_without_reshapes(call("exp", "e", {call("reshape_like", "r", {x, y})})), 1);
+  EXPECT_EQ(left_without_reshapes(call("exp", "e", {call("reshape_like", "r", {x, z})})), 2);
+  const Symbol flat = call("Flatten", "f", {call("_npx_reshape", "n", {x}, {{"newshape", "-4"}})});
+  EXPECT_EQ(left_without_reshapes(call("exp", "e", {flat})), 1);
+  // Two that change it, though they end where they began.
+  const Symbol there = call("Reshape", "t", {x}, {{"shape", "(3, 2)"}});
+  const Symbol back = call("Reshape", "b", {there}, {{"shape", "(2, 3)"}});
+  EXPECT_EQ(left_without_reshapes(call("exp", "e", {back})), 3);
+}
+
+TEST(Reshapes, ThatAreResultsStay) {
+  EXPECT_EQ(left_without_reshapes(call("reshape_like", "r", {var("x"), var("y")})), 1);
 }
 
 TEST(Copies, OfWhatIsWrittenStay) {

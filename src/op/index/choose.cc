@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/owned_lines.h"
+#include "base/simd.h"
 #include "op/moving/positions.h"
 #include "op/moving/short_block.h"
 #include "op/run/fill.h"
@@ -18,6 +19,9 @@
 
 namespace mxnet {
 namespace {
+
+#define MX_SIMD_FILE "op/index/choose.inc"
+#include "base/simd_wide_targets.h"
 
 // Steps, in elements, of an array as if it were broadcast to `full`.
 struct Steps {
@@ -52,10 +56,16 @@ struct Operand {
 };
 
 // Both are read whichever is chosen, or GCC makes no vectors. Any byte but 0 holds: those of an
-// array that nobody wrote, or of another program, may be others than 1.
+// array that nobody wrote, or of another program, may be others than 1. `out` may lie where one of
+// the others does, and never shifted against it.
 template <class W>
 [[gnu::noinline]] void choose_each(const bool* holds, const W* x, const W* y, W* out, int64_t n) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(holds);
+  if constexpr (sizeof(W) == sizeof(uint32_t)) {
+    if (const auto wide = MX_SIMD_WIDE_AT(simd_level(), choose_words<uint8_t>))
+      return wide(bytes, x, y, out, n);
+  }
+  MX_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) {
     const W on_true = x[i], on_false = y[i];
     out[i] = bytes[i] != 0 ? on_true : on_false;
@@ -67,6 +77,19 @@ const bool* truth_of(const Tensor& condition, int64_t first, int64_t n, bool* bu
   if (condition.dtype == DType::kBool) return condition.as<bool>() + first;
   read_truth(condition, first, n, buffer);
   return buffer;
+}
+
+// As choose_each by float32 as it lies; false where that takes bytes.
+template <class W>
+bool choose_by_floats(const Tensor& condition, int64_t first, const W* x, const W* y, W* out,
+                      int64_t n) {
+  if constexpr (sizeof(W) == sizeof(uint32_t)) {
+    const auto wide = MX_SIMD_WIDE_AT(simd_level(), choose_words<float>);
+    if (wide == nullptr || condition.dtype != DType::kFloat32) return false;
+    wide(condition.as<const float>() + first, x, y, out, n);
+    return true;
+  }
+  return false;
 }
 
 // A row of an operand, read a block at a time: one number for the whole row fills a block once.
@@ -242,8 +265,11 @@ void choose_rows(const Operand& condition, const Operand& x, const Operand& y, c
     const Row<W> on_true(x, row, full), on_false(y, row, full);
     for (int64_t start = first; start < last; start += Positions::kBlock) {
       const int64_t n = std::min(Positions::kBlock, last - start);
-      const bool* holds = truth_of(condition.tensor, condition_at + start, n, buffer.data());
       if (owns) own_lines_ahead(to + start, n * static_cast<int64_t>(sizeof(W)));
+      if (choose_by_floats(condition.tensor, condition_at + start, on_true.at(start),
+                           on_false.at(start), to + start, n))
+        continue;
+      const bool* holds = truth_of(condition.tensor, condition_at + start, n, buffer.data());
       choose_each(holds, on_true.at(start), on_false.at(start), to + start, n);
     }
   };

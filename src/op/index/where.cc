@@ -6,19 +6,16 @@
 #include <cstring>
 
 #include "op/index/choose.h"
+#include "op/index/where_params.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
+#include "op/pointwise.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/primitives.h"
 
 namespace mxnet {
 namespace {
-
-struct WhereParams {
-  double scalar, x, y;
-  bool left;  // of the gradient: where the condition holds
-};
 
 // A number as a tensor of one element, where the call's arrays are.
 class Scalar {
@@ -231,9 +228,14 @@ bool define() {
 }
 [[maybe_unused]] const bool defined = define();
 
-[[maybe_unused]] const bool portable =
-    mark_portable({"where", "_npi_where", "_npi_where_lscalar", "_npi_where_rscalar",
-                   "_npi_where_scalar2", "_backward_where", "_backward_numpy_where"});
+[[maybe_unused]] const bool marked = [] {
+  for (const char* name : {"where", "_npi_where", "_npi_where_lscalar", "_npi_where_rscalar",
+                           "_npi_where_scalar2", "_backward_where", "_backward_numpy_where"}) {
+    mark_portable(name);
+    mark_pointwise(name);
+  }
+  return true;
+}();
 
 }  // namespace
 }  // namespace mxnet

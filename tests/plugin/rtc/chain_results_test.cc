@@ -214,7 +214,7 @@ TEST(ChainResults, RandomChains) {
           static const std::vector<std::string> kExact = {
               "add",     "sub",    "mul",     "plus",     "minus",  "maximum",
               "minimum", "relu",   "abs",     "negative", "square", "equal",
-              "greater", "lesser", "logical", "clip",     "less"};
+              "greater", "lesser", "logical", "clip",     "less",   "where"};
           return std::any_of(kExact.begin(), kExact.end(), [&](const std::string& word) {
             return step.op->name().find(word) != std::string::npos;
           });

@@ -28,6 +28,9 @@ ParamsPtr params_of(const OpDef& op, uint32_t pick) {
     if (name == "act_type") attrs.emplace_back(name, kActs[pick % 5]);
     if (name == "a_min") attrs.emplace_back(name, "-1.5");
     if (name == "a_max") attrs.emplace_back(name, "2.25");
+    if (name == "left") attrs.emplace_back(name, pick % 2 == 0 ? "True" : "False");
+    if (name == "x") attrs.emplace_back(name, "1.5");
+    if (name == "y") attrs.emplace_back(name, "-2");
     if (name == "num_args") attrs.emplace_back(name, "3");
     if (name == "dtype")
       attrs.emplace_back(name, dtype_text(kDTypes[pick % (op.name() == "amp_cast" ? 8 : 9)]));

@@ -242,3 +242,59 @@ def test_what_is_not_allowed_is_named():
     with pytest.raises(ValueError, match="expected a number"):
         L1Loss(weight="much")(*arrays((PRED, OTHER)))
     assert repr(gluon.loss.L2Loss()) == "L2Loss(batch_axis=0, w=1.0)"
+
+
+@pytest.mark.parametrize("name", ["HuberLoss", "L2Loss", "SquaredHingeLoss", "PoissonNLLLoss"])
+def test_in_one_step_losses_are_the_same_bits(name):
+    """Whole losses are one loop over their arrays where shapes agree: of labels of another shape, too."""
+    rows = [STATE.standard_normal((67, 31)).astype(np.float32) * 2 for _ in range(2)]
+    for label in (rows[1], rows[1].reshape(67, 31, 1)):
+        found = []
+        for hybridize in (False, True):
+            loss = getattr(gluon.loss, name)()
+            if hybridize:
+                loss.hybridize(static_alloc=True)
+            pred, label_array = arrays((rows[0], label))
+            pred.attach_grad()
+            with mx.autograd.record():
+                value = loss(pred, label_array)
+            value.backward()
+            found.append((value.asnumpy(), pred.grad.asnumpy()))
+        for eager, whole in zip(*found):
+            np.testing.assert_array_equal(eager, whole)
+
+
+def test_graphs_of_losses_keep_their_reshapes():
+    """Plans go without reshapes to the same shape; symbols, and what a monitor sees, do not."""
+    pred, label = mx.sym.var("pred"), mx.sym.var("label")
+    symbol = HuberLoss(prefix="huber_")(pred, label)
+    executor = symbol.simple_bind(mx.cpu(), pred=(4, 5), label=(4, 5))
+    executor.forward(is_train=True, pred=PRED, label=OTHER)
+    expected = executor.outputs[0].asnumpy()
+    assert '"op": "reshape_like"' in symbol.tojson()
+    seen = []
+    executor.set_monitor_callback(lambda name, array: seen.append(name))
+    np.testing.assert_array_equal(executor.forward(is_train=True)[0].asnumpy(), expected)
+    assert [name for name in seen if "reshape_like" in name] and [name for name in seen if "where" in name]
+
+
+def test_an_argument_of_which_only_the_shape_is_asked_stays_one():
+    data, like = mx.sym.var("data"), mx.sym.var("like")
+    symbol = mx.sym.exp(mx.sym.reshape_like(data, like))
+    executor = symbol.simple_bind(mx.cpu(), data=(4, 5), like=(4, 5))
+    executor.forward(is_train=True, data=PRED, like=OTHER)
+    np.testing.assert_allclose(executor.outputs[0].asnumpy(), np.exp(PRED), rtol=1e-5)
+    executor.backward(mx.nd.ones((4, 5)))
+    np.testing.assert_allclose(executor.grad_dict["data"].asnumpy(), np.exp(PRED), rtol=1e-5)
+    assert not executor.grad_dict["like"].asnumpy().any()
+
+
+def test_a_reshape_to_the_same_shape_is_an_array_of_its_own():
+    data, like = arrays((PRED, OTHER))
+    for hybridize in (False, True):
+        block = gluon.nn.HybridLambda("reshape_like")
+        if hybridize:
+            block.hybridize()
+        result = block(data, like)
+        result[:] = 0
+        np.testing.assert_array_equal(data.asnumpy(), PRED)

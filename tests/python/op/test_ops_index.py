@@ -295,6 +295,20 @@ def test_delete_and_insert_are_numpys(mx, seed):
     equal(mx.run("_npi_insert_scalar", data, rows.copy(), int_ind=1, axis=axis)[0], np.insert(data, 1, rows, axis))
 
 
+@pytest.mark.parametrize("by", ["float32", "float64", "float16", "int32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64", "float16", "uint8"])
+def test_where_of_equal_shapes_in_all_lengths(mx, rng, dtype, by):
+    """Whole vectors and what is left of them; a condition that is not a number holds, -0 does not."""
+    for length in (1, 7, 31, 32, 33, 63, 65, 100, 513, 1025):
+        condition = rng.integers(0, 2, (3, length)).astype(by)
+        if condition.dtype.kind == "f":
+            condition[rng.random((3, length)) < 0.2] = np.nan
+            condition[rng.random((3, length)) < 0.2] = -0.0
+        x, y = (rng.integers(0, 100, (3, length)).astype(dtype) for _ in range(2))
+        for op in ("where", "_npi_where"):
+            equal(mx.run(op, condition, x, y)[0], np.where(condition != 0, x, y))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_where_broadcasts_as_numpys_and_its_gradients_sum_up(mx, seed):
     rng = np.random.default_rng(seed)

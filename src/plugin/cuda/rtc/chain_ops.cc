@@ -9,6 +9,7 @@
 #include <map>
 
 #include "op/elemwise/binary_names.h"
+#include "op/index/where_params.h"
 #include "op/loops/convert.h"
 #include "op/norm/activation_params.h"
 #include "op/params/dense_and_sparse.h"
@@ -224,6 +225,33 @@ std::string activation(const Call& call) {
                                      fmt::format("{}, {}", call.in[0].variable, zero)));
 }
 
+// The condition is the input `by`; both sides are of the result's type.
+std::string chosen(const Call& call, std::size_t by, const std::string& x, const std::string& y) {
+  return rounded(call.out(), fmt::format("{} != 0 ? {} : {}", call.in[by].variable, x, y));
+}
+
+std::string where(const Call& call) {
+  return chosen(call, 0, call.in[1].variable, call.in[2].variable);
+}
+
+template <bool array_left>
+std::string where_scalar(const Call& call) {
+  const std::string number = literal(call.params<WhereParams>().scalar, call.out());
+  const std::string& array = call.in[1].variable;
+  return array_left ? chosen(call, 0, array, number) : chosen(call, 0, number, array);
+}
+
+std::string where_scalars(const Call& call) {
+  const auto& params = call.params<WhereParams>();
+  return chosen(call, 0, literal(params.x, call.out()), literal(params.y, call.out()));
+}
+
+std::string where_slope(const Call& call) {
+  const std::string zero = literal(0.0, call.out());
+  const std::string& dy = call.in[0].variable;
+  return call.params<WhereParams>().left ? chosen(call, 1, dy, zero) : chosen(call, 1, zero, dy);
+}
+
 void add_unary(Makers* makers) {
   for (const UnaryText& row : unary_texts()) {
     const Maker value = [&row](const Call& call) { return unary_value(call, row); };
@@ -281,6 +309,13 @@ const Makers& makers() {
     table->emplace("add_n", sum);
     table->emplace("clip", clip<false>);
     table->emplace("_backward_clip", clip<true>);
+    table->emplace("where", where);
+    table->emplace("_npi_where", where);
+    table->emplace("_npi_where_lscalar", where_scalar<false>);
+    table->emplace("_npi_where_rscalar", where_scalar<true>);
+    table->emplace("_npi_where_scalar2", where_scalars);
+    table->emplace("_backward_where", where_slope);
+    table->emplace("_backward_numpy_where", where_slope);
     table->emplace("Activation", activation<false>);
     table->emplace("_backward_Activation", activation<true>);
     return table;
