@@ -79,6 +79,7 @@ class Quantizer {
   struct Twin {
     ir::Entry real;
     ir::Entry bytes, min, max;
+    bool may_be_unsigned = false;
   };
 
   std::optional<QuantizedForm>& form(int n) { return forms_[static_cast<std::size_t>(n)]; }
@@ -185,8 +186,11 @@ class Quantizer {
       return v;
     }
     Attrs attrs;
-    if (std::string_view(quantizer) == "_contrib_quantize_v2")
-      attrs.emplace_back("out_type", data ? dtype_ : "int8");
+    v.may_be_unsigned = true;
+    if (std::string_view(quantizer) == "_contrib_quantize_v2") {
+      const std::string& type = attrs.emplace_back("out_type", data ? dtype_ : "int8").second;
+      v.may_be_unsigned = type != "int8";
+    }
     Ref<ir::Node> node = new_node(quantizer, name, std::move(attrs), {real(entry)});
     parse_node(node.get());
     calibrated_[node.get()] = given;
@@ -221,6 +225,7 @@ class Quantizer {
     const ir::Node& node = graph_.node(n);
     const QuantizedForm& how = *form(n);
     std::vector<ir::Entry> inputs, ends;
+    bool may_be_unsigned = false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const int entry = graph_.inputs(n)[i];
       if (!how.in_bytes[i]) {
@@ -239,17 +244,19 @@ class Quantizer {
       inputs.push_back(v.bytes);
       ends.push_back(v.min);
       ends.push_back(v.max);
+      may_be_unsigned = may_be_unsigned || v.may_be_unsigned;
     }
-    if (how.keeps_range) {
+    if (how.of_unsigned != nullptr && may_be_unsigned) {
       Attrs attrs = node.attrs;
       std::erase_if(attrs, [](const auto& attr) { return attr.first == "act_type"; });
       Ref<ir::Node> made =
-          new_node(how.op, "quantized_" + node.name, std::move(attrs), std::move(inputs));
+          new_node(how.of_unsigned, "quantized_" + node.name, std::move(attrs), std::move(inputs));
       parse_node(made.get());
       Twin& v = value(graph_.first_entry(n));
       v.bytes = {std::move(made), 0, 0};
       v.min = ends[0];
       v.max = ends[1];
+      v.may_be_unsigned = true;
       return;
     }
     inputs.insert(inputs.end(), ends.begin(), ends.end());
@@ -273,6 +280,8 @@ class Quantizer {
     v.bytes = {made, 0, 0};
     v.min = {made, 1, 0};
     v.max = {made, 2, 0};
+    // A fused layer has a relu of its own, or none; what follows has the type of what it takes.
+    v.may_be_unsigned = how.wide_result ? dtype_ != "int8" : !how.follows || may_be_unsigned;
   }
 
   const QuantizeOptions& options_;

@@ -67,9 +67,8 @@ Form fully_connected(const ir::Node& node, bool) {
 
 Form activation(const ir::Node& node, bool) {
   if (text(node, "act_type", "") != "relu") return std::nullopt;
-  // _contrib_quantized_act would call bytes of uint8 int8, those above 127 negative.
-  QuantizedForm form = following(with_inputs(node, "relu", {0}));
-  form.keeps_range = true;
+  QuantizedForm form = following(with_inputs(node, "_contrib_quantized_act", {0}));
+  form.of_unsigned = "relu";  // it would call them int8, those above 127 negative
   return form;
 }
 

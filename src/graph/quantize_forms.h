@@ -16,10 +16,11 @@ struct QuantizedForm {
   const char* op = nullptr;
   // Takes over values that are quantized already, but nobody would quantize one for it.
   bool follows = false;
-  bool wide_result = false;    // int32, to be brought to 8 bits
-  bool needs_range = false;    // of its result, which is in 8 bits at once
-  bool float_result = false;   // and so has no range
-  bool keeps_range = false;    // takes and gives bytes alone: their range is that of its input
+  bool wide_result = false;   // int32, to be brought to 8 bits
+  bool needs_range = false;   // of its result, which is in 8 bits at once
+  bool float_result = false;  // and so has no range
+  // Instead of `op` where bytes may be uint8: takes and gives them alone, in the same range.
+  const char* of_unsigned = nullptr;
   bool signed_data = false;    // is right of int8 alone
   int ones = -1;               // an input that counts as ones, whatever it holds
   std::vector<bool> in_bytes;  // for each input
