@@ -11,7 +11,6 @@ from ..context import Context, current_context
 from ..ndarray._dtypes import _STORAGE_TYPE_STR_TO_ID, dtype_number
 
 
-
 class Backends:
     """The part of Symbol that knows backends."""
 
