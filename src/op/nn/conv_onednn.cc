@@ -3,9 +3,6 @@
 // deconvolution uses the same three, in other roles.
 #include "op/nn/conv_onednn.h"
 
-#include <optional>
-
-#include "base/omp.h"
 #include "base/simd.h"
 #include "op/nn/bias.h"
 #include "op/nn/conv_arrays_onednn.h"
@@ -14,6 +11,7 @@
 #include "op/onednn/layer.h"
 #include "op/onednn/layout.h"
 #include "op/onednn/lru_cache.h"
+#include "op/onednn/width.h"
 
 namespace mxnet {
 namespace {
@@ -220,21 +218,14 @@ bool suits_product(const ConvGeometry& g, DType dtype) {
          g.batch * g.image_size() * (g.image_channels + g.map_channels) <= kMost;
 }
 
-// While one lives, primitives are made for as many threads as are worth their while, and run on
-// them. Half types are brought into blocks and back by regions of their own: a second thread would
-// wake up four times for what one does in less time.
-class Width {
- public:
-  Width(const ConvGeometry& g, DType dtype) {
-    constexpr int64_t kFewProducts = int64_t{1} << 20;
-    const int64_t products =
-        g.batch * g.map_size() * g.map_channels * g.image_group() * g.kernel_size();
-    if (dtype != DType::kFloat32 && products <= kFewProducts) narrow_.emplace();
-  }
-
- private:
-  std::optional<OneThread> narrow_;
-};
+// Half types are brought into blocks and back by regions of their own: a second thread would wake
+// up four times for what one does in less time.
+bool is_for_one_thread(const ConvGeometry& g, DType dtype) {
+  constexpr int64_t kFewProducts = int64_t{1} << 20;
+  const int64_t products =
+      g.batch * g.map_size() * g.map_channels * g.image_group() * g.kernel_size();
+  return dtype != DType::kFloat32 && products <= kFewProducts;
+}
 
 template <bool kTransposed>
 ConvGeometry geometry_of(const ConvParams& params, const Tensor& data, const Tensor& out) {
@@ -249,7 +240,7 @@ bool conv_forward_onednn_accepts(const ConvParams& params, const Signature& sign
   if (!onednn::takes(signature)) return false;
   const Tensor& data = signature.in[0];
   const ConvGeometry g = geometry_of<kTransposed>(params, data, signature.out[0]);
-  const Width width(g, data.dtype);
+  const onednn::OneThreadIf narrow(is_for_one_thread(g, data.dtype));
   if constexpr (kTransposed) return product_of<ImageProduct>(g, data.dtype) != nullptr;
   if (suits_product(g, data.dtype) && (signature.training || !keeps_weight(g))) return false;
   const MapProduct* const product = product_of<MapProduct>(g, data.dtype, !params.no_bias);
@@ -260,7 +251,7 @@ template <bool kTransposed>
 void conv_forward_onednn(const ConvParams& params, KernelContext& context) {
   const Tensor &data = context.in(0), &weight = context.in(1), &out = context.out(0);
   const ConvGeometry g = geometry_of<kTransposed>(params, data, out);
-  const Width width(g, data.dtype);
+  const onednn::OneThreadIf narrow(is_for_one_thread(g, data.dtype));
   if constexpr (kTransposed) {
     ImageProduct& product = *product_of<ImageProduct>(g, data.dtype);
     product.run(context, product.map.load(context, data.data), weight.data, out.data);
@@ -281,7 +272,7 @@ bool conv_backward_onednn_accepts(const ConvParams& params, const Signature& sig
   if (!onednn::takes(signature)) return false;
   const Tensor &dout = signature.in[0], &data = signature.in[1];
   const ConvGeometry g = geometry_of<kTransposed>(params, data, dout);
-  const Width width(g, data.dtype);
+  const onednn::OneThreadIf narrow(is_for_one_thread(g, data.dtype));
   if (!kTransposed && suits_product(g, data.dtype)) return false;
   return BackwardProducts(params, g, data.dtype, kTransposed).complete;
 }
@@ -290,7 +281,7 @@ template <bool kTransposed>
 void conv_backward_onednn(const ConvParams& params, KernelContext& context) {
   const Tensor &dout = context.in(0), &data = context.in(1), &weight = context.in(2);
   const ConvGeometry g = geometry_of<kTransposed>(params, data, dout);
-  const Width width(g, data.dtype);
+  const onednn::OneThreadIf narrow(is_for_one_thread(g, data.dtype));
   const BackwardProducts products(params, g, data.dtype, kTransposed);
   int o = 0;
   dnnl_memory_t loaded = nullptr;  // dout as the first product has it

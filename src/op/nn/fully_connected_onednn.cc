@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // FullyConnected as inner products of oneDNN.
-#include <optional>
-
 #include "base/config.h"
-#include "base/omp.h"
 #include "op/nn/bias.h"
 #include "op/nn/fully_connected.h"
 #include "op/nn/trilinear_grad.h"
 #include "op/onednn/layer.h"
 #include "op/onednn/lru_cache.h"
+#include "op/onednn/width.h"
 #include "op/products/way.h"
 
 namespace mxnet {
@@ -136,18 +134,6 @@ bool is_lean(const DenseSizes& s, DType dtype) {
   return dtype == DType::kFloat32 && is_lean_when_turned(false, s.rows, s.hidden, s.depth);
 }
 
-// While one lives, primitives of the layer are made for as many threads as are worth their while,
-// and run on them.
-class Width {
- public:
-  explicit Width(const DenseSizes& sizes) {
-    if (is_for_one_thread(sizes)) narrow_.emplace();
-  }
-
- private:
-  std::optional<OneThread> narrow_;
-};
-
 Forward* forward_call(const DenseSizes& s, DType dtype, bool bias) {
   const bool plain = config().onednn.force_fc_ab_format || s.rows < kManyRows;
   return call_of<Forward>(s, dtype, plain, bias);
@@ -162,13 +148,13 @@ bool fully_connected_onednn_accepts(const FullyConnectedParams& params,
   const DType dtype = signature.in[0].dtype;
   if (is_small(s, dtype) || is_lean(s, dtype)) return false;
   if (dtype == DType::kFloat32 && s.rows > kRowsBoundByMemory && s.rows < kManyRows) return false;
-  const Width width(s);
+  const onednn::OneThreadIf narrow(is_for_one_thread(s));
   return forward_call(s, dtype, !params.no_bias) != nullptr;
 }
 
 void fully_connected_onednn(const FullyConnectedParams& params, KernelContext& context) {
   const DenseSizes s(params, context.in(0).shape(), context.in(1).shape());
-  const Width width(s);
+  const onednn::OneThreadIf narrow(is_for_one_thread(s));
   forward_call(s, context.in(0).dtype, !params.no_bias)
       ->run(context, context.in(0).data, context.in(1).data,
             params.no_bias ? nullptr : context.in(2).data, context.out(0).data);
@@ -180,7 +166,7 @@ bool fully_connected_backward_onednn_accepts(const FullyConnectedParams& params,
   const DenseSizes s(params, signature.in[1].shape(), signature.in[2].shape());
   const DType dtype = signature.in[0].dtype;
   if (is_small(s, dtype)) return false;
-  const Width width(s);
+  const onednn::OneThreadIf narrow(is_for_one_thread(s));
   return (!wants(params.wanted, kWantData) || call_of<DataGradient>(s, dtype, true) != nullptr) &&
          (!wants(params.wanted, kWantWeight) || call_of<WeightGradient>(s, dtype, true) != nullptr);
 }
@@ -188,7 +174,7 @@ bool fully_connected_backward_onednn_accepts(const FullyConnectedParams& params,
 void fully_connected_backward_onednn(const FullyConnectedParams& params, KernelContext& context) {
   const Tensor &dout = context.in(0), &data = context.in(1), &weight = context.in(2);
   const DenseSizes s(params, data.shape(), weight.shape());
-  const Width width(s);
+  const onednn::OneThreadIf narrow(is_for_one_thread(s));
   int o = 0;
   if (wants(params.wanted, kWantData)) {
     DataGradient& call = *call_of<DataGradient>(s, dout.dtype, true);

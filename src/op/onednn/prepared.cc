@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/omp.h"
 #include "op/inline_vector.h"
 
 namespace mxnet::onednn {
@@ -81,12 +80,7 @@ void PrimitiveRun::compile() {
 }
 
 void PrimitiveRun::run(const KernelContext& context, std::span<void* const> given) {
-  if (width_ == Width::kAll) return run_here(context, given);
-  const OneThread narrow;
-  run_here(context, given);
-}
-
-void PrimitiveRun::run_here(const KernelContext& context, std::span<void* const> given) {
+  const OneThreadIf narrow(width_ == Width::kOne);
   if (threads_ != omp_get_max_threads()) compile();
   InlineVector<dnnl_exec_arg_t, 12> list;
   auto next_given = given.begin();

@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "op/onednn/layout.h"
 #include "op/onednn/runtime.h"
+#include "op/onednn/width.h"
 
 namespace mxnet::onednn {
 
@@ -51,10 +52,6 @@ struct Argument {
   int tensor;
 };
 
-// How many threads run a primitive: as many as there are, or one, for what one computes as soon as
-// several have come together and taken the lines of the arrays from each other's caches.
-enum class Width : bool { kAll, kOne };
-
 // Memory objects of one caller, and the primitive as its thread needs it. Used by one thread at a
 // time, not always the same one.
 class PrimitiveRun {
@@ -70,7 +67,6 @@ class PrimitiveRun {
     dnnl::memory memory;
   };
   void compile();
-  void run_here(const KernelContext& context, std::span<void* const> given);
 
   const SharedPrimitive& primitive_;
   const Width width_;
