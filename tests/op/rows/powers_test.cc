@@ -156,6 +156,32 @@ void expect_short_powers() {
     }
   }
 }
+// Not by way of others beside them for which the steps do not hold.
+template <class T>
+void expect_powers_without_neighbours() {
+  constexpr std::size_t kNumbers = 1024, kBetween = 16;
+  const BinaryLoop<T, T> loop = binary_loop<T, T>(BinaryRow::power);
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<T> size(-30, 30);
+  std::vector<T> usual(kNumbers);
+  for (T& x : usual) x = std::exp2(size(random));
+  std::vector<T> mixed = usual, y(kNumbers), beside(kNumbers);
+  for (std::size_t i = 0; i < kNumbers; i += kBetween)
+    mixed[i] = std::numeric_limits<T>::infinity();
+  for (const double exponent : kShortExponents) {
+    const T b = static_cast<T>(exponent);
+    loop.right_scalar(usual.data(), &b, y.data(), int64_t{kNumbers});
+    loop.right_scalar(mixed.data(), &b, beside.data(), int64_t{kNumbers});
+    for (std::size_t i = 0; i < kNumbers; ++i) {
+      if (i % kBetween == 0) continue;
+      ASSERT_EQ(y[i], beside[i]) << usual[i] << " ^ " << b << ", seed " << kSeed;
+    }
+  }
+}
+TEST(Powers, ToShortExponentsHaveNoNeighbours) {
+  expect_powers_without_neighbours<float>();
+  expect_powers_without_neighbours<double>();
+}
 TEST(Powers, ToShortExponentsAreRoundedOnce) {
   expect_short_powers<float>();
   expect_short_powers<double>();
