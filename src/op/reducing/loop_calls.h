@@ -38,6 +38,9 @@ class LoopCalls {
         adds_(reduction == Reduction::sum),
         adds_bytes_(kBytes && adds_),
         parameters_(parameters),
+        narrow_(adds_ ? kNarrow
+                      : std::clamp(kVectorsAtOnce * std::min(loops_.lanes, kMostLanes), kNarrow,
+                                   kLessNarrow)),
         from_memory_(bytes >= kPastCaches),
         next_(kDirect && simd_level_for_traffic() == 2 && rows_follow && bytes > kNearCache
                   ? kRowsFollow
@@ -181,10 +184,11 @@ class LoopCalls {
   // Rows that columns of that width take up before they merge.
   int64_t rows_at_once(int64_t width, int64_t stride) const {
     if (!is_narrow(width, stride)) return kRowBlock;
-    return std::max(kRowBlock, kDirectLeaf / width / 64 * 64);
+    return std::max(kRowBlock, kLongLeaf / width / 64 * 64);
   }
 
  private:
+  static constexpr int32_t kMostLanes = 64 / sizeof(A);  // of the widest vectors
   // Whether there is anything, and whether all is, the greatest and the least unsigned number say.
   static constexpr bool kNarrowLanes = std::is_integral_v<A> && sizeof(A) < 8;
   static constexpr Reduction selection(Reduction reduction) {
@@ -235,7 +239,7 @@ class LoopCalls {
   // Rows that follow each other make one wide row, which whole vectors fill: 64 of them do whatever
   // their width. What a wide row costs in the end is shared by the elements of a leaf.
   bool is_narrow(int64_t width, int64_t stride) const {
-    return width < kNarrow && stride == width && !parameters_;
+    return width < narrow_ && stride == width && !parameters_;
   }
   // Whether there are enough of them.
   bool is_high(int64_t width, int64_t rows) const {
@@ -278,6 +282,7 @@ class LoopCalls {
   const Question question_;
   const bool adds_, adds_bytes_;
   const bool parameters_;
+  const int64_t narrow_;    // fewer columns than that are
   const bool from_memory_;  // more than the caches hold
   const int64_t next_;      // kRowsFollow, if they do, and out of more than a near cache; else 0
   // Streams of memory that are read at once, where all elements count.

@@ -55,8 +55,10 @@ static_assert(kTile <= kMostByteColumns);
 // What sums of planes may write behind their values: a vector of 64 bytes.
 inline constexpr int64_t kWrittenOver = 8;
 // Of fewer than kNarrow columns kFewestRows rows and more are reduced side by side, as wide rows of
-// at most kMostSideBySide elements. From kFewWideRows of these on that pays always (is_low).
-inline constexpr int64_t kNarrow = 32, kMostSideBySide = 16 * kNarrow;
+// at most kMostSideBySide elements. From kFewWideRows of these on that pays always (is_low). What
+// is not added waits longer for what is before it: up to kLessNarrow of its columns are narrow,
+// too, unless they fill the vectors that a loop takes at once.
+inline constexpr int64_t kNarrow = 32, kLessNarrow = 128, kMostSideBySide = 512;
 inline constexpr int64_t kFewestRows = 8, kFewWideRows = 4;
 // A wide row of more bytes of sums than registers hold is that wide where there are as many.
 inline constexpr int64_t kWideBytes = 512;

@@ -42,6 +42,9 @@ struct RowRuns {
   int64_t outputs = 1, step = 0;
 };
 
+// Vectors of columns that a loop takes up together.
+inline constexpr int64_t kVectorsAtOnce = 8;
+
 // L: type of the elements; A: type of the accumulator.
 template <class L, class A>
 struct ReduceLoops {
