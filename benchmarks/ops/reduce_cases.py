@@ -35,6 +35,9 @@ def cases(torch):
                    lambda x, o, axis=axis: torch.argmax(x, axis), {"axis": axis})
         yield Case(f"cumsum float32 axis={axis}", "_np_cumsum", [a], lambda x, o, axis=axis: np.cumsum(x, axis=axis, out=o),
                    lambda x, o, axis=axis: torch.cumsum(x, axis, out=o), {"axis": axis}, compare=False)
+    for dtype in ("float32", "uint8"):
+        yield Case(f"max of 40 columns {dtype}", "_np_max", [make(dtype, 7000, 40)], lambda x, o: np.max(x, axis=0),
+                   lambda x, o: torch.amax(x, 0), {"axis": 0})
     yield Case("argmax int32 axis=1", "_npi_argmax", [make("int32", 2000, 1000)], lambda x, o: np.argmax(x, axis=1),
                lambda x, o: torch.argmax(x, 1), {"axis": 1})
     yield Case("mean float32 axis=1", "_npi_mean", [a], lambda x, o: np.mean(x, axis=1), lambda x, o: torch.mean(x, 1), {"axis": 1},
