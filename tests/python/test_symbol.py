@@ -406,3 +406,13 @@ def test_a_gradient_of_another_type_is_refused_rather_than_written(flags):
             y.backward()
             mx.nd.waitall()
     np.testing.assert_array_equal(x.grad.asnumpy(), np.zeros(4, "int8"))
+
+
+@pytest.mark.parametrize("number", [3, np.int64(3)])
+def test_the_shape_of_a_variable_may_be_a_number_that_of_a_vector(number):
+    x = mx.sym.var("x", shape=number)
+    assert x.attr("__shape__") == "3"
+    assert (x + 1).infer_shape() == ([(3,)], [(3,)], [])
+    bias = mx.sym.var("bias", shape=(1))
+    network = mx.sym.broadcast_add(mx.sym.dot(mx.sym.var("data"), mx.sym.var("weight", shape=(4, 1))), bias)
+    assert network.infer_shape(data=(2, 4))[0] == [(2, 4), (4, 1), (1,)]

@@ -127,8 +127,8 @@ class EvalMetric:
         return _pairs(*self.get())
 
     def get_global_name_value(self) -> List[Tuple[str, Any]]:
-        """What `get_global` returns as pairs."""
-        return _pairs(*(self.get_global() if self._has_global_stats else self.get()))
+        """What `get_global` returns as pairs; `get_name_value`, which subclasses replace, where that is not kept."""
+        return _pairs(*self.get_global()) if self._has_global_stats else self.get_name_value()
 
 
 def _pairs(name: Any, value: Any) -> List[Tuple[str, Any]]:

@@ -274,13 +274,20 @@ def var(
     return _variable(Symbol, name, attr, shape, lr_mult, wd_mult, dtype, init, stype, kwargs)
 
 
+def _shape_text(shape: Any) -> Optional[str]:
+    """A shape as an attribute; a number is that of a vector."""
+    if shape is None or isinstance(shape, str):
+        return shape
+    return str(int(shape) if isinstance(shape, integer_types) else tuple(shape))
+
+
 def _variable(cls: Any, name: str, attr: Any, shape: Any, lr_mult: Any, wd_mult: Any, dtype: Any, init: Any, stype: Any, others: Dict[str, str]) -> Any:
     """A variable of a class of symbols; what is known of it becomes attributes."""
     if not isinstance(name, str):
         raise TypeError(f"given a name of type {type(name).__name__}, expected str")
     made = cls(_core.symbol_variable(name))
     texts = attribute.current().get(attr)
-    given = {"__shape__": None if shape is None else tuple(shape), "__lr_mult__": lr_mult, "__wd_mult__": wd_mult}
+    given = {"__shape__": _shape_text(shape), "__lr_mult__": lr_mult, "__wd_mult__": wd_mult}
     texts.update({key: str(value) for key, value in given.items() if value is not None})
     if dtype is not None:
         texts["__dtype__"] = str(dtype_number(dtype))

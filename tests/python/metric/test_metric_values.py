@@ -157,3 +157,31 @@ def test_top_k_of_all_classes_does_not_count_padding_labels():
     metric = mx.metric.TopKAccuracy(top_k=2)
     metric.update([mx.nd.array([-1, 0, 1, 2])], [mx.nd.array([[0.3, 0.7]] * 4)])
     assert metric.get()[1] == 0.5
+
+
+def test_a_metric_that_gives_pairs_of_its_own_is_logged_by_fit_with_them(caplog):
+    class TwoTasks(mx.metric.EvalMetric):
+        def update(self, labels, preds):
+            self.num_inst += 1
+
+        def get(self):
+            return zip(("first", 0.25), ("second", 0.5))
+
+        def get_name_value(self):
+            return [("first", 0.25), ("second", 0.5)]
+
+    network = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+    batches = mx.io.NDArrayIter(np.ones((8, 3)), np.zeros(8), 4)
+    with caplog.at_level("INFO"):
+        mx.mod.Module(network, context=mx.cpu()).fit(batches, eval_metric=TwoTasks("tasks"), num_epoch=1)
+    assert caplog.messages[:2] == ["Epoch[0] Train-first=0.250000", "Epoch[0] Train-second=0.500000"]
+
+
+def test_pairs_over_all_batches_do_not_follow_a_replaced_get_name_value_where_they_are_kept():
+    class Own(mx.metric.Accuracy):
+        def get_name_value(self):
+            return [("own", 7.0)]
+
+    metric = Own()
+    value(metric)
+    assert metric.get_global_name_value() == [("accuracy", pytest.approx(4 / 6))]

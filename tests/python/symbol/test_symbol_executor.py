@@ -408,3 +408,18 @@ def test_states_are_shared_with_an_executor_where_anything_is(shared_arg_names, 
         array[:] = 2
     seen = {name: array.asnumpy() for name, array in arrays(first).items() if name != "data"}
     assert sorted(name for name, numbers in seen.items() if (numbers == 2).all()) == shared
+
+
+@pytest.mark.parametrize("layer, shape", [("fully connected", (2, 3)), ("convolution", (2, 3, 1, 1))])
+def test_a_module_of_inference_follows_the_weights_that_are_set_between_its_runs(layer, shape):
+    data = mx.sym.var("data")
+    if layer == "convolution":
+        network = mx.sym.Convolution(data, num_filter=2, kernel=(1, 1), name="layer")
+    else:
+        network = mx.sym.FullyConnected(data, num_hidden=2, name="layer")
+    module = mx.mod.Module(network, label_names=None, context=mx.cpu())
+    module.bind([("data", shape)], for_training=False)
+    for value in (1, 2, 3):
+        module.set_params({"layer_weight": mx.nd.full(shape, value, mx.cpu()), "layer_bias": mx.nd.full((2,), value, mx.cpu())}, {})
+        module.forward(mx.io.DataBatch([mx.nd.ones(shape, mx.cpu())]), is_train=False)
+        assert (module.get_outputs()[0].asnumpy() == 4 * value).all()
