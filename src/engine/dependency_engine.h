@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/hooks.h"
 #include "base/lock.h"
+#include "base/memory_relief.h"
 #include "engine/bulk.h"
 #include "engine/engine.h"
 #include "engine/failures.h"
@@ -85,6 +86,9 @@ class DependencyEngine final : public Engine {
   // once.
   void abandon_workers();
 
+  // Lets memory of `device` go that is on its way back, and waits for more, for a while.
+  void relieve(Device device, MemoryRetry retry, void* request);
+
   // For Frame.
   void take_back(StreamSet* streams) noexcept;
 
@@ -146,6 +150,9 @@ class DependencyEngine final : public Engine {
   void complete_async(Operation* operation, std::exception_ptr error);
   void drop_async(Operation* operation, ThreadState& thread);
   static void async_done(void* operation, std::exception_ptr error);
+
+  // relief.cc
+  void run_releases(const Workers& workers, Device device, Frame& frame);
 
   // wait.cc
   void wait_for(Var* var, bool write);

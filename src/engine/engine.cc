@@ -87,6 +87,9 @@ void watch_main_thread() {
   if (engine::DependencyEngine* made = engine_if_made()) return *made;
   auto* made = new engine::DependencyEngine(config().engine, &config().engine.info);
   g_engine.store(made, std::memory_order_release);
+  g_memory_relief.store([](Device device, MemoryRetry retry,
+                           void* request) { engine_if_made()->relieve(device, retry, request); },
+                        std::memory_order_release);
   std::atexit(at_exit);
   watch_main_thread();
   return *made;

@@ -17,6 +17,7 @@ class CallerPlacement final : public Placement {
  public:
   WorkerPool* pool_for(Device, FnProperty) override { return nullptr; }
   WorkerPool* pool_to_help() override { return nullptr; }
+  Workers workers_of(Device) override { return {}; }
   bool runs_cheap_on_pusher() const override { return true; }
   void join(int) override {}
 };
@@ -65,6 +66,7 @@ class SharedPlacement final : public Placement {
         engine_, threads_, [] { return "mx-worker"; }, StreamPriority::kNormal);
   }
   WorkerPool* pool_to_help() override { return pool_.running(); }
+  Workers workers_of(Device) override { return {pool_.running()}; }
   bool runs_cheap_on_pusher() const override { return false; }
   void join(int cpu_workers) override {
     pool_.stop();
@@ -90,6 +92,11 @@ class DevicePlacement final : public Placement {
     return device.is_gpu() ? gpu_pool(device.id, property) : cpu_pool(property);
   }
   WorkerPool* pool_to_help() override { return cpu_.running(); }
+  Workers workers_of(Device device) override {
+    if (!device.is_gpu()) return {cpu_.running(), cpu_priority_.running()};
+    Gpu& gpu = gpus_.at(static_cast<std::size_t>(device.id));
+    return {gpu.compute.running(), gpu.copy.running(), gpu.priority.running()};
+  }
   bool runs_cheap_on_pusher() const override { return true; }
   void join(int cpu_workers) override {
     cpu_.stop();

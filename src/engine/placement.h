@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a ready operation runs: the one thing in which the three engines differ.
 #pragma once
+#include <array>
 #include <memory>
 
 #include "base/config_sections.h"
 #include "engine/worker_pool.h"
 
 namespace mxnet::engine {
+
+// Pools of workers; null where there is none.
+using Workers = std::array<WorkerPool*, 3>;
 
 // Thread-safe, except join, which requires that no operation is in flight and none can be pushed
 // meanwhile.
@@ -20,6 +24,8 @@ class Placement {
   virtual bool runs_cheap_on_pusher() const = 0;
   // The workers whose operations a waiting thread may run; null if there are none.
   virtual WorkerPool* pool_to_help() = 0;
+  // Those that have been started and run what works on such a device.
+  virtual Workers workers_of(Device device) = 0;
   // Ends all threads; they come again when they are needed. `cpu_workers`: how many of the CPU
   // workers then.
   virtual void join(int cpu_workers) = 0;

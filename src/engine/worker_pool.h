@@ -51,6 +51,27 @@ class WorkerPool {
   bool urgent() const { return queue_.urgent(); }
   // For a thread that waits: the next operation, if it only computes and not all workers are busy.
   Operation* take_to_help();
+  // For a thread that looks for some among what is ready: it runs them, and submits the others.
+  Operation* take() { return queue_.pop(); }
+  // Whether a worker runs something and does not pause in it; a hint.
+  bool runs() const {
+    return busy_.load(std::memory_order_relaxed) > pausing_.load(std::memory_order_relaxed);
+  }
+  // The time for which a worker of `pool`, if any, waits for what others do.
+  class Pause {
+   public:
+    explicit Pause(WorkerPool* pool) : pool_(pool) {
+      if (pool_ != nullptr) pool_->pausing_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~Pause() {
+      if (pool_ != nullptr) pool_->pausing_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    WorkerPool* const pool_;
+  };
 
  private:
   void work();
@@ -63,7 +84,8 @@ class WorkerPool {
   ReadyQueue queue_;
   Dock dock_;
   std::atomic<bool> stopping_{false};
-  std::atomic<uint32_t> busy_{0};  // workers that have found work and not yet run out of it
+  std::atomic<uint32_t> busy_{0};     // workers that have found work and not yet run out of it
+  std::atomic<uint32_t> pausing_{0};  // of these
   std::atomic<uint32_t> size_{0};
   std::vector<std::thread> threads_;
 };

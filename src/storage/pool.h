@@ -87,6 +87,10 @@ class Pool {
       MX_REQUIRES(domain_.mutex);
   bool steal_unfinished(std::size_t capacity, Stream& stream, FreeBlock* out)
       MX_REQUIRES(domain_.mutex);
+  bool take_over(Lane& lane, std::size_t capacity, Stream* stream, FreeBlock* out)
+      MX_REQUIRES(domain_.mutex);
+  bool after_releases(Lane& lane, std::size_t capacity, Stream* stream, FreeBlock* found,
+                      RawBlock* raw);
   void make_room(std::size_t capacity) MX_REQUIRES(domain_.mutex);
   RawBlock allocate_raw(std::size_t capacity);
   RawBlock allocate_or_flush(std::size_t capacity) MX_REQUIRES(domain_.mutex);

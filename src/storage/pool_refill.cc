@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a pool does when a thread's lane has no block of the size, in this order: take one from
 // another lane; make room within the limits by giving back old blocks; ask the device; flush all
-// pools that share its memory and ask again; explain.
+// pools that share its memory and ask again; let releases that are on their way end; explain.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <new>
 
 #include "base/error.h"
+#include "base/memory_relief.h"
 #include "device/cpu/host_memory.h"
 #include "storage/pool.h"
 
@@ -34,6 +35,7 @@ FreeBlock Pool::refill(Lane& lane, std::size_t capacity, std::size_t bytes, Stre
                 "given a process that was forked after the device had been used, expected one that "
                 "was spawned (multiprocessing start method 'spawn' or 'forkserver')");
   }
+  FreeBlock found;
   RawBlock raw;
   if (type_ == PoolType::kUnpooled) {
     misses_.fetch_add(1, std::memory_order_relaxed);
@@ -45,12 +47,7 @@ FreeBlock Pool::refill(Lane& lane, std::size_t capacity, std::size_t bytes, Stre
   } else {
     MutexLock lock(domain_.mutex);
     domain_.tick();
-    FreeBlock found;
-    if (steal(lane, capacity, stream != nullptr ? stream->native() : nullptr, &found) ||
-        (stream != nullptr && ordered_ && steal_unfinished(capacity, *stream, &found))) {
-      steals_.fetch_add(1, std::memory_order_relaxed);
-      return found;
-    }
+    if (take_over(lane, capacity, stream, &found)) return found;
     misses_.fetch_add(1, std::memory_order_relaxed);
     if (capacity != Rounding::kImpossible) {
       make_room(capacity);
@@ -58,11 +55,42 @@ FreeBlock Pool::refill(Lane& lane, std::size_t capacity, std::size_t bytes, Stre
     }
     raw = allocate_or_flush(capacity);
   }
-  if (raw.data == nullptr) out_of_memory(bytes, capacity);
+  if (raw.data == nullptr) {
+    if (after_releases(lane, capacity, stream, &found, &raw)) return found;
+    if (raw.data == nullptr) out_of_memory(bytes, capacity);
+  }
   system_allocations_.fetch_add(1, std::memory_order_relaxed);
   if (device_.type == DeviceType::kCPU) host_use_first(raw.data, capacity, bytes);
   grow(capacity);
   return {raw};
+}
+
+// What other lanes have cached, for whoever has none.
+bool Pool::take_over(Lane& lane, std::size_t capacity, Stream* stream, FreeBlock* out) {
+  if (!steal(lane, capacity, stream != nullptr ? stream->native() : nullptr, out) &&
+      !(stream != nullptr && ordered_ && steal_unfinished(capacity, *stream, out)))
+    return false;
+  steals_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+// An array's end is an operation, which may not have run yet: before a request is refused, those
+// that can end do. True for a cached block in `found`; else `raw` has memory, or there is none.
+bool Pool::after_releases(Lane& lane, std::size_t capacity, Stream* stream, FreeBlock* found,
+                          RawBlock* raw) {
+  // Acquire pairs with the store that publishes it.
+  const MemoryRelief relief = g_memory_relief.load(std::memory_order_acquire);
+  if (relief == nullptr || capacity == Rounding::kImpossible) return false;
+  bool cached = false;
+  auto retry = [&] {
+    MutexLock lock(domain_.mutex);
+    cached = type_ != PoolType::kUnpooled && take_over(lane, capacity, stream, found);
+    if (!cached) *raw = allocate_or_flush(capacity);
+    return cached || raw->data != nullptr;
+  };
+  relief(
+      device_, [](void* request) { return (*static_cast<decltype(retry)*>(request))(); }, &retry);
+  return cached;
 }
 
 // One block for now and, for host memory, some for later.

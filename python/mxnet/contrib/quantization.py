@@ -132,6 +132,8 @@ def quantize_graph(
     ctx = _checked_context(ctx)
     _one_of("calib_mode", calib_mode, ("none", "naive", "entropy", "customize"))
     _one_of("quantized_dtype", quantized_dtype, ("int8", "uint8", "auto"))
+    if calib_mode == "none" and quantized_dtype == "uint8":
+        quantized_dtype = "auto"  # nobody has seen that a value is never below zero, which uint8 would make zero
     _one_of("quantize_granularity", quantize_granularity, ("tensor-wise", "channel-wise"))
     if logger:
         logger.info("Quantizing the network")

@@ -118,3 +118,22 @@ def test_convolutions_by_themselves_have_their_bias_and_range(dtype, below):
 def test_a_fixed_gamma_is_one_whatever_the_array_holds(fixed):
     images = mx.nd.array(np.random.RandomState(SEED).uniform(-1, 1, (4, 3, 6, 6)), ctx=mx.cpu())
     assert layer_by_layer(mx.sym.BatchNorm(mx.sym.var("data"), fix_gamma=fixed, name="n"), images, "int8") < 0.04
+
+
+def test_bytes_without_a_sign_that_nobody_calibrated_keep_what_lies_below_zero():
+    rng = np.random.default_rng(SEED)
+    rows = mx.sym.Flatten(mx.sym.Embedding(mx.sym.var("data"), input_dim=30, output_dim=12, name="rows"))
+    symbol = mx.sym.FullyConnected(rows, num_hidden=10, name="scores")
+    words = {"data": mx.nd.array(rng.integers(0, 30, (16, 7)), ctx=mx.cpu())}
+    shapes = symbol.infer_shape(data=(16, 7))[0]
+    params = {
+        name: mx.nd.array(rng.normal(0, 0.3, shape), ctx=mx.cpu())
+        for name, shape in zip(symbol.list_arguments(), shapes, strict=True)
+        if name != "data"
+    }
+    quantized, weights, _ = quantize_model(
+        symbol, params, {}, label_names=None, ctx=mx.cpu(), calib_mode="none", quantized_dtype="uint8", logger=None
+    )
+    real = symbol.bind(mx.cpu(), {**words, **params}).forward()[0].asnumpy()
+    found = quantized.bind(mx.cpu(), {**words, **weights}).forward()[0].asnumpy()
+    assert np.abs(found - real).max() < 0.03 * np.abs(real).max()
