@@ -384,6 +384,20 @@ def test_gradients_of_integers_beside_a_number(mx, name, scalar, slope, dtype):
     np.testing.assert_array_equal(got, want.astype(dtype))
 
 
+# The slope of the left argument depends on the right one alone, whose shape it has.
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+@pytest.mark.parametrize("shape", [(), (1, 1), (2,), (4, 1), (4, 2)])
+def test_gradients_of_ldexp_of_integers_whose_powers_spread(mx, shape, dtype):
+    a, heads = np.array([[1, 2]] * 4, dtype), np.arange(1, 9, dtype=dtype).reshape(4, 2)
+    b = np.ones(shape, dtype)
+    left, right = mx.gradients("_npi_ldexp", [a, b], [heads])
+    np.testing.assert_array_equal(left, heads * 2)
+    full = heads.astype("int64") * np.trunc(a * 2 * np.log(2)).astype("int64")
+    aligned = (1,) * (2 - len(shape)) + shape
+    kept = full.sum(axis=tuple(i for i in range(2) if aligned[i] == 1), keepdims=True).reshape(shape)
+    np.testing.assert_array_equal(right, kept.astype(dtype))
+
+
 def test_slopes_of_a_number_by_integers_without_signs(mx):
     a, heads = np.array([1, 2, 3, 5], "uint8"), np.array([1, 4, 7, 3], "uint8")
     np.testing.assert_array_equal(mx.gradients("_rdiv_scalar", [a], [heads], scalar=8)[0], (heads * -np.array([8, 2, 0, 0])).astype("uint8"))
