@@ -40,6 +40,16 @@ def names_and_arrays(data: Any, kind: type, what: str) -> Tuple[Optional[List[An
     raise ValueError(f"save: given {type(data).__name__}, expected {what}, a list or a dictionary of them")
 
 
+def loaded_file(path: Any, numpy: bool) -> Any:
+    """The arrays of a file and their names, which the library hands out as bytes: here they have to be text."""
+    try:
+        return _core.load(path, numpy)
+    except UnicodeDecodeError as error:
+        with open(path, "rb") as file:
+            offset = file.read().rfind(error.object)  # names are what the file ends with
+        raise ValueError(f"[NDArray] given '{os.fsdecode(path)}', invalid NDArray file format at byte {offset}: the name {error.object!r} is not UTF-8") from error
+
+
 def unpacked(loaded: Any) -> Any:
     """A list of the arrays that were loaded, or a dictionary where they have names."""
     arrays, names = loaded
@@ -50,7 +60,7 @@ def load(fname: Union[str, os.PathLike]) -> Any:
     """What `save` has written: a list, or a dictionary."""
     if os.fspath(fname).endswith(".safetensors"):
         return _safetensors.load(os.fspath(fname))
-    return unpacked(_core.load(os.fspath(fname), False))
+    return unpacked(loaded_file(os.fspath(fname), False))
 
 
 def load_frombuffer(buf: Union[str, bytes]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Union
 from .. import _core
 from ..base import string_types
 from ..ndarray import _safetensors
-from ..ndarray.utils import names_and_arrays, unpacked
+from ..ndarray.utils import loaded_file, names_and_arrays, unpacked
 from ..numpy import ndarray
 
 __all__ = ["load", "save"]
@@ -36,4 +36,4 @@ def load(file: Union[str, os.PathLike]) -> Union[List[ndarray], Dict[str, ndarra
     """What `save` has written: a list, or a dictionary."""
     if os.fspath(file).endswith(".safetensors"):
         return {name: array.as_np_ndarray() for name, array in _safetensors.load(os.fspath(file)).items()}
-    return unpacked(_core.load(os.fspath(file), True))
+    return unpacked(loaded_file(os.fspath(file), True))

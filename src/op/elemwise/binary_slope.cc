@@ -51,7 +51,8 @@ Value times_slope(BinaryRow row, bool left, const Grad& grad, const Expr& a, con
     return (Expr(dy) * binary_slope_expr(row, left, a, b)).value();
   const Expr slope = binary_slope_expr(row, left, as_number(a), as_number(b));
   if (slope.is_constant()) return (Expr(dy) * slope).value();
-  return dy * apply("_cast_like", {slope.value(), dy});
+  // The slope of ldexp in its left argument has the shape of the right one.
+  return (Expr(dy) * Expr(apply("_cast_like", {slope.value(), dy}))).value();
 }
 
 }  // namespace mxnet

@@ -147,10 +147,10 @@ void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
 }
 
 void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
-  map_pairs<kFloating>("smooth_l1", context.in(0), context.in(1), context.out(0),
-                       [p]<class C>(C dy, C x) {
-                         return parametric::smooth_l1_slope(dy, x, smooth_l1_square<C>(p));
-                       });
+  map_pairs<kNumeric>("smooth_l1", context.in(0), context.in(1), context.out(0),
+                      [p]<class C>(C dy, C x) {
+                        return parametric::smooth_l1_slope(dy, x, smooth_l1_square<C>(p));
+                      });
 }
 
 [[maybe_unused]] const auto smooth_l1 =

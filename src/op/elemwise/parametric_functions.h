@@ -73,10 +73,20 @@ MX_FUNCTION smooth_l1(C x, C square) {
     return y;
 }
 MX_FUNCTION smooth_l1_slope(C dy, C x, C square) {
-  const bool outside = (x < C(0) ? -x : x) > C(1) / square;
+  using Number = std::conditional_t<std::is_integral_v<C>, double, C>;
+  const auto number = static_cast<Number>(x);
+  const Number size = number < Number(0) ? -number : number;
+  const bool outside = size > Number(1) / static_cast<Number>(square);
   const C sign = x > C(0) ? C(1) : x < C(0) ? C(-1) : C(0);
-  const C inside = square * x;
-  return dy * (outside ? sign : inside);
+  if constexpr (std::is_integral_v<C>) {
+    // Low bits, as those of other products of integers.
+    using U = std::make_unsigned_t<C>;
+    const uint64_t slope = outside ? static_cast<uint64_t>(sign)
+                                   : static_cast<uint64_t>(square) * static_cast<uint64_t>(x);
+    return static_cast<C>(static_cast<U>(static_cast<uint64_t>(dy) * slope));
+  } else {
+    return dy * (outside ? sign : square * x);
+  }
 }
 
 MX_FUNCTION hard_sigmoid(C x, C alpha, C beta) {

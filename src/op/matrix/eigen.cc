@@ -147,6 +147,11 @@ OpBuilder<EighParams> declare_eigh(const char* name, const char* doc) {
   return op;
 }
 
+// Values and vectors of integers are floats: the gradient takes the type of the matrix again.
+Gradients back_in_type(const Grad& grad, const Value& gradient) {
+  return {grad.same_dtype(0) ? gradient : apply("_cast_like", {gradient, grad.in(0)})};
+}
+
 [[maybe_unused]] const auto eigh =
     declare_eigh("_npi_eigh", "Eigenvalues and eigenvectors, as columns, of symmetric matrices.")
         .outputs([](const EighParams&) { return 2; })
@@ -154,8 +159,8 @@ OpBuilder<EighParams> declare_eigh(const char* name, const char* doc) {
         .infer([](const EighParams&, Infer& infer) { infer_eigen<1, 0>(infer); })
         .cpu(symmetric_cpu<1, 0, false>)
         .grad([](const EighParams&, Grad& grad) {
-          return Gradients{
-              symmetric_backward(grad.dout(1), grad.dout(0), grad.out(1), grad.out(0), false)};
+          return back_in_type(grad, symmetric_backward(grad.dout(1), grad.dout(0), grad.out(1),
+                                                       grad.out(0), false));
         });
 
 [[maybe_unused]] const auto eigvalsh =
@@ -165,7 +170,7 @@ OpBuilder<EighParams> declare_eigh(const char* name, const char* doc) {
         .grad([](const EighParams&, Grad& grad) {
           const Value w = apply("_npi_eigh", {grad.in(0)}, grad.attrs());
           const Value u = output(w, 1);
-          return Gradients{symmetric_backward(zeros_like(u), grad.dout(0), u, w, false)};
+          return back_in_type(grad, symmetric_backward(zeros_like(u), grad.dout(0), u, w, false));
         });
 
 // ---- General matrices ----
@@ -239,12 +244,12 @@ Value general_gradient(const Value& dv, const Value& dw, const Value& v, const V
 }
 
 Gradients gradient_eig(const NoParams&, Grad& grad) {
-  return {general_gradient(grad.dout(1), grad.dout(0), grad.out(1), grad.out(0))};
+  return back_in_type(grad, general_gradient(grad.dout(1), grad.dout(0), grad.out(1), grad.out(0)));
 }
 Gradients gradient_eigvals(const NoParams&, Grad& grad) {
   const Value w = apply("_npi_eig", {grad.in(0)});
   const Value v = output(w, 1);
-  return {general_gradient(zeros_like(v), grad.dout(0), v, w)};
+  return back_in_type(grad, general_gradient(zeros_like(v), grad.dout(0), v, w));
 }
 
 template <bool vectors>

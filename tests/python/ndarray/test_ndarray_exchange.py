@@ -251,3 +251,14 @@ def test_notebooks_show_the_ends_of_large_arrays_only():
 )
 def test_notebooks_show_other_arrays_as_text(make, expected):
     assert expected in make()._repr_html_()
+
+
+@pytest.mark.parametrize("numpy", [False, True])
+def test_a_file_with_a_name_that_is_no_text_names_itself_and_the_place(tmp_path, numpy):
+    path = tmp_path / "names.params"
+    mx.nd.save(path, {"first": mx.nd.ones((2,), ctx=mx.cpu()), "second": mx.nd.zeros((3,), ctx=mx.cpu())})
+    content = path.read_bytes()
+    place = content.index(b"second")
+    path.write_bytes(content[:place] + b"s\xffcond" + content[place + 6:])
+    with pytest.raises(ValueError, match=f"names.params', invalid NDArray file format at byte {place}: the name .*is not UTF-8"):
+        (mx.npx if numpy else mx.nd).load(str(path))

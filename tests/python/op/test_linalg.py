@@ -360,6 +360,18 @@ def test_gradients_of_general_eigenvalues(mx, rng, op):
     check_gradients(mx, rng, op, [a])
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int32"])
+@pytest.mark.parametrize("op", ["_npi_eig", "_npi_eigvals", "_npi_eigh", "_npi_eigvalsh"])
+def test_gradients_of_eigenvalues_of_integers_are_integers(mx, op, dtype):
+    a = np.array([[2, 0], [0, 5]], dtype)
+    results = mx.run(op, a)
+    heads = [np.zeros(r.shape) for r in results]
+    heads[0][:] = 3 * (results[0] > 4)  # of the value 5, whose vector is the second unit vector
+    got = mx.gradients(op, [a], heads)[0]
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, [[0, 0], [0, 3]])
+
+
 @pytest.mark.parametrize("op", ["_linalg_potrf", "_linalg_inverse", "_linalg_det"])
 def test_matrices_must_be_square(mx, rng, op):
     with pytest.raises(Failure, match="expected equal last dimensions"):

@@ -4,6 +4,7 @@
 Usage: MXNET_LIBRARY_PATH=path/to/libmxnet.so pytest tests/python/op/test_ops_elemwise.py
 """
 import numpy as np
+import op_calls
 import pytest
 
 SEED = 20261121
@@ -95,6 +96,23 @@ def test_nan_receives_no_gradient_from_an_extreme(mx, op, beats, dtype):
 
 def test_smooth_l1_of_the_smallest_integer(mx):
     assert mx.run("smooth_l1", np.array([-128, -127, 4, 0], "int8"), scalar=1)[0].tolist() == [127, 126, 3, 0]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+@pytest.mark.parametrize("scalar", [0, 1, 2])
+def test_smooth_l1_of_integers_has_the_gradient_of_the_wheel(mx, rng, dtype, scalar):
+    small = rng.integers(0, 9, 37) - (0 if dtype == "uint8" else 4)
+    x = np.concatenate([small, [np.iinfo(dtype).max, np.iinfo(dtype).min]]).astype(dtype)
+    heads = rng.integers(0, 3, x.size).astype(dtype)
+    square = scalar * scalar
+    outside = np.abs(x.astype(float)) > (1 / square if square else np.inf)
+    with np.errstate(over="ignore"):
+        want = heads * np.where(outside, np.sign(x), x * np.array(square, dtype))
+    if op_calls.DEVICE == 2:
+        with pytest.raises(op_calls.Failure, match="type"):
+            mx.gradients("smooth_l1", [x], [heads], scalar=scalar)
+    else:
+        np.testing.assert_array_equal(mx.gradients("smooth_l1", [x], [heads], scalar=scalar)[0], want.astype(dtype))
 
 
 @pytest.mark.parametrize("smallest", [1e-50, 5e-324, -1e-310])
@@ -382,6 +400,20 @@ def test_gradients_of_integers_beside_a_number(mx, name, scalar, slope, dtype):
     want = np.trunc(heads / np.trunc(scalar)) if slope is None else heads * np.trunc(slope(a) if callable(slope) else a * 0)
     assert got.dtype == dtype
     np.testing.assert_array_equal(got, want.astype(dtype))
+
+
+# The slope of the left argument depends on the right one alone, whose shape it has.
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+@pytest.mark.parametrize("shape", [(), (1, 1), (2,), (4, 1), (4, 2)])
+def test_gradients_of_ldexp_of_integers_whose_powers_spread(mx, shape, dtype):
+    a, heads = np.array([[1, 2]] * 4, dtype), np.arange(1, 9, dtype=dtype).reshape(4, 2)
+    b = np.ones(shape, dtype)
+    left, right = mx.gradients("_npi_ldexp", [a, b], [heads])
+    np.testing.assert_array_equal(left, heads * 2)
+    full = heads.astype("int64") * np.trunc(a * 2 * np.log(2)).astype("int64")
+    aligned = (1,) * (2 - len(shape)) + shape
+    kept = full.sum(axis=tuple(i for i in range(2) if aligned[i] == 1), keepdims=True).reshape(shape)
+    np.testing.assert_array_equal(right, kept.astype(dtype))
 
 
 def test_slopes_of_a_number_by_integers_without_signs(mx):
