@@ -46,9 +46,9 @@ class FullGpu : public ::testing::Test {
 
   // An operation of the GPU's that holds a worker, and reads `reads`, until `until` is there.
   static void hold(std::shared_future<void> until, std::span<Var* const> reads = {}) {
-    std::promise<void> begun;
-    auto has_begun = begun.get_future();
-    Engine::get().push([until, &begun](const RunContext&) { begun.set_value(), until.wait(); },
+    auto begun = std::make_shared<std::promise<void>>();  // which may outlive this call
+    auto has_begun = begun->get_future();
+    Engine::get().push([until, begun](const RunContext&) { begun->set_value(), until.wait(); },
                        {.device = kGpu, .reads = reads, .writes = {}, .name = "hold"});
     has_begun.wait();
   }
@@ -100,10 +100,10 @@ TEST_F(FullGpu, AProgramsThreadWaitsLikewise) {
 }
 
 TEST_F(FullGpu, AReleaseOfABulkIsPushed) {
-  Engine::get().set_bulk_size(16);
+  const int before = Engine::get().set_bulk_size(16);
   big_.reset();  // merged with what comes
   take(nullptr);
-  Engine::get().set_bulk_size(0);
+  Engine::get().set_bulk_size(before);
 }
 
 TEST_F(FullGpu, RunsAReleaseThatNoWorkerIsFreeFor) {
