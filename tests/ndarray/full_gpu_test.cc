@@ -39,9 +39,9 @@ class FullGpu : public ::testing::Test {
     big_.emplace(make(Shape{static_cast<int64_t>(kBig)}, std::vector<uint8_t>(kBig, 7), kGpu));
   }
   void TearDown() override {
+    if (g_asked != nullptr) std::exchange(g_asked, nullptr)->set_value();  // nobody asked
     Engine::get().wait_for_all();
     g_memory_relief.store(g_engines);
-    g_asked = nullptr;
   }
 
   // An operation of the GPU's that holds a worker, and reads `reads`, until `until` is there.
