@@ -101,7 +101,9 @@ TEST_F(FullGpu, AProgramsThreadWaitsLikewise) {
 
 TEST_F(FullGpu, AReleaseOfABulkIsPushed) {
   const int before = Engine::get().set_bulk_size(16);
-  big_.reset();  // merged with what comes
+  Engine::get().push([](const RunContext&) {},
+                     {.device = kGpu, .reads = {}, .writes = {}, .name = "small"});
+  big_.reset();  // behind it: a release alone begins no bulk
   take(nullptr);
   Engine::get().set_bulk_size(before);
 }
