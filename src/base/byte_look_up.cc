@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "base/cpu_info.h"
+#include "base/simd.h"
 #include "base/simd_intrinsics.h"
 
 namespace mxnet {
@@ -43,7 +43,7 @@ __attribute__((target("avx512f,avx512bw,avx512vbmi"))) void look_up_by_registers
   }
 }
 
-Loop best() { return cpu_features().avx512vbmi ? look_up_by_registers : look_up_one_by_one; }
+Loop best() { return simd_features().avx512vbmi ? look_up_by_registers : look_up_one_by_one; }
 
 #else
 

@@ -44,6 +44,9 @@
   STARTUP(kmp_affinity, std::string, "KMP_AFFINITY", "", any(), active("OpenMPEnvironment.CompactAffinityGivesEachThreadOneCpuOfItsOwn"), \
       "Pins OpenMP threads to cores, in the syntax of Intel's OpenMP: granularity=fine,compact,1,0 fills cores in " \
       "order, one thread each. Empty: the operating system places them.") \
+  STARTUP(vector_level, std::optional<int>, "MXNET_CPU_VECTOR_LEVEL", "auto", between(0, 2), active("VectorLevelDeathTest.ALowerLevelIsTakenInsteadOfTheProcessors"), \
+      "Widest vector instructions of the library's own loops: 0 = SSE4.2, 1 = AVX2 and FMA, 2 = AVX-512 and what is beyond; auto: " \
+      "all that the processor has. oneDNN has ONEDNN_MAX_CPU_ISA, OpenBLAS has OPENBLAS_CORETYPE.") \
   LIVE(parallel_size, int64_t, "MXNET_CPU_PARALLEL_SIZE", "200000", at_least(0), active("Parallel.ConfiguredSizeDecidesAboutThreads"), \
       "Elements from which an operator that checks it uses several threads.") \
   LIVE(safe_accumulation, bool, "MXNET_SAFE_ACCUMULATION", "1", any(), active("SafeAccumulation.SumsOfFloatMeetInDouble"), \

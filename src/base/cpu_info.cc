@@ -118,6 +118,9 @@ const CpuFeatures& cpu_features() noexcept {
     f.fma = __builtin_cpu_supports("fma");
     f.avx512f = __builtin_cpu_supports("avx512f");
     f.avx512bw = __builtin_cpu_supports("avx512bw");
+    f.avx512vl = __builtin_cpu_supports("avx512vl");
+    f.avx512dq = __builtin_cpu_supports("avx512dq");
+    f.avx512cd = __builtin_cpu_supports("avx512cd");
     f.avx512vbmi = __builtin_cpu_supports("avx512vbmi");
     f.avx512vnni = __builtin_cpu_supports("avx512vnni");
     // Newer names are not known to every compiler: read the leaves, and trust them where the wider

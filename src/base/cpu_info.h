@@ -34,8 +34,8 @@ HostMemory host_memory(const std::string& root = "");
 struct CpuFeatures {
   bool sse = false, sse2 = false, sse3 = false, sse4_1 = false, sse4_2 = false, sse4a = false;
   bool avx = false, avx2 = false, f16c = false, fma = false;
-  bool avx512f = false, avx512bw = false, avx512vbmi = false, avx512vnni = false,
-       avx512bf16 = false, avx512fp16 = false;
+  bool avx512f = false, avx512bw = false, avx512vl = false, avx512dq = false, avx512cd = false;
+  bool avx512vbmi = false, avx512vnni = false, avx512bf16 = false, avx512fp16 = false;
   bool amx_tile = false, amx_int8 = false, amx_bf16 = false;
 };
 const CpuFeatures& cpu_features() noexcept;

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "base/cpu_info.h"
+#include "base/simd.h"
 
 #if defined(__x86_64__)
 #if defined(__GNUC__) && !defined(__clang__)
@@ -198,7 +198,7 @@ constexpr BulkPath kAVX512{"avx512", half_to_float_avx512, float_to_half_avx2,
 
 BulkPaths find_paths() {
   BulkPaths found{};
-  const CpuFeatures& cpu = cpu_features();
+  const CpuFeatures& cpu = simd_features();
   if (cpu.avx512f && cpu.avx512bw) found.paths[found.count++] = kAVX512;
   if (cpu.avx2 && cpu.f16c) found.paths[found.count++] = kAVX2;
   found.paths[found.count++] = kPlain;

@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "base/cpu_info.h"
 #include "base/half.h"
+#include "base/simd.h"
 #include "base/simd_intrinsics.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -136,7 +136,8 @@ bool allowed_by_system() {
 }  // namespace
 
 bool available() {
-  static const bool is = cpu_features().amx_tile && cpu_features().amx_int8 && allowed_by_system();
+  static const bool is =
+      simd_features().amx_tile && simd_features().amx_int8 && allowed_by_system();
   return is;
 }
 
@@ -149,7 +150,7 @@ void multiply_digits(int64_t steps, bool back, const int8_t* const (&left)[2], c
                      : multiply<true>(steps, back, left[0], left[1], right, sums);
 }
 
-bool multiplies_bfloat16() { return available() && cpu_features().amx_bf16; }
+bool multiplies_bfloat16() { return available() && simd_features().amx_bf16; }
 
 void multiply_bfloat16(int64_t steps, const int8_t* const (&left)[2],
                        const int8_t* const (&right)[2], float* c, int64_t ldc, bool add) {

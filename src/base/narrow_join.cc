@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "base/cpu_info.h"
+#include "base/simd.h"
 #include "base/simd_intrinsics.h"
 
 namespace mxnet {
@@ -145,7 +145,7 @@ int64_t move_narrow_rows(std::span<const PieceOfRows> pieces, char* whole, int64
 }  // namespace
 
 bool moves_narrow_rows(std::size_t pieces, int64_t widest) {
-  return cpu_features().avx512vbmi && pieces <= kMostPieces && widest <= kWidest;
+  return simd_features().avx512vbmi && pieces <= kMostPieces && widest <= kWidest;
 }
 int64_t join_narrow_rows(std::span<const PieceOfRows> pieces, char* whole, int64_t rows) {
   return move_narrow_rows(pieces, whole, rows, true);

@@ -67,7 +67,7 @@ void repeat_bytes(char* out, int64_t bytes, [[maybe_unused]] int64_t whole) noex
 #if defined(__x86_64__)
   constexpr int64_t kLong = 512;  // of shorter ones it counts to ask for the level
   const bool lines = bytes >= kLong && simd_level_for_traffic() == 2;
-  const bool halves = __builtin_cpu_supports("avx") != 0;
+  static const bool halves = simd_features().avx;
   const int64_t done = lines    ? repeat_lines(out, bytes, lines_ahead(std::max(bytes, whole)))
                        : halves ? repeat_avx(out, bytes)
                                 : repeat_plainly(out, bytes);

@@ -5,13 +5,21 @@
 // base/simd_wide_targets.h and MX_SIMD_WIDE_AT.
 #pragma once
 
+#include "base/cpu_info.h"
+
 namespace mxnet {
 
-// Widest set of this CPU: 0 = the baseline (x86-64-v2), 1 = AVX2 + FMA (v3), 2 = AVX-512 (v4).
-int simd_level();
+// What loops may use: what the CPU has, up to MXNET_CPU_VECTOR_LEVEL.
+const CpuFeatures& simd_features() noexcept;
+// The widest set in it: 0 = the baseline (x86-64-v2), 1 = AVX2 + FMA (v3), 2 = AVX-512 (v4).
+int simd_level() noexcept;
 // The one for loops that do little but wait for memory: where 512 bits are worked on in halves
 // (AMD's Zen 4), stores of 256 bits reach more of its bandwidth.
-int simd_level_for_traffic();
+int simd_level_for_traffic() noexcept;
+
+// The table behind both: `has` without what is above `level`, and the widest level in `has`.
+CpuFeatures within_level(CpuFeatures has, int level) noexcept;
+int level_of(const CpuFeatures& has) noexcept;
 
 }  // namespace mxnet
 

@@ -11,6 +11,7 @@
 #include "base/owned_lines.h"
 #include "base/prefetch.h"
 #include "base/processor_facts.h"
+#include "base/simd.h"
 #include "base/simd_intrinsics.h"
 
 namespace mxnet {
@@ -119,16 +120,18 @@ __attribute__((target("avx512f"))) void whole_lines_back(char* to, const char* f
   }
 }
 void move_lines_back(char* to, const char* from, std::size_t lines) noexcept {
-  (__builtin_cpu_supports("avx512f") ? whole_lines_back
-   : __builtin_cpu_supports("avx")   ? lines_back_by_halves
-                                     : lines_back_by_quarters)(to, from, lines);
+  static const auto move = simd_features().avx512f ? whole_lines_back
+                           : simd_features().avx   ? lines_back_by_halves
+                                                   : lines_back_by_quarters;
+  move(to, from, lines);
 }
 
 template <bool kFetches>
 void move_lines(char* to, std::ptrdiff_t step, const char* from, std::size_t lines) noexcept {
-  (__builtin_cpu_supports("avx512f") ? whole_lines<kFetches>
-   : __builtin_cpu_supports("avx")   ? lines_by_halves<kFetches>
-                                     : lines_by_quarters<kFetches>)(to, step, from, lines);
+  static const auto move = simd_features().avx512f ? whole_lines<kFetches>
+                           : simd_features().avx   ? lines_by_halves<kFetches>
+                                                   : lines_by_quarters<kFetches>;
+  move(to, step, from, lines);
 }
 
 #else

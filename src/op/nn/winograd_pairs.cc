@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/bfloat16_pairs.h"
-#include "base/cpu_info.h"
 #include "base/simd.h"
 #include "op/nn/winograd_blocks.h"
 
@@ -70,7 +69,7 @@ constexpr ProductTable all_products(std::integer_sequence<int, rows...>) {
 }  // namespace
 
 bool has_winograd_pairs() {
-  static const bool has = simd_level() == 2 && cpu_features().avx512bf16;
+  static const bool has = simd_level() == 2 && simd_features().avx512bf16;
   return has;
 }
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/cpu_info.h"
 #include "base/simd.h"
 #include "op/loops/convert.h"
 #include "op/products/pair_sums.h"
@@ -140,7 +139,7 @@ void pack_left(const packed_gemm::View<float>& a, int64_t k, int64_t first, int6
 }  // namespace
 
 bool available() {
-  static const bool has = simd_level() == 2 && cpu_features().avx512bf16;
+  static const bool has = simd_level() == 2 && simd_features().avx512bf16;
   return has;
 }
 
