@@ -20,9 +20,9 @@ namespace {
 template <class T>
 ClipLoops<T> clip_loops() {
   ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>), nullptr,
-                     nullptr, nullptr};
-  if constexpr (std::is_floating_point_v<T>) {
-    loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
+                     simd_v2::smooth<T>, simd_v2::smooth_slope<T>};
+  if constexpr (std::is_floating_point_v<T>) loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
+  if constexpr (std::is_same_v<T, float>) {  // other types are rare, and it is code
     loops.smooth = MX_SIMD_CALL_FOR_TRAFFIC(smooth<T>);
     loops.smooth_slope = MX_SIMD_CALL_FOR_TRAFFIC(smooth_slope<T>);
   }

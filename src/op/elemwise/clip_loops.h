@@ -16,7 +16,7 @@ struct ClipLoops {
   void (*slope)(const T* dy, const T* x, T low, T high, T* dx, int64_t n);
   // y[i] is alpha * x[i] + beta within [0, 1]. Null for integers.
   void (*line)(const T* x, T alpha, T beta, T* y, int64_t n);
-  // smooth_l1 and its gradient (parametric_functions.h). Null for integers.
+  // smooth_l1 and its gradient (parametric_functions.h).
   void (*smooth)(const T* x, T square, T* y, int64_t n);
   void (*smooth_slope)(const T* dy, const T* x, T square, T* dx, int64_t n);
 };

@@ -146,22 +146,16 @@ C smooth_l1_square(const SmoothL1Params& p) {
 }
 
 void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
-  const Tensor &in = context.in(0), &out = context.out(0);
-  if (!is_floating(in.dtype)) {
-    return map_elements<kIntegers>("smooth_l1", in, out, [p]<class C>(C x) {
-      return parametric::smooth_l1(x, smooth_l1_square<C>(p));
-    });
-  }
-  dispatch_dtype<kFloating>(in.dtype, "smooth_l1", [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kNumeric>(context.in(0).dtype, "smooth_l1", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
-    along<T, C>(in, out,
+    along<T, C>(context.in(0), context.out(0),
                 [loop = clip_loops<C>().smooth, square = smooth_l1_square<C>(p)](
                     const C* x, C* y, int64_t n) { loop(x, square, y, n); });
   });
 }
 
 void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
-  dispatch_dtype<kFloating>(context.in(0).dtype, "smooth_l1", [&]<class T>(TypeTag<T>) {
+  dispatch_dtype<kNumeric>(context.in(0).dtype, "smooth_l1", [&]<class T>(TypeTag<T>) {
     using C = ComputeType<T>;
     along_pairs<T>(context.in(0), context.in(1), context.out(0),
                    [loop = clip_loops<C>().smooth_slope, square = smooth_l1_square<C>(p)](
