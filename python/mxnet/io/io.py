@@ -187,6 +187,7 @@ class NDArrayIter(DataIter):
         self.cursor = -batch_size
         self._carried: Optional[Dict[str, Any]] = None
         self._asked: Optional[Tuple[int, RowNumbers]] = None  # the cursor, and the rows it stands at
+        self._epoch: Optional[RowNumbers] = None  # all rows, in the order of the epoch
         self.reset()
 
     def _descriptions(self, sources: List[Tuple[str, Any]]) -> List[DataDesc]:
@@ -209,7 +210,7 @@ class NDArrayIter(DataIter):
         if self.shuffle:
             np.random.shuffle(self.idx)
             self._order = self._order[self.idx]
-        self._carried = self._asked = None
+        self._carried = self._asked = self._epoch = None
         self.cursor = -self.batch_size
 
     def reset(self) -> None:
@@ -259,10 +260,12 @@ class NDArrayIter(DataIter):
         """The rows of the current batch: data and labels ask for the same."""
         if self._asked is None or self._asked[0] != self.cursor:
             if end <= self.num_data or self.last_batch_handle != "pad":
-                order = self._order[self.cursor : end]
+                if self._epoch is None:
+                    self._epoch = RowNumbers(self._order)
+                numbers = RowNumbers(self._order[self.cursor : end], self._epoch, self.cursor)
             else:
-                order = self._order[np.arange(self.cursor, end) % self.num_data]
-            self._asked = self.cursor, RowNumbers(order)
+                numbers = RowNumbers(self._order[np.arange(self.cursor, end) % self.num_data])
+            self._asked = self.cursor, numbers
         return self._asked[1]
 
     def getdata(self) -> List[Any]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -62,13 +62,16 @@ def _source(name: str, item: Any) -> Any:
 class RowNumbers:
     """Numbers of rows of several sources, which ask the same of them: whether they lie together, and as an array."""
 
-    def __init__(self, order: np.ndarray) -> None:
+    def __init__(self, order: np.ndarray, whole: Optional[RowNumbers] = None, begin: int = 0) -> None:
+        """`whole`: numbers of which these are a part, from `begin` on, whose array on a device serves all parts."""
         if len(order) == 0:
             raise ValueError("given no rows, expected at least one")
         self.order = order
+        self._whole = whole
+        self._begin = begin
         self.first = int(order[0])
         self.end = self.first + len(order)
-        self.are_together = self._lie_together()
+        self.are_together: bool = (whole is not None and whole.are_together) or self._lie_together()
         self._indices: Dict[Any, NDArray] = {}
 
     def _lie_together(self) -> bool:
@@ -80,6 +83,8 @@ class RowNumbers:
 
     def indices(self, context: Any) -> NDArray:
         """The numbers as an array there."""
+        if self._whole is not None:
+            return self._whole.indices(context)[self._begin : self._begin + len(self.order)]
         if context not in self._indices:
             self._indices[context] = array(self.order, ctx=context, dtype="int64")
         return self._indices[context]
