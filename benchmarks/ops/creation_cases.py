@@ -31,6 +31,9 @@ def cases(torch):
                {"loc": 0, "scale": 1, "size": f"({N},)"}, compare=False)
     yield random("poisson", lambda o: GENERATOR.poisson(100, N), lambda o: torch.poisson(torch.full((N,), 100.0)), " of mean 100", lam=100)
     yield random("randint", lambda o: GENERATOR.integers(0, 1000, N, dtype="int32"), lambda o: o.random_(0, 1000), dtype="int32", low=0, high=1000)
+    for count, drawn in ((1000000, 1000), (1000000, 100000)):
+        yield Case(f"choice of {drawn} of {count}", "_npi_choice", [], lambda o, n=count, k=drawn: GENERATOR.choice(n, k, replace=False),
+                   lambda o, n=count, k=drawn: torch.randperm(n)[:k], {"a": count, "size": f"({drawn},)", "replace": False}, compare=False)
     # A number for each element of arrays of parameters.
     low, high = (np.linspace(a, a + 1, 100000, dtype="float32") for a in (0, 1))
     yield Case("uniform from arrays float32", "_sample_uniform", [low, high], lambda a, b, o: GENERATOR.uniform(a, b),

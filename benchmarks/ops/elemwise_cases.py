@@ -47,3 +47,5 @@ def cases(torch):
                    lambda x, o: o.copy_(x), {"dtype": target}, compare=False, memory_bound=True)
     yield Case("clip float32", "clip", [normals("float32", N)], lambda x, o: np.clip(x, -1, 1, out=o),
                lambda x, o: torch.clamp(x, -1, 1, out=o), {"a_min": -1, "a_max": 1}, memory_bound=True)
+    yield Case("smooth_l1", "smooth_l1", [normals("float32", N)], None,
+               lambda x, o: torch.nn.functional.smooth_l1_loss(x, torch.zeros(1).expand_as(x), reduction="none"), {"scalar": 1.0}, memory_bound=True)

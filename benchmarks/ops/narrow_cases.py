@@ -109,6 +109,10 @@ def layers(torch):
         data = [normals("float32", images, channels, size, size), normals("float32", filters, channels, 1, 1), normals("float32", filters)]
         yield Case(f"convolution of single pixels, {channels} to {filters}", "Convolution", data, None,
                    lambda x, w, b, o: torch.nn.functional.conv2d(x, w, b), {"kernel": "(1,1)", "num_filter": filters}, compare=False)
+    for images, channels, size in ((8, 3, 64), (8, 16, 32)):
+        data = [normals("float32", images, channels, size, size), np.tanh(normals("float32", images, 2, size, size))]
+        yield Case(f"BilinearSampler {images} x {channels} x {size} x {size}", "BilinearSampler", data, None,
+                   lambda x, g, o: torch.nn.functional.grid_sample(x, g.permute(0, 2, 3, 1), align_corners=True), compare=False)
     data = [normals("float16", 1, 2048), normals("float16", 2048, 2048), normals("float16", 2048)]
     yield Case("one row by 2048 x 2048 float16", "FullyConnected", data, None, lambda x, w, b, o: torch.nn.functional.linear(x, w, b),
                {"num_hidden": 2048}, compare=False)

@@ -28,6 +28,11 @@ def reshape_like(F: Any, x: Any, y: Any) -> Any:
     return x if isinstance(x, NDArray) and x.shape == y.shape else op(F, "reshape_like")(x, y)
 
 
+def difference(F: Any, pred: Any, label: Any) -> Any:
+    """pred - label, for losses to which its sign does not matter: so the gradient of `pred` is that of the difference."""
+    return pred - reshape_like(F, label, pred)
+
+
 def logistic(F: Any, pred: Any, label: Any, pos_weight: Any = None) -> Any:
     """label * log(1 + exp(-pred)) + (1 - label) * log(1 + exp(pred)), the first part times `pos_weight`.
 
@@ -57,6 +62,12 @@ class Loss(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Returns the loss of each sample, (batch,), from predictions and labels; a subclass gives it."""
         raise NotImplementedError(f"{type(self).__name__} has no hybrid_forward")
+
+    def _weighted(self, F: Any, loss: Any, sample_weight: Any, weight: Optional[float], how: str = "mean") -> Any:
+        """The mean or sum of each sample, with weights. The constant one comes last: a product for each sample instead
+        of one for each element, and the same for gradients.
+        """
+        return apply_weighting(F, self._per_sample(F, apply_weighting(F, loss, None, sample_weight), how), weight, None)
 
     def _per_sample(self, F: Any, loss: Any, how: str = "mean") -> Any:
         """The mean or sum over all axes but that of the batch."""

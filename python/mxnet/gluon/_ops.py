@@ -37,6 +37,7 @@ _OTHERS: Dict[str, str] = {
     "relu": "npx.relu",
     "reshape_like": "npx.reshape_like",
     "sigmoid": "npx.sigmoid",
+    "smooth_l1": "npx.smooth_l1",
     "softmax": "npx.softmax",
 }
 _NUMPY: Dict[str, Tuple[str, str]] = {name: tuple(path.split(".")) for name, path in _OTHERS.items()}  # type: ignore[misc]

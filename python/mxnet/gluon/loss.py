@@ -15,7 +15,7 @@ import numpy as np
 from ..base import numeric_types  # noqa: F401  (a name of this module in 1.x)
 from ..util import is_np_array
 from ._errors import MismatchError
-from ._loss_base import Loss, apply_weighting as _apply_weighting, logistic as _logistic, reshape_like as _reshape_like
+from ._loss_base import Loss, apply_weighting as _apply_weighting, difference as _difference, logistic as _logistic, reshape_like as _reshape_like
 from ._ops import op
 
 __all__ = [
@@ -39,8 +39,8 @@ class L2Loss(Loss):
         """Returns weight / 2 * (label - pred)^2, the mean of each sample: (batch,). The label takes the shape of
         `pred`.
         """
-        loss = op(F, "square")(_reshape_like(F, label, pred) - pred)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight / 2, sample_weight))  # type: ignore[operator]
+        loss = op(F, "square")(_difference(F, pred, label))
+        return self._weighted(F, loss, sample_weight, self._weight / 2)  # type: ignore[operator]
 
 
 class L1Loss(Loss):
@@ -51,8 +51,8 @@ class L1Loss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Returns |label - pred|, the mean of each sample: (batch,). The label takes the shape of `pred`."""
-        loss = op(F, "abs")(_reshape_like(F, label, pred) - pred)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
+        loss = op(F, "abs")(_difference(F, pred, label))
+        return self._weighted(F, loss, sample_weight, self._weight)
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
@@ -79,7 +79,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
             loss = self._of_probabilities(F, pred, label, pos_weight)
         else:
             loss = _logistic(F, pred, label, pos_weight)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
+        return self._weighted(F, loss, sample_weight, self._weight)
 
     @staticmethod
     def _of_probabilities(F: Any, pred: Any, label: Any, pos_weight: Any) -> Any:
@@ -123,7 +123,7 @@ class SoftmaxCrossEntropyLoss(Loss):
             loss = -op(F, "pick")(pred, label, axis=self._axis, keepdims=True)
         else:
             loss = -op(F, "sum")(pred * _reshape_like(F, label, pred), axis=self._axis, keepdims=True)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
+        return self._weighted(F, loss, sample_weight, self._weight)
 
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
@@ -144,7 +144,7 @@ class KLDivLoss(Loss):
         if not self._from_logits:
             pred = op(F, "log_softmax")(pred, axis=self._axis)
         loss = label * (op(F, "log")(label + _TINY) - pred)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight), "sum")
+        return self._weighted(F, loss, sample_weight, self._weight, "sum")
 
 
 class CTCLoss(Loss):
@@ -195,10 +195,14 @@ class HuberLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Returns the mean of each sample: (batch,). The label takes the shape of `pred`."""
-        distance = op(F, "abs")(_reshape_like(F, label, pred) - pred)
-        square = op(F, "square")(distance) * (0.5 / self._rho)
-        loss = op(F, "where")(distance > self._rho, distance - 0.5 * self._rho, square)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
+        difference = _difference(F, pred, label)
+        if self._rho == 1:
+            loss = op(F, "smooth_l1")(difference, scalar=1.0)  # the same numbers, by one operator
+        else:
+            distance = op(F, "abs")(difference)
+            square = op(F, "square")(distance) * (0.5 / self._rho)
+            loss = op(F, "where")(distance > self._rho, distance - 0.5 * self._rho, square)
+        return self._weighted(F, loss, sample_weight, self._weight)
 
 
 class HingeLoss(Loss):
@@ -214,7 +218,7 @@ class HingeLoss(Loss):
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Returns max(0, margin - pred * label), the mean of each sample: (batch,)."""
         loss = self._hinge(F, pred, label)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
+        return self._weighted(F, loss, sample_weight, self._weight)
 
 
 class SquaredHingeLoss(HingeLoss):
@@ -223,7 +227,7 @@ class SquaredHingeLoss(HingeLoss):
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Returns max(0, margin - pred * label)^2, the mean of each sample: (batch,)."""
         loss = op(F, "square")(self._hinge(F, pred, label))
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
+        return self._weighted(F, loss, sample_weight, self._weight)
 
 
 class LogisticLoss(Loss):
@@ -243,7 +247,7 @@ class LogisticLoss(Loss):
         if self._label_format == "signed":
             label = (label + 1.0) / 2.0
         loss = _logistic(F, pred, label)
-        return self._per_sample(F, _apply_weighting(F, loss, self._weight, sample_weight))
+        return self._weighted(F, loss, sample_weight, self._weight)
 
 
 class TripletLoss(Loss):
@@ -255,8 +259,8 @@ class TripletLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:
         """Returns max(0, sum((positive - pred)^2 - (negative - pred)^2) + margin) of each sample: (batch,)."""
-        to_positive = op(F, "square")(_reshape_like(F, positive, pred) - pred)
-        to_negative = op(F, "square")(_reshape_like(F, negative, pred) - pred)
+        to_positive = op(F, "square")(_difference(F, pred, positive))
+        to_negative = op(F, "square")(_difference(F, pred, negative))
         loss = op(F, "relu")(self._per_sample(F, to_positive - to_negative, "sum") + self._margin)
         return _apply_weighting(F, loss, self._weight, sample_weight)
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ..base import show_ctypes_names
-from .utils import _getdata_by_idx, _has_instance, _init_data, joined, rows  # noqa: F401  (programs take them from here)
+from .utils import _getdata_by_idx, _has_instance, _init_data, RowNumbers, joined, rows  # noqa: F401  (programs take them from here)
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
 
@@ -186,6 +186,8 @@ class NDArrayIter(DataIter):
         self.num_source = len(self.data_list)
         self.cursor = -batch_size
         self._carried: Optional[Dict[str, Any]] = None
+        self._asked: Optional[Tuple[int, RowNumbers]] = None  # the cursor, and the rows it stands at
+        self._epoch: Optional[RowNumbers] = None  # all rows, in the order of the epoch
         self.reset()
 
     def _descriptions(self, sources: List[Tuple[str, Any]]) -> List[DataDesc]:
@@ -208,7 +210,7 @@ class NDArrayIter(DataIter):
         if self.shuffle:
             np.random.shuffle(self.idx)
             self._order = self._order[self.idx]
-        self._carried = None
+        self._carried = self._asked = self._epoch = None
         self.cursor = -self.batch_size
 
     def reset(self) -> None:
@@ -251,11 +253,20 @@ class NDArrayIter(DataIter):
             if end == 0:
                 return [self._carried[name] for name, _ in sources]
             return [joined(self._carried[name], rows(source, self._order[:end])) for name, source in sources]
-        if end <= self.num_data or self.last_batch_handle != "pad":
-            order = self._order[self.cursor : end]
-        else:
-            order = self._order[np.arange(self.cursor, end) % self.num_data]
-        return [rows(source, order) for _, source in sources]
+        numbers = self._numbers(end)
+        return [rows(source, numbers) for _, source in sources]
+
+    def _numbers(self, end: int) -> RowNumbers:
+        """The rows of the current batch: data and labels ask for the same."""
+        if self._asked is None or self._asked[0] != self.cursor:
+            if end <= self.num_data or self.last_batch_handle != "pad":
+                if self._epoch is None:
+                    self._epoch = RowNumbers(self._order)
+                numbers = RowNumbers(self._order[self.cursor : end], self._epoch, self.cursor)
+            else:
+                numbers = RowNumbers(self._order[np.arange(self.cursor, end) % self.num_data])
+            self._asked = self.cursor, numbers
+        return self._asked[1]
 
     def getdata(self) -> List[Any]:
         """The rows of the current batch, an array for each source of data."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -59,30 +59,51 @@ def _source(name: str, item: Any) -> Any:
         raise TypeError(f"{name}: given {type(item).__name__}, expected what becomes an array: {error}") from None
 
 
-def _are_together(order: np.ndarray, first: int) -> bool:
-    """Whether rows lie one after the other: asked for each batch, and bytes are compared in a fifth of NumPy's time."""
-    if order.dtype != np.int64:
-        return bool((np.diff(order) == 1).all())
-    end = first + len(order)
-    return int(order[-1]) == end - 1 and order.tobytes() == np.arange(first, end, dtype=np.int64).tobytes()
+class RowNumbers:
+    """Numbers of rows of several sources, which ask the same of them: whether they lie together, and as an array."""
+
+    def __init__(self, order: np.ndarray, whole: Optional[RowNumbers] = None, begin: int = 0) -> None:
+        """`whole`: numbers of which these are a part, from `begin` on, whose array on a device serves all parts."""
+        if len(order) == 0:
+            raise ValueError("given no rows, expected at least one")
+        self.order = order
+        self._whole = whole
+        self._begin = begin
+        self.first = int(order[0])
+        self.end = self.first + len(order)
+        self.are_together: bool = (whole is not None and whole.are_together) or self._lie_together()
+        self._indices: Dict[Any, NDArray] = {}
+
+    def _lie_together(self) -> bool:
+        if self.order.dtype != np.int64:
+            return bool((np.diff(self.order) == 1).all())
+        # Asked for each batch, and bytes are compared in a fifth of the time.
+        last = int(self.order[-1])
+        return last == self.end - 1 and self.order.tobytes() == np.arange(self.first, self.end, dtype=np.int64).tobytes()
+
+    def indices(self, context: Any) -> NDArray:
+        """The numbers as an array there."""
+        if self._whole is not None:
+            return self._whole.indices(context)[self._begin : self._begin + len(self.order)]
+        if context not in self._indices:
+            self._indices[context] = array(self.order, ctx=context, dtype="int64")
+        return self._indices[context]
 
 
-def rows(source: Any, order: np.ndarray) -> Any:
+def rows(source: Any, numbers: Union[np.ndarray, RowNumbers]) -> Any:
     """Rows of a source as one array: a view where they lie in order."""
-    if len(order) == 0:
-        raise ValueError("given no rows, expected at least one")
-    first = int(order[0])
-    together = _are_together(order, first)
+    if not isinstance(numbers, RowNumbers):
+        numbers = RowNumbers(numbers)
     if _is_lazy(source):
-        if together:
-            return array(source[first : first + len(order)])
-        rising, places = np.unique(order, return_inverse=True)  # h5py reads rising indices only
+        if numbers.are_together:
+            return array(source[numbers.first : numbers.end])
+        rising, places = np.unique(numbers.order, return_inverse=True)  # h5py reads rising indices only
         return array(source[rising][places])
-    if together:
-        return source[first : first + len(order)]
+    if numbers.are_together:
+        return source[numbers.first : numbers.end]
     if isinstance(source, CSRNDArray):
-        return _csr_rows(source, order)
-    return source.take(array(order, ctx=source.context, dtype="int64"))
+        return _csr_rows(source, numbers.order)
+    return source.take(numbers.indices(source.context))
 
 
 def _csr_rows(source: CSRNDArray, order: np.ndarray) -> CSRNDArray:
@@ -111,5 +132,5 @@ def _has_instance(data: Sequence[Tuple[str, Any]], dtype: Any) -> bool:
 
 def _getdata_by_idx(data: Sequence[Tuple[str, Any]], idx: Any) -> List[Tuple[str, Any]]:
     """The rows of these numbers of all named arrays, as arrays of the library. Iterators of programs shuffle with it."""
-    order = np.asarray(idx)
-    return [(name, rows(source, order)) for name, source in data]
+    numbers = RowNumbers(np.asarray(idx))
+    return [(name, rows(source, numbers)) for name, source in data]

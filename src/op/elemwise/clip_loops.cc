@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the loops of clip, hard_sigmoid and nan_to_num for each instruction set.
+// Compiles the loops of clip, hard_sigmoid, smooth_l1 and nan_to_num for each instruction set.
 #include "op/elemwise/clip_loops.h"
 
 #include <bit>
@@ -19,9 +19,13 @@ namespace {
 
 template <class T>
 ClipLoops<T> clip_loops() {
-  ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>),
-                     nullptr};
+  ClipLoops<T> loops{MX_SIMD_CALL_FOR_TRAFFIC(clip<T>), MX_SIMD_CALL_FOR_TRAFFIC(slope<T>), nullptr,
+                     simd_v2::smooth<T>, simd_v2::smooth_slope<T>};
   if constexpr (std::is_floating_point_v<T>) loops.line = MX_SIMD_CALL_FOR_TRAFFIC(line<T>);
+  if constexpr (std::is_same_v<T, float>) {  // other types are rare, and it is code
+    loops.smooth = MX_SIMD_CALL_FOR_TRAFFIC(smooth<T>);
+    loops.smooth_slope = MX_SIMD_CALL_FOR_TRAFFIC(smooth_slope<T>);
+  }
   return loops;
 }
 

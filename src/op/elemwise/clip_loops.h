@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled loops of clip and its gradient, of hard_sigmoid, which clips a line, and of
-// nan_to_num.
+// The compiled loops of clip and its gradient, of hard_sigmoid, which clips a line, of smooth_l1
+// and its gradient, and of nan_to_num.
 #pragma once
 #include <cstdint>
 
@@ -16,6 +16,9 @@ struct ClipLoops {
   void (*slope)(const T* dy, const T* x, T low, T high, T* dx, int64_t n);
   // y[i] is alpha * x[i] + beta within [0, 1]. Null for integers.
   void (*line)(const T* x, T alpha, T beta, T* y, int64_t n);
+  // smooth_l1 and its gradient (parametric_functions.h).
+  void (*smooth)(const T* x, T square, T* y, int64_t n);
+  void (*smooth_slope)(const T* dy, const T* x, T square, T* dx, int64_t n);
 };
 
 // T: float, double and the integers.

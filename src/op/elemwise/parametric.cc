@@ -75,6 +75,20 @@ void along(const Tensor& in, const Tensor& out, const Loop& loop) {
   });
 }
 
+// The same of dx from dy and x.
+template <class T, class Loop>
+void along_pairs(const Tensor& dy, const Tensor& x, const Tensor& dx, const Loop& loop) {
+  parallel_for(dy.size(), 1.0, [&](int64_t first, int64_t last) {
+    const T *pdy = dy.as<T>() + first, *px = x.as<T>() + first;
+    T* pdx = dx.as<T>() + first;
+    if constexpr (kIsHalf<T>) {
+      through_float(loop, pdx, last - first, pdy, px);
+    } else {
+      loop(pdy, px, pdx, last - first);
+    }
+  });
+}
+
 // NaN passes through.
 void clip_cpu(const ClipParams& p, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context))
@@ -97,17 +111,8 @@ void clip_backward_cpu(const ClipParams& p, KernelContext& context) {
     using C = ComputeType<T>;
     const auto loop = clip_loops<C>().slope;
     const C low = limit<C>(p.a_min), high = limit<C>(p.a_max);
-    parallel_for(dy.size(), 1.0, [&](int64_t first, int64_t last) {
-      const T *pdy = dy.as<T>() + first, *px = x.as<T>() + first;
-      T* pdx = dx.as<T>() + first;
-      if constexpr (kIsHalf<T>) {
-        through_float([&](const float* g, const float* v, float* to,
-                          int64_t n) { loop(g, v, low, high, to, n); },
-                      pdx, last - first, pdy, px);
-      } else {
-        loop(pdy, px, low, high, pdx, last - first);
-      }
-    });
+    along_pairs<T>(dy, x, dx,
+                   [=](const C* g, const C* v, C* to, int64_t n) { loop(g, v, low, high, to, n); });
   });
 }
 
@@ -141,16 +146,21 @@ C smooth_l1_square(const SmoothL1Params& p) {
 }
 
 void smooth_l1_cpu(const SmoothL1Params& p, KernelContext& context) {
-  map_elements<kNumeric>("smooth_l1", context.in(0), context.out(0), [p]<class C>(C x) {
-    return parametric::smooth_l1(x, smooth_l1_square<C>(p));
+  dispatch_dtype<kNumeric>(context.in(0).dtype, "smooth_l1", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    along<T, C>(context.in(0), context.out(0),
+                [loop = clip_loops<C>().smooth, square = smooth_l1_square<C>(p)](
+                    const C* x, C* y, int64_t n) { loop(x, square, y, n); });
   });
 }
 
 void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
-  map_pairs<kNumeric>("smooth_l1", context.in(0), context.in(1), context.out(0),
-                      [p]<class C>(C dy, C x) {
-                        return parametric::smooth_l1_slope(dy, x, smooth_l1_square<C>(p));
-                      });
+  dispatch_dtype<kNumeric>(context.in(0).dtype, "smooth_l1", [&]<class T>(TypeTag<T>) {
+    using C = ComputeType<T>;
+    along_pairs<T>(context.in(0), context.in(1), context.out(0),
+                   [loop = clip_loops<C>().smooth_slope, square = smooth_l1_square<C>(p)](
+                       const C* dy, const C* x, C* dx, int64_t n) { loop(dy, x, square, dx, n); });
+  });
 }
 
 [[maybe_unused]] const auto smooth_l1 =
@@ -166,7 +176,14 @@ void smooth_l1_backward_cpu(const SmoothL1Params& p, KernelContext& context) {
 [[maybe_unused]] const auto smooth_l1_backward =
     backward<SmoothL1Params>("_backward_smooth_l1")
         .param("scalar", &SmoothL1Params::scalar, 1.0, "Where the linear part begins.")
-        .cpu(smooth_l1_backward_cpu);
+        .cpu(smooth_l1_backward_cpu)
+        .grad([](const SmoothL1Params& p, Grad& grad) {
+          const double square = p.scalar * p.scalar;
+          const Value inside = apply("_lesser_equal_scalar", {apply("abs", {grad.in(1)})},
+                                     {{"scalar", scalar_text(1 / square)}});
+          return Gradients{apply("_backward_smooth_l1", {grad.dout(0), grad.in(1)}, grad.attrs()),
+                           grad.dout(0) * grad.in(0) * inside * square};
+        });
 
 void hard_sigmoid_cpu(const HardSigmoidParams& p, KernelContext& context) {
   const Tensor &in = context.in(0), &out = context.out(0);

@@ -94,33 +94,13 @@ void column_statistics(const BatchNormCall& call, const Tensor& in, double* mean
 
 // --- result --------------------------------------------------------------------------------------
 
-template <class C>
-void normalize_channels(const BatchNormResult& result) {
-  const BatchNormCall& call = result.call;
-  const NormLoops<C>& loops = norm_loops<C>();
-  for_channels<C>(call.channels, kNormCost, [&](int64_t c, ChannelRuns<C>& runs) {
-    const C shift = static_cast<C>(result.mean[c]);
-    const C scale =
-        static_cast<C>(call.gamma_of(result.gamma, c) / std::sqrt(result.variance[c] + call.eps));
-    const C offset = static_cast<C>(read_element(result.beta, c));
-    for_parts(call.channels, c, runs, [&](int64_t at, int64_t n) {
-      C* y = runs.place(result.out, at, 1);
-      const C* x = runs.read(result.in, at, n, 0);
-      if (result.mask != nullptr) {
-        loops.affine_relu(x, y, result.mask->as<uint8_t>() + at, n, shift, scale, offset);
-      } else {
-        loops.affine(x, y, n, shift, scale, offset);
-      }
-      write_elements(result.out, at, n, 1, y);
-    });
-  });
-}
-
 // What becomes of the elements of each channel; of all of them so many times.
 template <class C>
 struct Affine {
   explicit Affine(const BatchNormResult& result, int64_t times = 1) {
     const BatchNormCall& call = result.call;
+    for (std::vector<C>* each : {&shifts, &scales, &offsets})
+      each->reserve(static_cast<std::size_t>(times * call.channels.length));
     for (int64_t i = 0; i < times * call.channels.length; ++i) {
       const int64_t c = i % call.channels.length;
       shifts.push_back(static_cast<C>(result.mean[c]));
@@ -150,6 +130,15 @@ bool takes_halves(const BatchNormResult& result) {
          result.out.dtype == DType::kFloat16 && result.mask == nullptr &&
          !as_columns(result.call.channels) && run_in_order(result.call) >= kRunOfHalves;
 }
+// use(at, channel) for each run of a channel's elements, in the order of memory.
+template <class F>
+void for_runs(const RowLayout& channels, int64_t first, int64_t last, const F& use) {
+  for (int64_t run = first, channel = first % channels.length; run < last; ++run) {
+    use(run * channels.inner, static_cast<std::size_t>(channel));
+    channel = channel + 1 == channels.length ? 0 : channel + 1;
+  }
+}
+
 void normalize_halves(const BatchNormResult& result) {
   const NormLoops<float>& loops = norm_loops<float>();
   const RowLayout& channels = result.call.channels;
@@ -157,14 +146,38 @@ void normalize_halves(const BatchNormResult& result) {
   parallel_for(
       channels.outer * channels.length, kNormCost * static_cast<double>(channels.inner),
       [&](int64_t first, int64_t last) {
-        for (int64_t run = first, channel = first % channels.length; run < last; ++run) {
-          const auto c = static_cast<std::size_t>(channel);
-          const int64_t at = run * channels.inner;
+        for_runs(channels, first, last, [&](int64_t at, std::size_t c) {
           loops.affine_halves(result.in.as<float16>() + at, result.out.as<float16>() + at,
                               channels.inner, affine.shifts[c], affine.scales[c],
                               affine.offsets[c]);
-          channel = channel + 1 == channels.length ? 0 : channel + 1;
-        }
+        });
+      },
+      1);
+}
+
+template <class C>
+void normalize_channels(const BatchNormResult& result) {
+  const NormLoops<C>& loops = norm_loops<C>();
+  const RowLayout& channels = result.call.channels;
+  const Affine<C> affine(result);
+  parallel_for(
+      channels.outer * channels.length, kNormCost * static_cast<double>(channels.inner),
+      [&](int64_t first, int64_t last) {
+        ChannelRuns<C> runs(channels, std::min(channels.inner, kSumBlock));
+        for_runs(channels, first, last, [&](int64_t begin, std::size_t c) {
+          const C shift = affine.shifts[c], scale = affine.scales[c], offset = affine.offsets[c];
+          for (int64_t i = 0; i < channels.inner; i += kSumBlock) {
+            const int64_t at = begin + i, n = std::min(kSumBlock, channels.inner - i);
+            C* const y = runs.place(result.out, at, 1);
+            const C* const x = runs.read(result.in, at, n, 0);
+            if (result.mask != nullptr) {
+              loops.affine_relu(x, y, result.mask->as<uint8_t>() + at, n, shift, scale, offset);
+            } else {
+              loops.affine(x, y, n, shift, scale, offset);
+            }
+            write_elements(result.out, at, n, 1, y);
+          }
+        });
       },
       1);
 }

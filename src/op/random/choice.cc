@@ -9,7 +9,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "op/generators/random_streams.h"
 #include "op/op_builder.h"
 #include "op/random/categories.h"
+#include "op/random/distinct_places.h"
 #include "op/run/dispatch.h"
 #include "op/run/gpu.h"
 #include "op/run/gpu_table.h"
@@ -33,32 +33,6 @@ struct ChoiceParams {
   std::string ctx;
   bool replace, weighted;
 };
-
-// The first indices, then each later one in place of a random earlier one or not at all.
-void reservoir(Draws& draws, int64_t a, int64_t* out, int64_t n) {
-  std::iota(out, out + n, int64_t{0});
-  if (n == a) return;
-  for (int64_t i = n; i < a; ++i) {
-    const int64_t j = int64_t{draws.word()} % (i + 1);
-    if (j < n) out[j] = i;
-  }
-}
-
-// A few of many, with a draw for each: the window [a - n, a) gets what the draws point at. A place
-// below the window that was drawn before now holds the number of the draw's own place; one within
-// it means that place itself.
-void few_of_many(Draws& draws, int64_t a, int64_t* out, int64_t n) {
-  std::unordered_map<int64_t, int64_t> moved;
-  for (int64_t place = a - n; place < a; ++place) {
-    const int64_t drawn = int64_t{draws.word()} % (place + 1);
-    if (drawn >= a - n) {
-      *out++ = place;
-      continue;
-    }
-    int64_t& held = moved.try_emplace(drawn, drawn).first->second;
-    *out++ = std::exchange(held, place);
-  }
-}
 
 // Those with the largest u^(1 / weight): Efraimidis and Spirakis 2006.
 void weighted_without_repetition(Draws& draws, const std::vector<float>& weights, int64_t* out,
@@ -126,11 +100,12 @@ void choice_on_gpu(const GpuTable& gpu, const ChoiceParams& params, KernelContex
 
 void choice_cpu(const ChoiceParams& params, KernelContext& context) {
   if (const GpuTable* gpu = gpu_table(context)) return choice_on_gpu(*gpu, params, context);
-  Draws draws(RandomStreams::of(context.device()).sequential());
+  Mt19937& stream = RandomStreams::of(context.device()).sequential();
   int64_t* const out = context.out(0).as<int64_t>();
   const int64_t n = context.out(0).size(), count = count_of(params, context);
+  if (!params.weighted && !params.replace) return choose_places(stream, count, out, n);
+  Draws draws(stream);
   if (!params.weighted) {
-    if (!params.replace) return (n < count - n ? few_of_many : reservoir)(draws, count, out, n);
     for (int64_t i = 0; i < n; ++i) out[i] = int64_t{draws.word()} % count;
     return;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling grids: (x, y) pairs from -1 to 1 for each place of the result, and sampling by them.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -111,44 +112,70 @@ struct SampleShape {
   }
 };
 
-// A line of places at a time, channel by channel, so that one plane of the data is read and one
-// line of the result is written at a time.
+// What samples are made of, for a line of places: where the upper of the four pixels are and what
+// each counts. Places of which a pixel is outside are told apart, and read the first pixels.
 constexpr int64_t kPlaces = 32;
 template <class T>
+struct WholeSamples {
+  int64_t at[kPlaces];
+  T weight[4][kPlaces];
+  int32_t inside[kPlaces];
+  bool all;
+
+  // The same numbers as those of BilinearSample, without its questions.
+  WholeSamples(const SampleShape& shape, const T* xs, int64_t count) {
+    const T* const ys = xs + shape.out_area();
+    const T across = static_cast<T>(shape.width - 1), down = static_cast<T>(shape.height - 1);
+    T left[kPlaces], above[kPlaces];
+    int outside = 0;
+#pragma omp simd reduction(| : outside)
+    for (int64_t i = 0; i < count; ++i) {
+      const T x = (xs[i] + 1) * across / 2, y = (ys[i] + 1) * down / 2;
+      const T x0 = std::floor(x), y0 = std::floor(y);
+      const bool here = (x0 >= 0) & (y0 >= 0) & (x0 < across) & (y0 < down);
+      const T fx = x - x0, fy = y - y0;
+      inside[i] = here ? 1 : 0;
+      outside |= here ? 0 : 1;
+      left[i] = here ? x0 : T{0};
+      above[i] = here ? y0 : T{0};
+      weight[0][i] = (1 - fy) * (1 - fx);
+      weight[1][i] = (1 - fy) * fx;
+      weight[2][i] = fy * (1 - fx);
+      weight[3][i] = fy * fx;
+    }
+    for (int64_t i = 0; i < count; ++i)
+      at[i] = static_cast<int64_t>(above[i]) * shape.width + static_cast<int64_t>(left[i]);
+    all = outside == 0;
+  }
+};
+
+// A line of places at a time, channel by channel, so that one plane of the data is read and one
+// line of the result is written at a time.
+template <class T>
 void sample_by_grid(const SampleShape& shape, const T* data, const T* grid, T* out) {
-  // What a sample is made of, for places whose four pixels are all inside.
-  struct Whole {
-    int64_t above, below;  // each with its neighbour
-    T weight[4];
-  };
   const int64_t area = shape.out_area(), lines = (area + kPlaces - 1) / kPlaces;
+  const bool has_whole = shape.width > 1 && shape.height > 1;
   parallel_for(
       shape.batch * lines, 8.0 * static_cast<double>(shape.channels * kPlaces),
       [&](int64_t first, int64_t last) {
-        Whole wholes[kPlaces];
         for (int64_t line = first; line < last; ++line) {
           const int64_t n = line / lines, begin = line % lines * kPlaces;
           const int64_t count = area - begin < kPlaces ? area - begin : kPlaces;
           const T* const planes = data + n * shape.channels * shape.area();
           T* const to = out + n * shape.channels * area + begin;
-          bool all = true;
-          for (int64_t i = 0; i < count && all; ++i) {
-            const BilinearSample<T> sample = shape.sample(grid, n, begin + i);
-            all = sample.whole();
-            wholes[i] = {sample.at[0],
-                         sample.at[2],
-                         {sample.weight[0], sample.weight[1], sample.weight[2], sample.weight[3]}};
-          }
-          for (int64_t c = 0; c < shape.channels && all; ++c) {
+          const WholeSamples<T> wholes(shape, grid + n * 2 * area + begin, count);
+          for (int64_t c = 0; c < shape.channels && has_whole; ++c) {
             const T* const plane = planes + c * shape.area();
             for (int64_t i = 0; i < count; ++i) {
-              const Whole& whole = wholes[i];
-              const T *above = plane + whole.above, *below = plane + whole.below;
-              to[c * area + i] = T{0} + whole.weight[0] * above[0] + whole.weight[1] * above[1] +
-                                 whole.weight[2] * below[0] + whole.weight[3] * below[1];
+              const T *above = plane + wholes.at[i], *below = above + shape.width;
+              to[c * area + i] = T{0} + wholes.weight[0][i] * above[0] +
+                                 wholes.weight[1][i] * above[1] + wholes.weight[2][i] * below[0] +
+                                 wholes.weight[3][i] * below[1];
             }
           }
-          for (int64_t i = 0; i < count && !all; ++i) {
+          if (wholes.all) continue;
+          for (int64_t i = 0; i < count; ++i) {
+            if (wholes.inside[i] != 0) continue;
             const BilinearSample<T> sample = shape.sample(grid, n, begin + i);
             for (int64_t c = 0; c < shape.channels; ++c)
               to[c * area + i] = sample.value(planes + c * shape.area());

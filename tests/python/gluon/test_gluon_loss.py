@@ -264,10 +264,33 @@ def test_in_one_step_losses_are_the_same_bits(name):
             np.testing.assert_array_equal(eager, whole)
 
 
+def test_huber_losses_of_any_rho_are_one_formula_and_differentiable_twice():
+    """rho = 1 is an operator of its own."""
+    label = np.zeros((4, 5), "float32")
+    for rho in (1, 0.5):
+        distance = np.abs(PRED * 3)
+        expected = np.where(distance > rho, distance - rho / 2, distance**2 / (2 * rho)).mean(axis=1)
+        pred, target = arrays((PRED * 3, label))
+        pred.attach_grad()
+        with mx.autograd.record():
+            value = HuberLoss(rho=rho)(pred, target)
+            slope = mx.autograd.grad(value, pred, create_graph=True)[0]
+        np.testing.assert_allclose(value.asnumpy(), expected, rtol=1e-6)
+        np.testing.assert_allclose(slope.asnumpy(), np.clip(PRED * 3 / rho, -1, 1) / 5, rtol=1e-6)
+        slope.backward(mx.nd.full((4, 5), 2))
+        np.testing.assert_allclose(pred.grad.asnumpy(), np.where(distance > rho, 0, 2 / rho / 5), rtol=1e-6)
+
+
+def test_a_constant_weight_is_one_product_for_each_sample():
+    pred, label = mx.sym.var("pred"), mx.sym.var("label")
+    for loss in (L1Loss(weight=3.0), gluon.loss.L2Loss(), HuberLoss(weight=3.0)):
+        assert loss(pred, label).get_internals().list_outputs()[-2].endswith("mean0_output")
+
+
 def test_graphs_of_losses_keep_their_reshapes():
     """Plans go without reshapes to the same shape; symbols, and what a monitor sees, do not."""
     pred, label = mx.sym.var("pred"), mx.sym.var("label")
-    symbol = HuberLoss(prefix="huber_")(pred, label)
+    symbol = HuberLoss(rho=0.5, prefix="huber_")(pred, label)
     executor = symbol.simple_bind(mx.cpu(), pred=(4, 5), label=(4, 5))
     executor.forward(is_train=True, pred=PRED, label=OTHER)
     expected = executor.outputs[0].asnumpy()

@@ -159,6 +159,24 @@ def test_top_k_of_all_classes_does_not_count_padding_labels():
     assert metric.get()[1] == 0.5
 
 
+@pytest.mark.parametrize("shape", [(5, 7), (90, 40)])
+@pytest.mark.parametrize("special", ["none", "equal", "nan", "infinite"])
+def test_top_k_is_decided_by_the_order_of_numpy(shape, special):
+    """Also where scores are equal, infinite or NaN, and for labels of no class."""
+    rng = np.random.default_rng(3)
+    scores = rng.standard_normal(shape).astype("float32")
+    if special == "equal":
+        scores = np.round(scores)
+    elif special != "none":
+        scores[rng.random(shape) < 0.2] = np.nan if special == "nan" else np.inf
+    labels = rng.integers(-1, shape[1] + 1, shape[0])
+    expected = (np.argpartition(scores, -3)[:, -3:] == labels[:, None]).any(axis=1).mean()
+    for given in ((labels, scores), (mx.nd.array(labels), mx.nd.array(scores)), (mx.np.array(labels), mx.np.array(scores))):
+        metric = mx.metric.TopKAccuracy(top_k=3)
+        metric.update([given[0]], [given[1]])
+        assert metric.get()[1] == expected
+
+
 def test_a_metric_that_gives_pairs_of_its_own_is_logged_by_fit_with_them(caplog):
     class TwoTasks(mx.metric.EvalMetric):
         def update(self, labels, preds):

@@ -123,6 +123,24 @@ def test_choices_without_repetition_are_those_of_the_seed(mx, many, few, expecte
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("many, few", [(100000, 3000), (700, 300), (20000, 12000)])
+def test_choices_of_many_are_those_of_one_after_the_other(mx, many, few):
+    """Words and remainders are made in blocks, and what was moved is noted in a table."""
+    got, stream = draw(mx, "_npi_choice", seed=1, a=many, size=(few,), replace=False), words(127, many)
+    if few < many - few:
+        expected, moved = [], {}
+        for place, word in zip(range(many - few, many), stream):
+            at = int(word % (place + 1))
+            expected.append(place if at >= many - few else moved.get(at, at))
+            moved[at] = place
+    else:
+        expected = list(range(few))
+        for place, word in zip(range(few, many), stream):
+            if word % (place + 1) < few:
+                expected[int(word % (place + 1))] = place
+    np.testing.assert_array_equal(got, expected)
+
+
 @pytest.mark.parametrize("many, few", [(5, 2), (300, 100), (2, 1)])
 def test_choices_without_repetition_do_not_repeat(mx, many, few):
     for seed in range(30):
