@@ -102,6 +102,26 @@ def test_lengths_that_are_the_same_stay_the_same():
         assert len(pairs) == len({before for before, _ in pairs})
 
 
+def test_arrays_lose_their_dimensions_together():
+    (family, case), *_ = draw.golden_cases(re.compile("^LayerNorm$"))["LayerNorm"]
+    before = draw.Changed(draw.calls.Draw("1"), family, case, []).arrays
+    after = draw.Changed(draw.calls.Draw("1"), family, case, ["scalars"]).arrays
+    assert [a.shape for a in after] == [() if a.shape == before[0].shape else a.shape for a in before]
+
+
+def test_each_output_is_put_over_each_input_like_it_by_the_seed_of_its_job(asker):
+    """Of moments: the mean is like the array that has no dimension to lose; of dot both arrays are like the product."""
+    first, second = np.array([[1.0, 2], [3, 4]], "float32"), np.array([[0.0, 1], [1, 0]], "float32")
+    case = draw.operator_case(draw.calls.Draw("1"), "calls/1", "dot", {}, [first, second], False, False, [])
+    for seed in (0, 1):
+        answer = asker.ask(dict(case.job, request="inplace", seed=seed))
+        np.testing.assert_array_equal(answer["outputs"][0], first @ second)
+    point = np.array([5.0], "float32")
+    job = dict(case.job, op="moments", arrays=[point], params={"axes": "(0,)", "keepdims": "True"}, request="inplace")
+    for seed in (0, 1):
+        assert [a.tolist() for a in asker.ask(dict(job, seed=seed))["outputs"]] == [[5], [0]]
+
+
 def test_a_worker_that_ends_is_started_again(asker):
     job = draw.case("calls", 1, 0, re.compile("^softmax$")).job
     assert not compare.failed(asker.ask(job))

@@ -26,7 +26,7 @@ MOST_ELEMENTS = 300_000
 RANDOM = re.compile(r"random|sample|[Dd]ropout|shuffle|bernoulli|uniform|normal|gumbel|laplace|exponential|pareto|"
                     r"weibull|rayleigh|_npi_powerd|logistic_n|multinomial|choice|_npi_gamma$")
 # What is done to a case of the vectors, and how it is then called.
-CHANGES = ["value", "shape", "sizes", "dtype", "special", "zero", "one", "big", "params"]
+CHANGES = ["value", "shape", "sizes", "dtype", "special", "zero", "one", "big", "scalars", "params"]
 REQUESTS = ["write", "write", "write", "add", "view", "inplace", "second"]
 # Not a choice of what is computed: a device, or another library's kernels.
 SETTLED = {"cudnn_off", "cudnn_tune", "workspace", "ctx", "layout", "__layout__"}
@@ -114,6 +114,11 @@ class Changed:
     def one(self):
         self.zero(1)
 
+    def scalars(self):
+        """Arrays without dimensions: all that are as large as the first, so that others, weights say, stay what they are."""
+        shape = self.arrays[0].shape if self.arrays else ()
+        self.arrays = [a.reshape(-1)[:1].reshape(()) if a.shape == shape and a.size else a for a in self.arrays]
+
     def dtype(self):
         to = self.draw.one_of(["float16", "float64", "int32", "int64", "int8", "uint8", "bool"])
         self.arrays = [(np.abs(a) if to == "uint8" else a).astype(to) if a.dtype == np.float32 else a for a in self.arrays]
@@ -164,7 +169,7 @@ def operator_case(draw, title, op, params, arrays, numpy_shape, training, differ
     job = dict(kind="operator", op=op, params=params, arrays=arrays, numpy_shape=numpy_shape, training=training,
                wanted=wanted if draw.chance(0.85) else [], request=request, seed=draw.whole(0, 2**31 - 1))
     # Not the words of compare.py for what differs: known.py looks for those in both.
-    about = f"{request} {params} {' '.join(f'{a.dtype.name}{list(a.shape)}' for a in arrays)}, slopes of {job['wanted']}"
+    about = f"{request} {params} {' '.join(f'{a.dtype.name}{list(a.shape)}' for a in arrays)}, slopes of {job['wanted']}{'' if training else ' in inference'}"
     return Case(title, op, job, about)
 
 
@@ -174,7 +179,7 @@ def from_vectors(draw, title, wanted, changes):
     chosen = draw.random.sample(changes, min(len(changes), draw.one_of([1, 1, 2, 3])))
     changed = Changed(draw, family, case, chosen)
     # A length of 0 is no length where shapes are not NumPy's.
-    numpy_shape = bool(case.get("np")) or any(0 in a.shape for a in changed.arrays)
+    numpy_shape = bool(case.get("np")) or any(0 in a.shape or a.ndim == 0 for a in changed.arrays)
     made = operator_case(draw, title, changed.op, changed.attrs, changed.arrays, numpy_shape,
                          bool(case.get("train", "grad" in case)), case.get("grad", []))
     made.about = f"{case['id']} {'+'.join(chosen)} {made.about}"

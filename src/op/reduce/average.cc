@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #include "op/loops/as_type.h"
 #include "op/loops/convert.h"
 #include "op/op_builder.h"
 #include "op/reduce/gradients.h"
 #include "op/reducing/reduce_engine.h"
+#include "op/rows/row_math.h"
 #include "op/run/dispatch.h"
 
 namespace mxnet {
@@ -56,68 +58,90 @@ class WeightIndex {
   int64_t size_ = 0, inner_ = 1;  // of a list
 };
 
-// The sum of `values`, laid out as `like`, along `axes`.
-void sum_doubles(const double* values, const Tensor& like, AxisSet axes, double* sums) {
-  const Tensor in{const_cast<double*>(values), like.shape_ptr, DType::kFloat64};
-  reduce<double>(
-      Reduction::sum, in, ReducePlan(like.shape(), axes),
-      [&](int64_t first, const double* part, int64_t n) { std::copy_n(part, n, sums + first); });
+// In which type elements of T are weighed and summed: integers as `mean` sums them, exactly but for
+// the low bits of what int64 does not hold.
+template <class T>
+using SumOf = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+
+// The sum of elements along `axes`.
+template <class A>
+void sum_into(const Tensor& in, AxisSet axes, A* sums) {
+  reduce<A>(Reduction::sum, in, ReducePlan(in.shape(), axes),
+            [&](int64_t first, const A* part, int64_t n) { std::copy_n(part, n, sums + first); });
 }
 
-// products[i] = values[i] times the weight of element i of `a`; a list has one for each place along
-// an axis.
-void weigh(const AverageParams& params, const Shape& a, const Tensor& w, const double* values,
-           double* products) {
-  const auto* const weights = w.as<const double>();
+template <class T, class A>
+[[gnu::noinline]] void multiply(const T* a, const T* weights, int64_t n, A* products) {
+  for (int64_t i = 0; i < n; ++i)
+    products[i] = row_math::multiply(static_cast<A>(a[i]), static_cast<A>(weights[i]));
+}
+
+// products[i] = element i of `a` times its weight; a list has one for each place along an axis.
+template <class T, class A>
+void weigh(const AverageParams& params, const Tensor& a, const Tensor& w, A* products) {
+  const auto *values = a.as<const T>(), *const weights = w.as<const T>();
   const int64_t size = a.size();
-  if (!is_list(a, w.shape())) {
-    for (int64_t i = 0; i < size; ++i) products[i] = values[i] * weights[i];
-    return;
-  }
+  if (!is_list(a.shape(), w.shape())) return multiply(values, weights, size, products);
   const int axis = normalize_axis((*params.axis)[0], a.ndim(), kTag);
-  const int64_t inner = a.size(axis + 1, a.ndim());
+  const int64_t count = w.size(), inner = a.shape().size(axis + 1, a.ndim());
   for (int64_t at = 0; at < size;) {
     if (inner == 1) {  // the list itself is a row
-      for (int64_t j = 0; j < a[axis]; ++j, ++at) products[at] = values[at] * weights[j];
+      multiply(values + at, weights, count, products + at);
+      at += count;
       continue;
     }
-    for (int64_t j = 0; j < a[axis]; ++j, at += inner)
-      for (int64_t i = at; i < at + inner; ++i) products[i] = values[i] * weights[j];
+    for (int64_t j = 0; j < count; ++j, at += inner)
+      for (int64_t i = at; i < at + inner; ++i)
+        products[i] = row_math::multiply(static_cast<A>(values[i]), static_cast<A>(weights[j]));
   }
 }
 
-void weighted_average(const AverageParams& params, AxisSet axes, KernelContext& context) {
+// Of types with loops of their own; others are converted to the wider one first.
+constexpr DTypeSet kWeighed =
+    DTypeSet::of(DType::kInt32, DType::kInt64, DType::kFloat32, DType::kFloat64);
+
+template <class T>
+void weighted_average(const AverageParams& params, AxisSet axes, const Tensor& a, const Tensor& w,
+                      KernelContext& context) {
+  using A = SumOf<T>;
   const Tensor &out = context.out(0), &weight_sum = context.out(1);
-  const Tensor a = as_type(context.in(0), DType::kFloat64, context),
-               w = as_type(context.in(1), DType::kFloat64, context);
-  const auto doubles = [&](int64_t n) {
-    return context.workspace_of<double>(std::max<int64_t>(n, 1));
-  };
-  double *products = doubles(a.size()), *sums = doubles(out.size()), *totals = doubles(out.size());
-  const auto* const weights = w.as<const double>();
-  if (is_list(a.shape(), w.shape()))
-    std::fill_n(totals, out.size(), std::accumulate(weights, weights + w.size(), 0.0));
-  else
-    sum_doubles(weights, a, axes, totals);
-  weigh(params, a.shape(), w, a.as<const double>(), products);
-  sum_doubles(products, a, axes, sums);
-  for (int64_t o = 0; o < out.size(); ++o) sums[o] /= totals[o];
-  convert_tensor({sums, out.shape_ptr, DType::kFloat64}, out, context);
+  const auto room = [&](int64_t n) { return context.workspace_of<A>(std::max<int64_t>(n, 1)); };
+  A *products = room(a.size()), *sums = room(out.size()), *totals = room(out.size());
+  if (is_list(a.shape(), w.shape())) {
+    const auto* const weights = w.as<const T>();
+    std::fill_n(totals, out.size(),
+                std::accumulate(weights, weights + w.size(), A(0), row_math::plus<A>));
+  } else {
+    sum_into(w, axes, totals);
+  }
+  weigh<T>(params, a, w, products);
+  sum_into({products, a.shape_ptr, dtype_of<A>}, axes, sums);
+  for (int64_t o = 0; o < out.size(); ++o) sums[o] = row_math::quotient(sums[o], totals[o]);
+  convert_tensor({sums, out.shape_ptr, dtype_of<A>}, out, context);
   if (weight_sum.size() <= out.size())
-    convert_tensor({totals, weight_sum.shape_ptr, DType::kFloat64}, weight_sum, context);
+    convert_tensor({totals, weight_sum.shape_ptr, dtype_of<A>}, weight_sum, context);
 }
 
 void average_cpu(const AverageParams& params, KernelContext& context) {
   const Tensor &a = context.in(0), &out = context.out(0), &weight_sum = context.out(1);
   const AxisSet axes = params.choice().axes(a.ndim(), kTag);
-  if (params.weighted) return weighted_average(params, axes, context);
+  if (params.weighted) {
+    const DType type = kWeighed.contains(a.dtype) ? a.dtype
+                       : is_integer(a.dtype)      ? DType::kInt32
+                                                  : DType::kFloat32;
+    const Tensor values = as_type(a, type, context), w = as_type(context.in(1), type, context);
+    return dispatch_dtype<kWeighed>(type, kTag, [&]<class T>(TypeTag<T>) {
+      weighted_average<T>(params, axes, values, w, context);
+    });
+  }
   dispatch_dtype<kNumeric>(a.dtype, kTag, [&]<class T>(TypeTag<T>) {
-    const double n = static_cast<double>(reduced_count(a.shape(), axes));
-    reduce<double>(Reduction::sum, a, ReducePlan(a.shape(), axes),
-                   [&](int64_t first, const double* part, int64_t count) {
-                     for (int64_t i = 0; i < count; ++i)
-                       out.as<T>()[first + i] = convert<T>(part[i] / n);
-                   });
+    using A = SumOf<T>;
+    const auto n = static_cast<A>(reduced_count(a.shape(), axes));
+    reduce<A>(Reduction::sum, a, ReducePlan(a.shape(), axes),
+              [&](int64_t first, const A* part, int64_t count) {
+                for (int64_t i = 0; i < count; ++i)
+                  out.as<T>()[first + i] = convert<T>(row_math::quotient(part[i], n));
+              });
     *weight_sum.as<T>() = convert<T>(n);
   });
 }

@@ -499,6 +499,23 @@ def test_a_scalar_has_one_axis_at_most(mx, op):
             mx.run(op, *arrays, axis=axis)
 
 
+@pytest.mark.parametrize("dtype,most", [("int64", 2**60), ("int32", 2**30), ("int8", 100), ("uint8", 200)])
+def test_averages_of_integers_are_those_of_exact_sums(mx, dtype, most):
+    rows, weights = [[most + 1, most + 3, most + 5], [7, 8, 9]], [[1, 2, 3], [1, 0, 1]]
+    a, w = np.array(rows, dtype), np.array(weights, dtype)
+    exact = [sum(x * y for x, y in zip(row, of_row)) // sum(of_row) for row, of_row in zip(rows, weights)]
+    assert mx.run("_npi_average", a, w, axis="(1,)")[0].tolist() == exact
+    assert mx.run("_npi_average", a, np.array([1, 2, 1], dtype), axis="(1,)")[0].tolist() == [most + 3, 8]
+    assert mx.run("_npi_average", a, weighted=False, axis="(1,)")[0].tolist() == [most + 3, 8]
+    assert mx.run("_npi_average", a, np.zeros(2, dtype), axis="(0,)")[0].tolist() == [0, 0, 0]  # weights of nothing
+    assert mx.run("_npi_average", np.zeros((0, 2), dtype), weighted=False, axis="(0,)")[0].tolist() == [0, 0]
+
+
+def test_an_average_of_the_least_integer_by_a_negative_weight_wraps(mx):
+    least = np.iinfo("int64").min
+    assert mx.run("_npi_average", np.array([least], "int64"), np.array([-1], "int64"))[0].item() == least
+
+
 @pytest.mark.parametrize("op", ["_np_max", "_np_min"])
 def test_extremes_along_an_axis_of_no_length_are_refused_though_there_would_be_no_results(mx, op):
     a = np.zeros((0, 2, 0), "float32")
