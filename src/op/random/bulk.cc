@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <type_traits>
 
 #include "base/half.h"
 #include "base/simd.h"
