@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <type_traits>
 
 #include "base/half.h"
 #include "base/simd.h"
@@ -34,7 +35,7 @@ void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale)
 }
 
 void fill_normal_pairs(Mt19937& stream, float* out, int64_t n) {
-  MX_SIMD_CALL(normal_pairs)(stream, out, n);
+  MX_SIMD_CALL(normal_pairs<>)(stream, out, n);
 }
 
 void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate) {
@@ -47,6 +48,10 @@ bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta)
 
 void logs_of_doubles(const double* x, double* y, int64_t n) {
   MX_SIMD_CALL(logs_of_doubles<>)(x, y, n);
+}
+
+void exponentials_of_doubles(const uint32_t* words, int64_t n, double rate, double* numbers) {
+  MX_SIMD_CALL(exponentials_of_doubles)(words, n, rate, numbers);
 }
 
 int64_t normals_of_doubles(const uint32_t* words, int64_t pairs, double* numbers) {

@@ -21,6 +21,9 @@ bool fill_gamma(Mt19937& stream, float* out, int64_t n, float alpha, float beta)
 inline constexpr int64_t kMostLogs = 512;
 void logs_of_doubles(const double* x, double* y, int64_t n);
 
+// Exponential numbers of double, of two words each. REQUIRES: n <= kMostLogs.
+void exponentials_of_doubles(const uint32_t* words, int64_t n, double rate, double* numbers);
+
 // half_turn_tangent() of each word, the same bits. Whether it is faster so on this CPU; otherwise
 // none is.
 bool half_turn_tangents(const uint32_t* words, int64_t n, float* tangents);

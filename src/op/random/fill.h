@@ -56,12 +56,15 @@ void fill_uniform(Mt19937& stream, T* out, int64_t n, double low, double high) {
 
 template <class T>
 void fill_exponential(Mt19937& stream, T* out, int64_t n, double rate) {
-  fill_in_parts(stream, out, n, [&](WordPairs pairs, T* part, std::size_t count) {
-    std::array<double, kBatch> left, logs;
-    for (std::size_t i = 0; i < count; ++i) left[i] = 1.0 - pairs.uniform<double>();
-    logs_of_doubles(left.data(), logs.data(), static_cast<int64_t>(count));
-    for (std::size_t i = 0; i < count; ++i) part[i] = static_cast<T>(-logs[i] / rate);
-  });
+  std::array<uint32_t, 2 * kBatch> words;
+  std::array<double, kBatch> numbers;
+  for (; n > 0; n -= kBatch, out += kBatch) {
+    const int64_t count = std::min(n, kBatch);
+    stream.fill(words.data(), 2 * count);
+    exponentials_of_doubles(words.data(), count, rate, numbers.data());
+    std::transform(numbers.begin(), numbers.begin() + count, out,
+                   [](double x) { return static_cast<T>(x); });
+  }
 }
 
 template <class T>

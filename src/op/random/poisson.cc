@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With AVX-512 the tangents of a batch of words are taken together, although only every second word
+// From AVX2 on the tangents of a batch of words are taken together, although only every second word
 // becomes one.
 // How likely a candidate is depends on it and the mean alone: a number that comes again is looked
 // up, which leaves out an exponential and a logarithm of the gamma function.

@@ -2,7 +2,9 @@
 // Compiles the loops of the unary rows for each instruction set.
 #include "op/rows/unary_loops.h"
 
+#include <array>
 #include <concepts>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 

@@ -3,6 +3,7 @@
 // patterns and edges, as the loops of this CPU's widest instruction set compute them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <iostream>
@@ -117,6 +118,23 @@ void expect_close(const Case& c) {
     if (!(off <= worst)) worst = off, at = x[i];
   }
   EXPECT_LE(worst, c.ulps) << c.name << "(" << at << "), seed " << kSeed;
+}
+
+// Down to the least subnormal numbers, rounded once.
+template <class T>
+void expect_small_sigmoids(double low, double high) {
+  std::vector<T> x, y;
+  for (int i = 0; i <= kCount; ++i) x.push_back(static_cast<T>(low + (high - low) * i / kCount));
+  y.resize(x.size());
+  unary_loop<T>(UnaryRow::sigmoid).value(x.data(), y.data(), static_cast<int64_t>(x.size()));
+  double worst = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    worst = std::max(worst, ulps_off(y[i], 1 / (1 + std::exp(-static_cast<long double>(x[i])))));
+  EXPECT_LE(worst, 2.8);
+}
+TEST(VectorMath, SmallSigmoidsAreSubnormalNumbers) {
+  expect_small_sigmoids<float>(-106, -80);
+  expect_small_sigmoids<double>(-752, -700);
 }
 
 // Every number that float has, against double: a minute or two a function, so by hand, with

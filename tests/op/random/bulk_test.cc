@@ -152,6 +152,21 @@ TEST(BulkDraws, LogarithmsOfDoublesAreThoseOfTheCLibrary) {
   }
 }
 
+// The same bits, any number of them.
+TEST(BulkDraws, ExponentialNumbersOfDoublesAreThoseDrawnOneByOne) {
+  for (const int64_t n : {0, 1, 3, 4, 5, 8, 9, 500, 512}) {
+    Mt19937 bulk(kSeed), single(kSeed);
+    std::vector<uint32_t> words(static_cast<std::size_t>(2 * n));
+    bulk.fill(words.data(), 2 * n);
+    std::vector<double> got(static_cast<std::size_t>(n + 1), -1.0);
+    exponentials_of_doubles(words.data(), n, 0.7, got.data());
+    Draws draws(single);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+      ASSERT_EQ(got[i], draws.exponential<double>() / 0.7) << i << " of " << n;
+    EXPECT_EQ(got.back(), -1.0) << n;
+  }
+}
+
 // From shapes whose tries often end early to those whose never do.
 TEST(BulkDraws, GammaNumbersAreThoseDrawnOneByOne) {
   for (const float alpha : {1.0f, 1.25f, 2.5f, 40.0f, 3e3f, 2e6f}) {
