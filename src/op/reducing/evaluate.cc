@@ -189,6 +189,17 @@ bool is_magnitude(const ReduceCall& call, const Tensor& in, const Tensor& out) {
                                        : call.reduction == Reduction::sum_abs);
 }
 
+// Whether it adds two floats for each result, of many that lie together. Rounding their sum in
+// double once more changes nothing: a double has more than twice the digits.
+bool adds_two_columns(const ReduceCall& call, const Tensor& in, AxisSet axes, const Tensor& out) {
+  constexpr int64_t kLeastRun = 256;
+  if (call.reduction != Reduction::sum || call.finish != Finish::kValue || call.initial ||
+      in.dtype != DType::kFloat32 || out.dtype != in.dtype || in.size() != 2 * out.size())
+    return false;
+  const ReducePlan plan(in.shape(), axes);
+  return !plan.inner_reduced() && plan.run() >= kLeastRun;
+}
+
 }  // namespace
 
 bool take_magnitudes(const Tensor& in, const Tensor& out) {
@@ -216,7 +227,8 @@ void reduce_to(const ReduceCall& call, const Tensor& in, AxisSet axes, const Ten
              out.dtype == DType::kFloat64) {
     run<double, double>(call, in, axes, out);
   } else if (in.dtype != DType::kFloat16 && !selects(call.reduction) &&
-             (call.finish == Finish::kRoot || (in.dtype == DType::kFloat32 && call.wide))) {
+             (call.finish == Finish::kRoot || (in.dtype == DType::kFloat32 && call.wide)) &&
+             !adds_two_columns(call, in, axes, out)) {
     run<float, double>(call, in, axes, out);  // squares need twice the range of their root
   } else {
     run<float, float>(call, in, axes, out);

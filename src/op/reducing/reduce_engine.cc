@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/simd.h"
 #include "op/reducing/reduce_units.h"
 #include "op/run/dispatch.h"
 
@@ -105,6 +106,10 @@ bool compare_into(Reduction reduction, const Tensor& in, const ReducePlan& plan,
                             for (int64_t i = 0; i < n; ++i) to[i] = values[i] != N(0) ? N(1) : N(0);
                           }
                         });
+}
+
+int64_t reduce_units::fewest_in_plane(int64_t bytes) {
+  return simd_level() == 1 || bytes > kStreamedPlanes ? kFewestOfStream : kFewestInPlane;
 }
 
 template <class A>

@@ -123,13 +123,10 @@ class Units {
   bool are_planes() const {
     return kDirect && calls_.takes_all() && about_ == nullptr && plan_.inner_reduced() &&
            plan_.kept().count() == 1 && plan_.reduced().count() == 1 &&
-           plan_.run() >= fewest_in_plane() && plan_.kept().dim(0).stride == plan_.run() &&
+           plan_.run() >= fewest_in_plane(bytes_of(plan_.outputs() * plan_.extent())) &&
+           plan_.kept().dim(0).stride == plan_.run() &&
            plan_.reduced().dim(0).stride == plan_.run() * plan_.outputs() &&
            plan_.reduced().positions() * plan_.outputs() >= kEnoughUnits;
-  }
-  int64_t fewest_in_plane() const {
-    return bytes_of(plan_.outputs() * plan_.extent()) > kStreamedPlanes ? kFewestOfStream
-                                                                        : kFewestInPlane;
   }
   void run_planes() {
     const int64_t outputs = plan_.outputs(), planes = plan_.reduced().positions();

@@ -3,6 +3,7 @@
 #include "op/sorting/key_loops.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "base/simd.h"
@@ -78,7 +79,7 @@ template <class T>
 bool selects_by_least(int64_t n, int64_t k) {
   const bool sorts = sizeof(T) == 8 && n <= kSortedInRegisters;
   return kSelectsByLeast<T> && n >= kLeastLookedAt && k <= (sorts ? kBestBesideSort : kSets / 2) &&
-         simd_level() == 2;
+         simd_level() > 0;
 }
 
 template <class T>
@@ -103,12 +104,19 @@ void sort_values(const T* values, T* out, SortKey<T>* spare, int64_t n, SortKey<
   values_of(keys, out, n, flip);
 }
 
-// A key that at least k of values[0, n) are below, and few more; 0 where none is found at once.
+// A key that at least k of values[0, n) are below, and few more: behind the k-th of the least keys
+// of some sets of them. 0 where none is found at once.
 template <class T>
 SortKey<T> bound_of_best(const T* values, int64_t n, int64_t k, SortKey<T> flip) {
+  using K = SortKey<T>;
   if constexpr (kSelectsByLeast<T>) {
-    if (selects_by_least<T>(n, k))
-      return MX_SIMD_CALL(bound_of_sets<T>)(values, std::min(n, kLookedAt) / kSets, k, flip);
+    if (selects_by_least<T>(n, k)) {
+      const int64_t rounds = std::min(n, kLookedAt) / kSets;
+      const auto kth = static_cast<K>(MX_SIMD_CALL(kth_of_sets<T>)(values, rounds, k, flip));
+      // Of the order in which zeros meet.
+      if (kth != static_cast<K>(~K{0}))
+        return static_cast<K>(to_key(from_key<T>(kth, flip), flip) + 1);
+    }
   }
   return 0;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/half.h"
+#include "base/simd.h"
 #include "no_resources.h"
 #include "op/rows/binary_kernel.h"
 #include "op/rows/half_loops.h"
@@ -114,6 +115,16 @@ TYPED_TEST(ColumnLoops, GiveWhatArraysGive) {
           expect_each_with_its_own<TypeParam>(row, left, 7, n, in_place);
     }
   }
+}
+
+// Bytes and integers of 32 bits have loops from AVX2 on, for rows of a vector and more.
+TEST(ColumnLoop, IsThereForIntegers) {
+  const bool wide = simd_level() > 0;
+  EXPECT_EQ(column_loop<int32_t>(BinaryRow::add, false, 33) != nullptr, wide);
+  EXPECT_EQ(column_loop<int32_t>(BinaryRow::maximum, true, 33) != nullptr, wide);
+  EXPECT_EQ(column_loop<uint8_t>(BinaryRow::multiply, false, 200) != nullptr, wide);
+  EXPECT_EQ(column_loop<int8_t>(BinaryRow::minimum, false, 200) != nullptr, wide);
+  EXPECT_EQ(column_loop<int32_t>(BinaryRow::add, false, 7), nullptr);
 }
 
 // Long rows, of results that leave the caches.

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "base/simd.h"
 #include "op/sorting/key_loops.h"
 #include "op/sorting/vector_sort.h"
 
@@ -167,6 +168,43 @@ TEST(SelectKeyed, TakesWhatASortPutsFirst) {
   expect_best_selected<bfloat16>();
   expect_best_selected<int32_t>();
   expect_best_selected<int64_t>();
+}
+
+// Of rows that are long enough the best few are found by vectors from AVX2 on.
+TEST(SelectKeyed, IsSoonWithWideVectors) {
+  EXPECT_EQ(selects_soon<float16>(321, 3), simd_level() > 0);
+  EXPECT_EQ(selects_soon<int64_t>(128, 5), simd_level() > 0);
+  EXPECT_EQ(selects_soon<float>(1000, 16), simd_level() > 0);
+  EXPECT_FALSE(selects_soon<float>(1000, 17));
+  EXPECT_FALSE(selects_soon<bool>(1000, 3));
+}
+
+// Zeros of either sign are equal, of which the first ones are the best: in either direction, where
+// they are all that is near the bound.
+template <class T>
+void expect_first_zeros() {
+  using K = SortKey<T>;
+  std::mt19937_64 random(kSeed);
+  for (const bool ascending : {true, false}) {
+    const K flip = ascending ? K{0} : static_cast<K>(~K{0});
+    for (const int64_t n : {96, 150, 321}) {
+      std::vector<T> values(static_cast<std::size_t>(n));
+      for (T& x : values) x = T(random() % 2 == 0 ? 0.0F : -0.0F);
+      values[static_cast<std::size_t>(n / 2)] = T(ascending ? -1.0F : 1.0F);
+      for (const int64_t k : {3, 5, 16}) {
+        std::vector<Keyed<K>> room(static_cast<std::size_t>(selection_room(k)));
+        select_keyed(values.data(), n, k, flip, room.data());
+        EXPECT_EQ(room[0].at, static_cast<uint32_t>(n / 2));
+        for (std::size_t i = 1; i < static_cast<std::size_t>(k); ++i) EXPECT_EQ(room[i].at, i - 1);
+      }
+    }
+  }
+}
+TEST(SelectKeyed, TakesTheFirstOfZerosOfEitherSign) {
+  expect_first_zeros<float>();
+  expect_first_zeros<double>();
+  expect_first_zeros<float16>();
+  expect_first_zeros<bfloat16>();
 }
 
 // Bad pivots change how long it takes, not what comes out.
