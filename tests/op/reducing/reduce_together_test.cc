@@ -87,7 +87,7 @@ TEST(ReduceTogether, RowsOfAFewVectorsAreWhatTheyAreAlone) {
     expect_rows_as_alone<double, double>(reduction);
   }
   // With AVX2 longer ones are read two at a time, each with half of the chains.
-  expect_rows_as_alone<float, double>(Reduction::sum, simd_level() == 2 ? 520 : 63);
+  expect_rows_as_alone<float, double>(Reduction::sum, simd_level_for_traffic() == 2 ? 520 : 63);
   expect_rows_as_alone<double, double>(Reduction::sum);
 }
 
