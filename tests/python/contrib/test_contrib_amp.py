@@ -72,6 +72,8 @@ def test_what_does_not_fit_is_refused():
         amp.convert_symbol(network(), data_names=["nope"])
     with pytest.raises(ValueError, match="'int8'"):
         amp.convert_symbol(network(), "int8")
+    with pytest.raises(ValueError, match="given excluded_sym_names 'fc', expected a list"):
+        amp.convert_symbol(network(), excluded_sym_names="fc")
 
 
 def test_without_the_native_module(run_python):

@@ -282,6 +282,8 @@ def _reduced(
 ) -> Any:  # fmt: skip
     """The network with casts; `parameters` are told their types (__dtype__)."""
     dtype = _dtype_name(target_dtype)
+    if isinstance(excluded, str):  # its letters are no names
+        raise ValueError(f"given excluded_sym_names {excluded!r}, expected a list of names")
     target = list_lp16_ops(dtype) if target_ops is None else target_ops
     full = list_fp32_ops(dtype) if fp32_ops is None else fp32_ops
     both = set(target) & set(full)
