@@ -227,6 +227,8 @@ class BaseModule(ModuleSteps):
                 call_all(fit["batch_end_callback"], BatchEndParam(epoch, nbatch, eval_metric, {**fit, **locals()}))
             data_batch = next_data_batch
             nbatch += 1
+        if nbatch == 0:  # may be right: a small epoch is read ahead together with the one before
+            self.logger.warning("Epoch[%d] has no batches: train_data is at its end, expected it at its beginning (reset())", epoch)
         return values
 
 

@@ -171,8 +171,12 @@ class Symbol(Arithmetic, Inference, Binding, Backends, SymbolBase):
 
     def save(self, fname: Union[str, os.PathLike], remove_amp_cast: bool = True) -> None:
         """Writes the network as JSON."""
-        with replacing(_path(fname)) as file:
-            file.write(self.tojson(remove_amp_cast).encode())
+        text = self.tojson(remove_amp_cast).encode()
+        try:
+            with replacing(_path(fname)) as file:
+                file.write(text)
+        except OSError as error:  # the class of those of mx.nd.save, as programs write both files together
+            raise MXNetError(f"[save] given {os.fsdecode(fname)!r}: {error.strerror or error}") from error
 
     # --- The two kinds of symbols
 

@@ -72,6 +72,13 @@ def test_what_does_not_fit_is_refused():
         amp.convert_symbol(network(), data_names=["nope"])
     with pytest.raises(ValueError, match="'int8'"):
         amp.convert_symbol(network(), "int8")
+    with pytest.raises(ValueError, match="given excluded_sym_names 'fc', expected a list"):
+        amp.convert_symbol(network(), excluded_sym_names="fc")
+    for names in ("FullyConnected", ["FullyConected"]):
+        with pytest.raises(ValueError, match=r"with \['Fully.*'\], expected a list of operators"):
+            amp.convert_symbol(network(), target_dtype_ops=names)
+        with pytest.raises(ValueError, match="given fp32_ops with"):
+            amp.convert_symbol(network(), fp32_ops=names)
 
 
 def test_without_the_native_module(run_python):

@@ -173,6 +173,15 @@ def test_names_of_checkpoints_are_those_of_the_release(made, tmp_path):
         made.fit(batches(), batches=9, event_handlers=[handler])
 
 
+def test_that_a_network_has_no_symbol_is_told_of_once(made, tmp_path):
+    layer, made.net = made.net, gluon.nn.Sequential()  # no HybridBlock
+    made.net.add(layer)
+    for _ in range(2):  # trainings
+        made.lines.clear()
+        made.fit(batches(), epochs=3, event_handlers=[est.CheckpointHandler(str(tmp_path))])
+        assert sum("symbol file) is not saved" in line for line in made.lines) == 1
+
+
 def test_training_stops_after_epochs_without_improvement(made):
     handler = est.EarlyStoppingHandler(made.train_metrics[1], min_delta=100, patience=2)
     recorder = Recorder()

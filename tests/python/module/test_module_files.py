@@ -127,3 +127,12 @@ def test_networks_are_written_alike(tmp_path, run_python):
     ours(run_python, tmp_path / "a", 0, "sgd")
     theirs(tmp_path / "b", 0, "sgd")
     assert (tmp_path / "a-symbol.json").read_text() == (tmp_path / "b-symbol.json").read_text()
+
+
+def test_files_that_cannot_be_written_are_errors_of_one_class(tmp_path):
+    """A checkpoint is a network and its arrays: programs catch MXNetError for both."""
+    missing = tmp_path / "missing"
+    with pytest.raises(mx.base.MXNetError, match="missing"):
+        mx.nd.save(str(missing / "a.params"), mx.nd.ones((1,)))
+    with pytest.raises(mx.base.MXNetError, match="missing.*No such file"):
+        mx.sym.var("data").save(str(missing / "a.json"))

@@ -332,6 +332,16 @@ def test_feed_forward_shuffles_arrays_as_often_as_the_release_from_one_seed(epoc
     np.testing.assert_allclose(model.arg_params["fc2_bias"].asnumpy(), bias, rtol=1e-4)
 
 
+def test_an_epoch_without_batches_is_told_of(caplog):
+    """A program has read the iterator to its end and not reset it: nothing is trained."""
+    batches = mx.io.NDArrayIter(np.ones((4, 3), "float32"), np.zeros(4), 2)
+    assert len(list(batches)) == 2
+    network = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), name="softmax")
+    with caplog.at_level("WARNING"):
+        mx.mod.Module(network).fit(batches, num_epoch=2)
+    assert [message[:25] for message in caplog.messages] == ["Epoch[0] has no batches: "]
+
+
 def test_feed_forward_counts_batches_from_one_and_logs_an_evaluation_once(caplog):
     seen = []
     model = mx.model.FeedForward(plain_network(), num_epoch=2, numpy_batch_size=ROWS // 2, learning_rate=0.3)

@@ -276,14 +276,26 @@ def convert_symbol(
     )  # fmt: skip
 
 
+def _operators(argument: str, names: Any) -> Sequence[str]:
+    """A program's own list: a misspelt operator would run in a type that nobody chose."""
+    from ...operator import get_all_registered_operators
+
+    unknown = [names] if isinstance(names, str) else sorted(set(names) - set(get_all_registered_operators()))
+    if unknown:
+        raise ValueError(f"given {argument} with {unknown}, expected a list of operators")
+    return names  # type: ignore[no-any-return]
+
+
 def _reduced(
     sym: Any, parameters: Sequence[str], target_dtype: Any, target_ops: Any, fp32_ops: Any, conditional_ops: Any,
     excluded: Any, cast_optional_params: bool,
 ) -> Any:  # fmt: skip
     """The network with casts; `parameters` are told their types (__dtype__)."""
     dtype = _dtype_name(target_dtype)
-    target = list_lp16_ops(dtype) if target_ops is None else target_ops
-    full = list_fp32_ops(dtype) if fp32_ops is None else fp32_ops
+    if isinstance(excluded, str):  # its letters are no names
+        raise ValueError(f"given excluded_sym_names {excluded!r}, expected a list of names")
+    target = list_lp16_ops(dtype) if target_ops is None else _operators("target_dtype_ops", target_ops)
+    full = list_fp32_ops(dtype) if fp32_ops is None else _operators("fp32_ops", fp32_ops)
     both = set(target) & set(full)
     if both:
         raise ValueError(f"given {sorted(both)} in target_dtype_ops and in fp32_ops, expected each in one of the two")

@@ -73,6 +73,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.current_epoch = 0
         self.trained_epoch = -1
         self.trained_batch = -1
+        self._has_no_network = False
         self.saved_checkpoints: List[str] = []
         self._best = _Best(monitor, mode)
         os.makedirs(model_dir, exist_ok=True)
@@ -84,6 +85,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.current_batch = 0
         self.current_epoch = 0
         self.trained_epoch = self.trained_batch = -1
+        self._has_no_network = False
         if self.resume_from_checkpoint:
             self._resume(estimator)
 
@@ -126,13 +128,14 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save_if_best(estimator)
 
     def _save_network(self, estimator: Any) -> None:
-        """Once: the network does not change."""
+        """Once: the network does not change. Nor does one that cannot be saved, which is said once for each training."""
         symbol_file = self._path("symbol.json")
-        if os.path.exists(symbol_file):
+        if os.path.exists(symbol_file) or self._has_no_network:
             return
         if isinstance(estimator.net, HybridBlock) and estimator.net._graph is not None:
             estimator.net._graph.output.save(symbol_file)
         else:
+            self._has_no_network = True
             estimator.logger.info("Model architecture(symbol file) is not saved: %s needs a hybridized HybridBlock", symbol_file)
 
     def _save(self, estimator: Any, name: str) -> None:
