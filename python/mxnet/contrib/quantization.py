@@ -137,9 +137,12 @@ def quantize_graph(
     _one_of("quantize_granularity", quantize_granularity, ("tensor-wise", "channel-wise"))
     if logger:
         logger.info("Quantizing the network")
+    operators = _names("excluded_op_names", excluded_op_names)
+    if calib_mode == "none":  # its form in bytes has no other way to the range of its result
+        operators.append("BatchNorm")
     qsym, layers = _quantize_symbol(
-        sym, ctx, _names("excluded_sym_names", excluded_sym_names), _names("excluded_op_names", excluded_op_names), arg_params,
-        quantized_dtype, quantize_mode, quantize_granularity,
+        sym, ctx, _names("excluded_sym_names", excluded_sym_names), operators, arg_params, quantized_dtype, quantize_mode,
+        quantize_granularity,
     )  # fmt: skip
     collector = _collector(calib_mode, quantized_dtype, layers, LayerOutputCollector, logger)
     return qsym, _quantize_params(qsym, arg_params), aux_params, collector

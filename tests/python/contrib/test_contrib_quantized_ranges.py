@@ -8,7 +8,7 @@ import mxnet as mx
 import numpy as np
 import pytest
 from mxnet.contrib._calibration import _get_optimal_thresholds, _LayerHistogramCollector
-from mxnet.contrib.quantization import quantize_model, quantize_net_v2
+from mxnet.contrib.quantization import quantize_model, quantize_model_mkldnn, quantize_net_v2
 
 SEED = 20261130
 
@@ -137,3 +137,24 @@ def test_bytes_without_a_sign_that_nobody_calibrated_keep_what_lies_below_zero()
     real = symbol.bind(mx.cpu(), {**words, **params}).forward()[0].asnumpy()
     found = quantized.bind(mx.cpu(), {**words, **weights}).forward()[0].asnumpy()
     assert np.abs(found - real).max() < 0.03 * np.abs(real).max()
+
+
+@pytest.mark.parametrize("mode", ["smart", "full"])
+@pytest.mark.parametrize("quantize", [quantize_model, quantize_model_mkldnn])
+def test_a_normalization_that_is_not_calibrated_stays_real(quantize, mode):
+    """Its form in bytes needs the range of its result."""
+    dense = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="first")
+    network = mx.sym.FullyConnected(mx.sym.BatchNorm(dense, name="norm"), num_hidden=3, name="second")
+    module = mx.mod.Module(network, label_names=None)
+    module.bind([("data", (5, 6))], for_training=False)
+    mx.random.seed(7)
+    module.init_params(mx.init.Xavier())
+    batch = mx.io.DataBatch([mx.nd.random.uniform(shape=(5, 6))])
+    module.forward(batch)
+    expected = module.get_outputs()[0].asnumpy()
+    made, arguments, states = quantize(network, *module.get_params(), calib_mode="none", quantize_mode=mode, ctx=mx.cpu())
+    quantized = mx.mod.Module(made, label_names=None)
+    quantized.bind([("data", (5, 6))], for_training=False)
+    quantized.set_params(arguments, states)
+    quantized.forward(batch)
+    np.testing.assert_allclose(quantized.get_outputs()[0].asnumpy(), expected, atol=0.03 * np.abs(expected).max())
