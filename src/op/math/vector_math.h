@@ -80,15 +80,18 @@ struct MathConstants<double> {
       0.0001205533111164271092, -0.00001492559526683118157, 1.646100048412136803e-6,
       -1.635031270105469501e-7, 1.465977527404743581e-8,    -1.137284885679167367e-9,
       5.957176147748911404e-11};
-  // In (a - 0.95) / 5.05: what is small there, where erfc is large, has all its digits.
+  // log(erfc(a)) = -(kErfcStart + u * p(u / 2.525 - 1)), u = a - 0.95: what is small there, where
+  // erfc is large, has all its digits, and the terms of p do not cancel each other.
+  static constexpr double kErfcStart = 1.719759643891958716;
   static constexpr double kErfc[] = {
-      1.719759643891958784,   12.90261655879205552,  21.33845409079007985,  5.617445464438900824,
-      -6.853075749494198741,  6.724900925473497241,  -3.750628706873775967, -3.184077914869955087,
-      13.39541948072056334,   -22.59521921221262235, 21.85670677292487243,  0.7940623157036657863,
-      -54.71344558108902289,  138.0476828990908291,  -231.6120004991281462, 302.7574545815097132,
-      -321.6044490674885213,  280.3959878428924342,  -199.7465314751971073, 114.6061506034388798,
-      -51.68881069571606855,  17.63845942758203778,  -4.278022324304676343, 0.6566299472271671168,
-      -0.04790815487917192548};
+      4.836288874143627988,       2.381482914488201032,     0.05857060850690010516,
+      -0.0246908226321226766,     0.01032568494946037374,   -0.004187450591399396558,
+      0.001613563817749885489,    -0.000574716644650482944, 0.0001794451229842522434,
+      -0.00004213431281219930906, 1.482762111347915789e-6,  6.586168532741091792e-6,
+      -5.645438892305132772e-6,   3.360372103393191713e-6,  -1.671812620876908227e-6,
+      7.238452451750176206e-7,    -2.595065569858311254e-7, 6.303208665667948476e-8,
+      -6.928886309420574953e-9,   -1.279688605036081457e-9, 7.552363707108042372e-9,
+      -9.690784734078204626e-9,   4.764771540486139047e-9,  -8.201138780646378822e-10};
 };
 
 // c[i] + c[i + 1] * x + ...: recursion, because a loop is not sure to be unrolled.
@@ -282,14 +285,20 @@ MX_MATH float erf(float x) {
   const float y = b < 0.95f ? near : x < 0.0f ? -far : far;
   return x == 0.0f ? x : y;  // keeps -0
 }
+// 1 - erf for a from 0.95 to 6, of double.
+MX_MATH double erfc_moderate(double a) {
+  using C = MathConstants<double>;
+  const double u = a - 0.95;
+  return exp_moderate<true>(
+      -(C::kErfcStart + u * halved_polynomial(C::kErfc, u * (1.0 / 2.525) - 1.0)));
+}
 MX_MATH double erf(double x) {
   using C = MathConstants<double>;
   const double a = x < 0.0 ? -x : x;
   const double b = a > 6.0 ? 6.0 : a;
   const double z = x * x;
   const double near = x + x * halved_polynomial(C::kErf, z < 1.0 ? z : 1.0);
-  const double far =
-      1.0 - exp_moderate<true>(-halved_polynomial(C::kErfc, (b - 0.95) * (1.0 / 5.05)));
+  const double far = 1.0 - erfc_moderate(b);
   const double y = b < 1.0 ? near : x < 0.0 ? -far : far;
   return x == 0.0 ? x : y;
 }
@@ -381,7 +390,7 @@ MX_MATH double normal_below(double x) {
   const double a = (x < 0.0 ? -x : x) * 0.70710678118654752440;
   const double b = a > 6.0 ? 6.0 : a, z = a * a;
   const double near = a + a * halved_polynomial(C::kErf, z < 1.0 ? z : 1.0);
-  const double far = exp_moderate<true>(-halved_polynomial(C::kErfc, (b - 0.95) * (1.0 / 5.05)));
+  const double far = erfc_moderate(b);
   const double above = 0.5 * (a < 1.0 ? 1.0 - near : a < 6.0 ? far : 0.0);
   return x < 0.0 ? above : 1.0 - above;
 }

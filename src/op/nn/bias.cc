@@ -77,24 +77,24 @@ void sum_columns(const Tensor& array, const Tensor& sums, KernelContext& context
 
 }  // namespace
 
-void add_bias(const Tensor& bias, bool channels_last, const Tensor& array) {
+void add_bias(const Tensor& bias, bool channels_last, const Tensor& sums, const Tensor& to) {
   const int64_t channels = bias.size();
-  if (array.size() == 0) return;
-  const int64_t size = channels_last ? channels : array.shape().size(2, array.ndim());
-  dispatch_dtype<kFloating>(array.dtype, "bias", [&]<class T>(TypeTag<T>) {
+  if (to.size() == 0) return;
+  const int64_t size = channels_last ? channels : to.shape().size(2, to.ndim());
+  dispatch_dtype<kFloating>(to.dtype, "bias", [&]<class T>(TypeTag<T>) {
     using Sum = ComputeType<T>;
     const T* b = bias.as<const T>();
     parallel_for(
-        array.size() / size, static_cast<double>(size),
+        to.size() / size, static_cast<double>(size),
         [&](int64_t first, int64_t last) {
           for (int64_t row = first; row < last; ++row) {
-            T* to = array.as<T>() + row * size;
+            const Sum* in = sums.as<const Sum>() + row * size;
+            T* out = to.as<T>() + row * size;
             if (channels_last) {
-              for (int64_t i = 0; i < size; ++i)
-                to[i] = convert<T>(convert<Sum>(to[i]) + convert<Sum>(b[i]));
+              for (int64_t i = 0; i < size; ++i) out[i] = convert<T>(in[i] + convert<Sum>(b[i]));
             } else {
               const Sum value = convert<Sum>(b[row % channels]);
-              for (int64_t i = 0; i < size; ++i) to[i] = convert<T>(convert<Sum>(to[i]) + value);
+              for (int64_t i = 0; i < size; ++i) out[i] = convert<T>(in[i] + value);
             }
           }
         },

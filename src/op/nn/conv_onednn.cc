@@ -80,26 +80,28 @@ struct MapProduct : onednn::Layer<dnnl::convolution_forward> {
   bool by_lines = false;  // our own loops are faster
 };
 
-// image = map * transposed weight
+// image = map * transposed weight, of half types as float32 where a bias follows
 struct ImageProduct {
   Operand map, weight, image;
   onednn::Scratchpad scratchpad;
   dnnl::convolution_backward_data primitive;
 
-  static std::unique_ptr<ImageProduct> make(const ConvGeometry& g, DType dtype) {
+  static std::unique_ptr<ImageProduct> make(const ConvGeometry& g, DType dtype, bool with_bias) {
     const Arrays a(g);
+    const auto image_type = onednn::data_type(with_bias ? DType::kFloat32 : dtype);
     const auto desc = implemented_lying(g, dtype, [&](Lie lie, memory::data_type type) {
       return dnnl::convolution_backward_data::primitive_desc(
-          onednn::engine(), dnnl::algorithm::convolution_direct, lying(lie, a.image(), type),
-          any_layout(a.weight(), type), lying(lie, a.map(), type), a.stride(), a.dilate(), a.pad(),
-          a.pad_behind(), describe_map(g, false, lie, type), onednn::attributes());
+          onednn::engine(), dnnl::algorithm::convolution_direct,
+          lying(lie, a.image(), with_bias ? image_type : type), any_layout(a.weight(), type),
+          lying(lie, a.map(), type), a.stride(), a.dilate(), a.pad(), a.pad_behind(),
+          describe_map(g, false, lie, type), onednn::attributes());
     });
     if (!desc) return nullptr;
     const auto type = onednn::data_type(dtype);
     auto product = std::make_unique<ImageProduct>();
     product->map = Operand(a.plain(a.map(), type), desc->diff_dst_desc(), false);
     product->weight = Operand(a.plain(a.weight(), type), desc->weights_desc(), false);
-    product->image = Operand(a.plain(a.image(), type), desc->diff_src_desc(), true);
+    product->image = Operand(a.plain(a.image(), image_type), desc->diff_src_desc(), true);
     product->scratchpad = onednn::Scratchpad(desc->scratchpad_desc());
     product->primitive = dnnl::convolution_backward_data(*desc);
     return product;
@@ -183,7 +185,7 @@ struct BackwardProducts {
       if (transposed) {
         map = product_of<MapProduct>(g, dtype, false);
       } else {
-        image = product_of<ImageProduct>(g, dtype);
+        image = product_of<ImageProduct>(g, dtype, false);
       }
       complete &= map != nullptr || image != nullptr;
     }
@@ -241,7 +243,8 @@ bool conv_forward_onednn_accepts(const ConvParams& params, const Signature& sign
   const Tensor& data = signature.in[0];
   const ConvGeometry g = geometry_of<kTransposed>(params, data, signature.out[0]);
   const onednn::OneThreadIf narrow(is_for_one_thread(g, data.dtype));
-  if constexpr (kTransposed) return product_of<ImageProduct>(g, data.dtype) != nullptr;
+  if constexpr (kTransposed)
+    return product_of<ImageProduct>(g, data.dtype, !params.no_bias) != nullptr;
   if (suits_product(g, data.dtype) && (signature.training || !keeps_weight(g))) return false;
   const MapProduct* const product = product_of<MapProduct>(g, data.dtype, !params.no_bias);
   return product != nullptr && !product->by_lines;
@@ -253,9 +256,12 @@ void conv_forward_onednn(const ConvParams& params, KernelContext& context) {
   const ConvGeometry g = geometry_of<kTransposed>(params, data, out);
   const onednn::OneThreadIf narrow(is_for_one_thread(g, data.dtype));
   if constexpr (kTransposed) {
-    ImageProduct& product = *product_of<ImageProduct>(g, data.dtype);
-    product.run(context, product.map.load(context, data.data), weight.data, out.data);
-    if (!params.no_bias) add_bias(context.in(2), g.channels_last, out);
+    ImageProduct& product = *product_of<ImageProduct>(g, data.dtype, !params.no_bias);
+    Tensor sums = out;
+    if (!params.no_bias && out.dtype != DType::kFloat32)
+      sums = {context.workspace_of<float>(out.size()), out.shape_ptr, DType::kFloat32};
+    product.run(context, product.map.load(context, data.data), weight.data, sums.data);
+    if (!params.no_bias) add_bias(context.in(2), g.channels_last, sums, out);
   } else {
     MapProduct& product = *product_of<MapProduct>(g, data.dtype, !params.no_bias);
     const void* const bias = params.no_bias ? nullptr : context.in(2).data;

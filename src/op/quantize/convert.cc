@@ -184,7 +184,9 @@ void define_quantize_v2() {
       .inplace(0, 0)
       .infer([](const QuantizeParams& params, Infer& infer) {
         const DType type = infer.in(0).dtype();
-        if (type != DType::kUnknown && type != DType::kFloat32) expect_bytes(infer.in(0));
+        if (type != DType::kUnknown && type != DType::kFloat32 && type != DType::kInt8 &&
+            type != DType::kUInt8)
+          infer.in(0).fail("float32, int8 or uint8");
         infer.out(0).same_shape(infer.in(0)).set_dtype(params.dtype());
         if (type == DType::kUInt8 && params.dtype() == DType::kInt8)
           infer.in(0).fail("float32 or int8 for out_type int8");

@@ -191,10 +191,10 @@ void counts_cpu(const CountsParams& params, KernelContext& context) {
     check_pvals(pvals, 1e-6);
   }
   const auto categories = static_cast<int64_t>(pvals.size());
-  if (categories == 0) return;
+  const Tensor& out = context.out(0);
+  if (out.size() == 0) return;
   std::vector<double> sums(pvals.size());
   running_sums(pvals.data(), categories, sums.data());
-  const Tensor& out = context.out(0);
   if (const GpuTable* gpu = gpu_table(context)) {
     const HostNumbers bits(context, categories);
     for (int64_t i = 0; i < categories; ++i)

@@ -266,6 +266,22 @@ def test_bfloat16_is_computed_in_float32(mx, rng, op, shapes, attrs):
     assert np.abs(got - want).max() <= 2 ** -8 * np.abs(want).max() * 1.01
 
 
+def eighths(rng, shape):
+    return rng.integers(-64, 64, size=shape) / 8
+
+
+@pytest.mark.parametrize("attrs", [{}, {"stride": (2, 2), "pad": (1, 1)}, {"layout": "NHWC"}])
+def test_a_deconvolution_with_a_bias_rounds_once(mx, rng, attrs):
+    """Sums of eighths are exact in float32."""
+    last = "layout" in attrs
+    data = eighths(rng, (2, 7, 9, 16) if last else (2, 16, 7, 9))
+    weight = eighths(rng, (16, 3, 3, 24) if last else (16, 24, 3, 3))
+    arrays, attrs = [data, weight, rng.integers(-128, 128, size=24) / 1024], {"kernel": (3, 3), "num_filter": 24, "no_bias": False, **attrs}
+    want = mx.run("Deconvolution", *(a.astype("float32") for a in arrays), **attrs)[0]
+    np.testing.assert_array_equal(mx.run("Deconvolution", *(a.astype("float16") for a in arrays), **attrs)[0], want.astype("float16"))
+    np.testing.assert_array_equal(mx.run_in_bfloat16("Deconvolution", *(a.astype("float32") for a in arrays), **attrs), bfloat16(want))
+
+
 def test_results_do_not_depend_on_the_number_of_threads(library, rng):
     arrays = [rng.normal(size=s).astype("float32") for s in ((3, 20, 30, 30), (24, 20, 3, 3), (24,))]
     attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 24}

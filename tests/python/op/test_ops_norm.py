@@ -148,7 +148,7 @@ def test_softplus_and_sigmoid_keep_small_results(mx):
 
 
 def test_gelu_of_doubles_keeps_small_results_and_ends(mx):
-    x = np.concatenate([-np.geomspace(1e-300, 8.4, 300), np.geomspace(1e-300, 40, 300), np.linspace(-1.42, -1.4, 40)])
+    x = np.concatenate([-np.geomspace(1e-300, 8.4, 300), np.geomspace(1e-300, 40, 300), np.linspace(-1.42, -1.4, 40), np.linspace(-8.4, -1.4, 999)])
     want = np.array([0.5 * a * math.erfc(-a * math.sqrt(0.5)) for a in x])
     np.testing.assert_allclose(mx.run("LeakyReLU", x, act_type="gelu")[0], want, rtol=2e-14)
     ends = mx.run("LeakyReLU", np.array([-9.0, -1e300, -np.inf, np.inf, np.nan, 0.0, -0.0]), act_type="gelu")[0]

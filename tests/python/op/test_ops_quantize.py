@@ -43,6 +43,8 @@ def test_types_follow_calibration(mx):
         mx.run("_contrib_quantize_v2", x, min_calib_range=1)
     with pytest.raises(Failure, match="uint8"):
         mx.run("_contrib_quantize_v2", x.astype("uint8"), out_type="int8")
+    with pytest.raises(Failure, match="expected float32, int8 or uint8"):
+        mx.run("_contrib_quantize_v2", x.astype("float16"))
 
 
 def test_requantization_maps_the_range_onto_bytes(mx, rng):
