@@ -28,6 +28,13 @@ _WORTHWHILE_BYTES = 1 << 16
 _HOST = 1  # the device type of ordinary host memory, which no other process maps
 _DENSE = 0
 
+# NumPy's type of each number of one; it has none for bfloat16.
+_NUMPYS = {
+    number: onp.dtype(dtype)
+    for number, dtype in _dtypes._DTYPE_MX_TO_NP.items()
+    if dtype is not None and dtype is not _dtypes.bfloat16
+}
+
 _PLAIN = frozenset((int, float, complex, bool, str, slice, type(None), type(Ellipsis)))
 _TYPES = frozenset((int, float, complex, bool))
 
@@ -72,8 +79,8 @@ def _plain(leaf: Any) -> bool:
 def _worthwhile(leaf: Any) -> bool:
     if not isinstance(leaf, NDArrayBase) or leaf._storage_type_id != _DENSE or leaf._device[0] != _HOST:
         return False
-    dtype = _dtypes._DTYPE_MX_TO_NP[leaf._dtype_id]
-    return dtype is not _dtypes.bfloat16 and leaf.size * onp.dtype(dtype).itemsize >= _WORTHWHILE_BYTES
+    dtype = _NUMPYS.get(leaf._dtype_id)
+    return dtype is not None and leaf.size * dtype.itemsize >= _WORTHWHILE_BYTES
 
 
 def all_plain(value: Any) -> bool:
@@ -103,7 +110,7 @@ class ViewsOfOneCall:
             return value._values() if isinstance(value, NDArrayBase) else value
         address, version = _core.data_to_read(value)
         self._shown.append((value, version))
-        return onp.asarray(_Lent(value, address, onp.dtype(_dtypes._DTYPE_MX_TO_NP[value._dtype_id])))
+        return onp.asarray(_Lent(value, address, _NUMPYS[value._dtype_id]))
 
     def unchanged(self) -> bool:
         """Whether nobody has written to the arrays since."""

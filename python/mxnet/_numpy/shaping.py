@@ -115,6 +115,8 @@ def _widths(F: Any, x: Any, pad_width: Any) -> Tuple[Tuple[int, int], ...]:
     if isinstance(pad_width, (tuple, list)) and pad_width and isinstance(pad_width[0], (tuple, list)) and len(pad_width) > 1:
         return tuple((int(before), int(after)) for before, after in pad_width)
     dims = F.ndim(x, "pad with one width for all axes")
+    if isinstance(pad_width, int):
+        return ((int(pad_width), int(pad_width)),) * dims
     return tuple((int(before), int(after)) for before, after in onp.broadcast_to(onp.asarray(pad_width, int), (dims, 2)))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy
 
 from ..ndarray import NDArray, array
-from ._base import EvalMetric, alias, check_label_shapes, numbers, register, summable
+from ._base import EvalMetric, alias, check_label_shapes, numbers, of_numbers, register, summable
 
 @register
 @alias("acc")
@@ -235,9 +235,9 @@ class MCC(_BinaryMetric):
         return self.metrics.matthewscc(use_global)
 
 
-def _probabilities(label: Any, pred: Any) -> numpy.ndarray:
+def _probabilities(label: numpy.ndarray, pred: numpy.ndarray) -> numpy.ndarray:
     """What the prediction gives to each label."""
-    label, pred = numbers(label).ravel(), numbers(pred)
+    label = label.ravel()
     if label.shape[0] != pred.shape[0]:
         raise ValueError(f"given {label.shape[0]} labels, expected {pred.shape[0]} as of the predictions")
     return pred[numpy.arange(label.shape[0]), label.astype("int64")]
@@ -295,7 +295,7 @@ class _LogLikelihood(EvalMetric):
         """Adds class numbers (N) and probabilities (N, classes)."""
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
-            found = _probabilities(label, pred)
+            found = of_numbers(_probabilities, label, pred)
             self._add(float((-numpy.log(found + self.eps)).sum()), found.shape[0])
 
 

@@ -8,23 +8,30 @@ from typing import Any, Dict, Tuple
 
 import numpy
 
-from ._base import EvalMetric, alias, check_label_shapes, numbers, register
+from ._base import EvalMetric, alias, check_label_shapes, numbers, of_numbers, register
 
 
 class _Regression(EvalMetric):
     """The mean over batches of a mean over elements."""
 
     def _error(self, difference: numpy.ndarray) -> float:
+        """The mean of an array that it may use for what it computes."""
         raise NotImplementedError(f"{type(self).__name__} has no _error(difference)")
 
     def update(self, labels: Any, preds: Any) -> None:
         """Adds labels and predictions of one shape, or which broadcast: the value is a mean over batches."""
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
-            label, pred = numbers(label), numbers(pred)
-            label = label.reshape(-1, 1) if label.ndim == 1 else label
-            pred = pred.reshape(-1, 1) if pred.ndim == 1 else pred
-            self._add(float(self._error(label - pred)), 1)
+            self._add(of_numbers(self._mean_error, label, pred), 1)
+
+    def _mean_error(self, label: numpy.ndarray, pred: numpy.ndarray) -> float:
+        label = label.reshape(-1, 1) if label.ndim == 1 else label
+        pred = pred.reshape(-1, 1) if pred.ndim == 1 else pred
+        return float(self._error(numpy.asarray(label - pred)))  # of arrays without dimensions it is a number
+
+
+def _squares(difference: numpy.ndarray) -> numpy.ndarray:
+    return numpy.square(difference, out=difference) if difference.dtype.kind == "f" else difference**2.0
 
 
 @register
@@ -35,7 +42,7 @@ class MAE(_Regression):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def _error(self, difference: numpy.ndarray) -> float:
-        return numpy.abs(difference).mean()
+        return numpy.abs(difference, out=difference).mean()
 
 
 @register
@@ -46,7 +53,7 @@ class MSE(_Regression):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def _error(self, difference: numpy.ndarray) -> float:
-        return (difference**2.0).mean()
+        return _squares(difference).mean()
 
 
 @register
@@ -57,7 +64,7 @@ class RMSE(_Regression):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def _error(self, difference: numpy.ndarray) -> float:
-        return numpy.sqrt((difference**2.0).mean())
+        return numpy.sqrt(_squares(difference).mean())
 
 
 class _Moments:

@@ -2,7 +2,7 @@
 // softmax_cross_entropy: the loss of a classifier as a number, without losing small probabilities.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <type_traits>
 
 #include "base/error.h"
@@ -16,6 +16,8 @@
 namespace mxnet {
 namespace {
 
+constexpr int64_t kRows = 64;  // whose labels are read, and logarithms taken, at once
+
 void infer_entropy(InferArg data, InferArg label) {
   label.same_dtype(data);
   if (data.rank_known() && data.ndim() != 2) data.fail("rank 2");
@@ -27,14 +29,18 @@ void infer_entropy(InferArg data, InferArg label) {
 // parallel loop.
 const int64_t* checked_classes(const Tensor& label, int64_t classes, KernelContext& context) {
   int64_t* result = context.workspace_of<int64_t>(label.size());
-  for (int64_t row = 0; row < label.size(); ++row) {
-    const double given = read_element(label, row);
-    if (!(given > -1.0 && given < static_cast<double>(classes))) {
-      throw Error(
-          ErrorCode::kValue, "softmax_cross_entropy",
-          fmt::format("given label {} in row {}, expected one of {} classes", given, row, classes));
+  double buffer[kRows];
+  for (int64_t begin = 0; begin < label.size(); begin += kRows) {
+    const int64_t n = std::min(kRows, label.size() - begin);
+    const double* given = read_elements(label, begin, n, 1, buffer);
+    for (int64_t i = 0; i < n; ++i) {
+      if (!(given[i] > -1.0 && given[i] < static_cast<double>(classes))) {
+        throw Error(ErrorCode::kValue, "softmax_cross_entropy",
+                    fmt::format("given label {} in row {}, expected one of {} classes", given[i],
+                                begin + i, classes));
+      }
+      result[begin + i] = static_cast<int64_t>(given[i]);
     }
-    result[row] = static_cast<int64_t>(given);
   }
   return result;
 }
@@ -53,14 +59,20 @@ void entropy_forward(const NoParams&, KernelContext& context) {
         rows.outer, 8.0 * static_cast<double>(rows.length),
         [&](int64_t first, int64_t last) {
           RowReader<C> read(data, rows, last);
-          for (int64_t r = first; r < last; ++r) {
-            const C* x = read(r);
-            const C shift = loops.max(x, rows.length);
-            const double sum = sum_blocks<C>(rows.length, wide, [&](int64_t begin, int64_t n) {
-              return loops.exp_sum(x + begin, nullptr, n, shift, C(1));
-            });
-            losses[r] =
-                std::log(sum) - (static_cast<double>(x[classes[r]]) - static_cast<double>(shift));
+          alignas(64) double logs[kRows] = {};
+          for (int64_t begin = first; begin < last; begin += kRows) {
+            const int64_t n = std::min(kRows, last - begin);
+            double* loss = losses + begin;
+            for (int64_t i = 0; i < n; ++i) {
+              const C* x = read(begin + i);
+              const C shift = loops.max(x, rows.length);
+              logs[i] = sum_blocks<C>(rows.length, wide, [&](int64_t at, int64_t count) {
+                return loops.exp_sum(x + at, nullptr, count, shift, C(1));
+              });
+              loss[i] = static_cast<double>(x[classes[begin + i]]) - static_cast<double>(shift);
+            }
+            norm_loops<double>().negative_logs(logs, n);  // the largest adds 1 to each sum
+            for (int64_t i = 0; i < n; ++i) loss[i] = -logs[i] - loss[i];
           }
         },
         1);

@@ -67,6 +67,51 @@ def test_metrics_of_regression_are_averages_over_batches():
     assert value(mx.metric.RMSE(), labels, preds) == pytest.approx(wanted, rel=1e-5)
 
 
+@pytest.mark.parametrize("name", ["mae", "mse", "rmse", "ce", "nll_loss"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
+def test_numbers_of_large_arrays_are_read_where_they_lie(name, dtype, monkeypatch):
+    shape = (300, 200)
+    scores = (np.arange(60000).reshape(shape) % 97 + 1).astype(dtype)
+    few = name in ("ce", "nll_loss")
+    labels = (np.arange(300) % 100 if few else np.arange(60000)[::-1].reshape(shape) % 89).astype(dtype)
+    expected, found, copied = mx.metric.create(name), mx.metric.create(name), []
+    expected.update([labels], [scores])
+    label, pred = mx.nd.array(labels, dtype=dtype), mx.nd.array(scores, dtype=dtype)
+    copy = mx.nd.NDArray.asnumpy
+    monkeypatch.setattr(mx.nd.NDArray, "asnumpy", lambda array: copied.append(array.shape) or copy(array))
+    monkeypatch.setattr("mxnet._views._alone", lambda: True)  # whatever other tests have left running
+    found.update([label], [pred])
+    assert found.get() == expected.get()
+    assert shape not in copied
+    monkeypatch.setattr("mxnet._views.ViewsOfOneCall.unchanged", lambda self: False)  # as if a callback wrote meanwhile
+    found.update([label], [pred])
+    assert found.get() == expected.get()
+    assert shape in copied
+
+
+@pytest.mark.parametrize("name", ["mae", "mse", "rmse"])
+def test_one_number_is_an_error_of_its_own(name):
+    metric = mx.metric.create(name)
+    metric.update([np.array(5.0)], [np.array(4.0)])
+    assert metric.get()[1] == 1
+    metric.update([np.array([3, 7])], [np.array([6, 4])])
+    assert metric.get()[1] == (5 if name == "mse" else 2)
+
+
+@pytest.mark.parametrize("name", ["mae", "rmse"])
+def test_numbers_that_numpy_cannot_see_are_copied(name):
+    values = np.arange(60000, dtype="float32").reshape(300, 200) % 128
+    zeros = np.zeros((300, 200), "float32")
+    expected = value(mx.metric.create(name), [zeros], [values])
+    for hidden in (mx.nd.array(values).astype("bfloat16"), mx.nd.array(values).tostype("csr")):
+        metric = mx.metric.create(name)
+        metric.update([mx.nd.array(zeros)], [hidden])
+        assert metric.get()[1] == expected
+    metric = mx.metric.create(name)
+    metric.update([zeros.tolist()], [mx.nd.array(values)])
+    assert metric.get()[1] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_pearson_is_numpys_correlation(average):
     draws = np.random.RandomState(3)

@@ -69,6 +69,17 @@ def test_softmax_cross_entropy(mx, rng):
     check_gradients(mx, rng, "softmax_cross_entropy", [x, label], [0])
 
 
+@pytest.mark.parametrize("rows", [1, 64, 65, 200])
+@pytest.mark.parametrize("dtype,tolerance", [("float16", 1e-3), ("float32", 2e-7), ("float64", 1e-14)])
+def test_softmax_cross_entropy_of_several_blocks_of_rows(mx, rng, rows, dtype, tolerance):
+    x, label = normal(rng, (rows, 21)).astype(dtype), rng.integers(0, 21, rows).astype(dtype)
+    want = -np.log(softmax(x.astype("float64"))[np.arange(rows), label.astype(int)]).sum()
+    np.testing.assert_allclose(mx.run("softmax_cross_entropy", x, label)[0], [want], rtol=tolerance)
+    label[-1] = 21
+    with pytest.raises(Failure, match=f"label 21 in row {rows - 1}"):
+        mx.run("softmax_cross_entropy", x, label)
+
+
 @pytest.mark.parametrize("label", [9.0, -1.0, np.nan])
 def test_cross_entropy_of_a_label_that_is_no_class_is_an_error(mx, rng, label):
     with pytest.raises(Failure, match="label"):
