@@ -109,7 +109,8 @@ bool compare_into(Reduction reduction, const Tensor& in, const ReducePlan& plan,
 }
 
 int64_t reduce_units::fewest_in_plane(int64_t bytes) {
-  return simd_level() == 1 || bytes > kStreamedPlanes ? kFewestOfStream : kFewestInPlane;
+  return simd_level_for_traffic() == 1 || bytes > kStreamedPlanes ? kFewestOfStream
+                                                                  : kFewestInPlane;
 }
 
 template <class A>
