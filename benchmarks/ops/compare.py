@@ -96,6 +96,8 @@ class Round:
         if case.numpy is not None:
             own, out = [a.copy() for a in case.inputs], np.empty_like(result)
             value = case.numpy(*own, out)
+            if case.exact is not None:
+                value = case.exact(*case.inputs)
             if case.compare:
                 check(case, result, value[0] if isinstance(value, (list, tuple)) else value)
             self.functions["NumPy"] = lambda: case.numpy(*own, out)

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "arrays.h"
@@ -22,8 +21,13 @@ using testing_arrays::values;
 constexpr std::size_t kMiB = 1 << 20;
 constexpr std::size_t kBig = 40 * kMiB;  // of 64 (sim_gpus.cc): two have no room
 
-std::promise<void>* g_asked = nullptr;  // kept once a request has found no memory
+// Kept once a request has found no memory; requests of several workers may be the first.
+std::atomic<std::promise<void>*> g_asked{nullptr};
 MemoryRelief g_engines = nullptr;
+
+void keep_asked() {
+  if (std::promise<void>* const asked = g_asked.exchange(nullptr)) asked->set_value();
+}
 
 class FullGpu : public ::testing::Test {
  protected:
@@ -33,13 +37,13 @@ class FullGpu : public ::testing::Test {
     g_engines = g_memory_relief.load();
     g_asked = &asked_;
     g_memory_relief.store([](Device device, MemoryRetry retry, void* request) {
-      if (g_asked != nullptr) std::exchange(g_asked, nullptr)->set_value();
+      keep_asked();
       g_engines(device, retry, request);
     });
     big_.emplace(make(Shape{static_cast<int64_t>(kBig)}, std::vector<uint8_t>(kBig, 7), kGpu));
   }
   void TearDown() override {
-    if (g_asked != nullptr) std::exchange(g_asked, nullptr)->set_value();  // nobody asked
+    keep_asked();  // nobody asked
     Engine::get().wait_for_all();
     g_memory_relief.store(g_engines);
   }

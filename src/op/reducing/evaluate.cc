@@ -25,8 +25,6 @@
 namespace mxnet {
 namespace {
 
-constexpr bool selects(Reduction r) { return r == Reduction::max || r == Reduction::min; }
-
 template <class A>
 A finished(const ReduceCall& call, A value, int64_t count) {
   // Existing programs get 0 for a product of nothing (docs/deviations/reduce.md).

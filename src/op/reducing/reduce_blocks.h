@@ -40,8 +40,9 @@ inline constexpr int64_t kFewestInPlane = kLeaf / 8, kFewestOfShortRun = kLeaf /
 // Of so many bytes in all, also planes of fewer are reduced in the order in which they lie: that is
 // one stream of memory, and what lies apart, a run here and one there, none.
 inline constexpr int64_t kStreamedPlanes = 6 << 20, kFewestOfStream = 64;
-// Of what is reduced of so many bytes. (With AVX2 the stream is sooner whatever they are.)
-int64_t fewest_in_plane(int64_t bytes);
+// Of what is reduced of so many bytes. (With AVX2 the stream is sooner whatever they are, but for
+// the greatest and the least of doubles.)
+int64_t fewest_in_plane(int64_t bytes, bool selects_doubles);
 // So many elements, in so many rows, may be reduced to one output for its rows to be turned. Of
 // more, too few outputs would lie side by side; bytes that are added have a fast loop otherwise.
 inline constexpr int64_t kMostTurned = kLeaf / 4, kMostBytesTurned = kLeaf / 8;

@@ -29,9 +29,6 @@ struct LoopType {
                              std::conditional_t<std::is_same_v<A, double>, double, void>>>>;
 };
 
-constexpr bool asks(Reduction r) { return r == Reduction::any || r == Reduction::all; }
-constexpr bool selects(Reduction r) { return r == Reduction::max || r == Reduction::min; }
-
 // Comparisons of integers N; `store(first, values, n, asked)` takes what they give, which is not 0
 // where the answer to a question is yes.
 template <class N, class Store>
@@ -108,9 +105,9 @@ bool compare_into(Reduction reduction, const Tensor& in, const ReducePlan& plan,
                         });
 }
 
-int64_t reduce_units::fewest_in_plane(int64_t bytes) {
-  return simd_level_for_traffic() == 1 || bytes > kStreamedPlanes ? kFewestOfStream
-                                                                  : kFewestInPlane;
+int64_t reduce_units::fewest_in_plane(int64_t bytes, bool selects_doubles) {
+  const bool streams = simd_level_for_traffic() == 1 && !selects_doubles;
+  return streams || bytes > kStreamedPlanes ? kFewestOfStream : kFewestInPlane;
 }
 
 template <class A>

@@ -31,6 +31,10 @@ enum class Reduction : int {
 #undef MX_REDUCTION_ID
 };
 
+// Whether an element is the answer, and whether the answer is yes or no.
+constexpr bool selects(Reduction r) { return r == Reduction::max || r == Reduction::min; }
+constexpr bool asks(Reduction r) { return r == Reduction::any || r == Reduction::all; }
+
 inline constexpr int64_t kRowsFollow = -1;
 
 // What outputs are made of: each of `count` times `length` contiguous elements, which begin

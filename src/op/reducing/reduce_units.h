@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "base/repeat_bytes.h"
@@ -32,6 +33,7 @@ class Units {
                plan.reduced().count() == 0, about != nullptr),
         x_(x),
         plan_(plan),
+        selects_(selects(reduction)),
         about_(about),
         store_(store) {}
 
@@ -123,7 +125,8 @@ class Units {
   bool are_planes() const {
     return kDirect && calls_.takes_all() && about_ == nullptr && plan_.inner_reduced() &&
            plan_.kept().count() == 1 && plan_.reduced().count() == 1 &&
-           plan_.run() >= fewest_in_plane(bytes_of(plan_.outputs() * plan_.extent())) &&
+           plan_.run() >= fewest_in_plane(bytes_of(plan_.outputs() * plan_.extent()),
+                                          std::is_same_v<T, double> && selects_) &&
            plan_.kept().dim(0).stride == plan_.run() &&
            plan_.reduced().dim(0).stride == plan_.run() * plan_.outputs() &&
            plan_.reduced().positions() * plan_.outputs() >= kEnoughUnits;
@@ -373,6 +376,7 @@ class Units {
   const StridedKernel turn_ = tile_kernel(sizeof(L));
   const T* x_;
   const ReducePlan& plan_;
+  const bool selects_;
   const A* about_;
   const ReduceStore<A>& store_;
 };

@@ -76,7 +76,7 @@ def test_numbers_of_large_arrays_are_read_where_they_lie(name, dtype, monkeypatc
     labels = (np.arange(300) % 100 if few else np.arange(60000)[::-1].reshape(shape) % 89).astype(dtype)
     expected, found, copied = mx.metric.create(name), mx.metric.create(name), []
     expected.update([labels], [scores])
-    label, pred = mx.nd.array(labels, dtype=dtype), mx.nd.array(scores, dtype=dtype)
+    label, pred = (mx.nd.array(numbers, mx.cpu(), dtype=dtype) for numbers in (labels, scores))  # of a GPU: copied
     copy = mx.nd.NDArray.asnumpy
     monkeypatch.setattr(mx.nd.NDArray, "asnumpy", lambda array: copied.append(array.shape) or copy(array))
     monkeypatch.setattr("mxnet._views._alone", lambda: True)  # whatever other tests have left running
