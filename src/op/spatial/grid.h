@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling grids: (x, y) pairs from -1 to 1 for each place of the result, and sampling by them.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "base/host_device.h"
 #include "base/shape.h"
@@ -112,40 +116,102 @@ struct SampleShape {
   }
 };
 
+template <class T>
+using Lanes [[gnu::vector_size(16)]] = T;
+
+// Two neighbours in a line, of as many places as a vector has lanes: each two are read together.
+template <class T>
+struct Neighbours;
+template <>
+struct Neighbours<float> {
+  Lanes<float> left, right;
+  Neighbours(const float* line, const int32_t* at) {
+    const auto two = [&](int i) {
+      double pixels;
+      std::memcpy(&pixels, line + at[i], sizeof pixels);
+      return pixels;
+    };
+    const auto first = reinterpret_cast<Lanes<float>>(Lanes<double>{two(0), two(1)});
+    const auto last = reinterpret_cast<Lanes<float>>(Lanes<double>{two(2), two(3)});
+    left = __builtin_shufflevector(first, last, 0, 2, 4, 6);
+    right = __builtin_shufflevector(first, last, 1, 3, 5, 7);
+  }
+};
+template <>
+struct Neighbours<double> {
+  Lanes<double> left, right;
+  Neighbours(const double* line, const int32_t* at) {
+    const double *const one = line + at[0], *const other = line + at[1];
+    left = Lanes<double>{one[0], other[0]};
+    right = Lanes<double>{one[1], other[1]};
+  }
+};
+
 // What samples are made of, for a line of places: where the upper of the four pixels are and what
-// each counts. Places of which a pixel is outside are told apart, and read the first pixels.
+// each counts. Places of which a pixel is outside are told apart, and read the first pixels. (By
+// vectors in so many words: the compiler makes none of the same loop over floats.)
 constexpr int64_t kPlaces = 32;
 template <class T>
 struct WholeSamples {
-  int64_t at[kPlaces];
+  static constexpr int64_t kLanes = sizeof(Lanes<T>) / sizeof(T);
+  typedef int32_t Four __attribute__((vector_size(16)));
+  typedef int32_t Two __attribute__((vector_size(8)));
+  using Places = std::conditional_t<kLanes == 4, Four, Two>;
+
+  int32_t at[kPlaces], inside[kPlaces];  // inside: 0 or -1
   T weight[4][kPlaces];
-  int32_t inside[kPlaces];
   bool all;
 
+  static bool can_be(const SampleShape& shape) {
+    return shape.width > 1 && shape.height > 1 &&
+           shape.area() <= std::numeric_limits<int32_t>::max();
+  }
+
   // The same numbers as those of BilinearSample, without its questions.
-  WholeSamples(const SampleShape& shape, const T* xs, int64_t count) {
-    const T* const ys = xs + shape.out_area();
+  // REQUIRES: can_be(shape), and kPlaces of xs and of ys
+  WholeSamples(const SampleShape& shape, const T* xs, const T* ys) {
     const T across = static_cast<T>(shape.width - 1), down = static_cast<T>(shape.height - 1);
-    T left[kPlaces], above[kPlaces];
-    int outside = 0;
-#pragma omp simd reduction(| : outside)
-    for (int64_t i = 0; i < count; ++i) {
-      const T x = (xs[i] + 1) * across / 2, y = (ys[i] + 1) * down / 2;
-      const T x0 = std::floor(x), y0 = std::floor(y);
-      const bool here = (x0 >= 0) & (y0 >= 0) & (x0 < across) & (y0 < down);
-      const T fx = x - x0, fy = y - y0;
-      inside[i] = here ? 1 : 0;
-      outside |= here ? 0 : 1;
-      left[i] = here ? x0 : T{0};
-      above[i] = here ? y0 : T{0};
-      weight[0][i] = (1 - fy) * (1 - fx);
-      weight[1][i] = (1 - fy) * fx;
-      weight[2][i] = fy * (1 - fx);
-      weight[3][i] = fy * fx;
+    const auto width = static_cast<int32_t>(shape.width);
+    Places none{};
+    for (int64_t i = 0; i < kPlaces; i += kLanes) {
+      const Lanes<T> x = (loaded(xs + i) + 1) * across / 2, y = (loaded(ys + i) + 1) * down / 2;
+      const auto here = (x >= 0) & (y >= 0) & (x < across) & (y < down);
+      const Places is_here = __builtin_convertvector(here, Places);
+      const Places left = __builtin_convertvector(here ? x : Lanes<T>{}, Places);
+      const Places above = __builtin_convertvector(here ? y : Lanes<T>{}, Places);
+      const Lanes<T> fx = x - __builtin_convertvector(left, Lanes<T>);
+      const Lanes<T> fy = y - __builtin_convertvector(above, Lanes<T>);
+      none |= ~is_here;
+      store(is_here, inside + i);
+      store(above * width + left, at + i);
+      store((1 - fy) * (1 - fx), weight[0] + i);
+      store((1 - fy) * fx, weight[1] + i);
+      store(fy * (1 - fx), weight[2] + i);
+      store(fy * fx, weight[3] + i);
     }
-    for (int64_t i = 0; i < count; ++i)
-      at[i] = static_cast<int64_t>(above[i]) * shape.width + static_cast<int64_t>(left[i]);
-    all = outside == 0;
+    all = true;
+    for (int64_t lane = 0; lane < kLanes; ++lane) all = all && none[lane] == 0;
+  }
+
+  // Samples of one plane, a vector of them at a time; kPlaces of them.
+  void take(const T* plane, int64_t width, T* to) const {
+    for (int64_t i = 0; i < kPlaces; i += kLanes) {
+      const Neighbours<T> above(plane, at + i), below(plane + width, at + i);
+      store(Lanes<T>{} + loaded(weight[0] + i) * above.left + loaded(weight[1] + i) * above.right +
+                loaded(weight[2] + i) * below.left + loaded(weight[3] + i) * below.right,
+            to + i);
+    }
+  }
+
+ private:
+  static Lanes<T> loaded(const T* from) {
+    Lanes<T> result;
+    std::memcpy(&result, from, sizeof result);
+    return result;
+  }
+  template <class Vector>
+  static void store(const Vector& vector, void* to) {
+    std::memcpy(to, &vector, sizeof vector);
   }
 };
 
@@ -154,7 +220,7 @@ struct WholeSamples {
 template <class T>
 void sample_by_grid(const SampleShape& shape, const T* data, const T* grid, T* out) {
   const int64_t area = shape.out_area(), lines = (area + kPlaces - 1) / kPlaces;
-  const bool has_whole = shape.width > 1 && shape.height > 1;
+  const bool has_whole = WholeSamples<T>::can_be(shape);
   parallel_for(
       shape.batch * lines, 8.0 * static_cast<double>(shape.channels * kPlaces),
       [&](int64_t first, int64_t last) {
@@ -163,19 +229,24 @@ void sample_by_grid(const SampleShape& shape, const T* data, const T* grid, T* o
           const int64_t count = area - begin < kPlaces ? area - begin : kPlaces;
           const T* const planes = data + n * shape.channels * shape.area();
           T* const to = out + n * shape.channels * area + begin;
-          const WholeSamples<T> wholes(shape, grid + n * 2 * area + begin, count);
-          for (int64_t c = 0; c < shape.channels && has_whole; ++c) {
-            const T* const plane = planes + c * shape.area();
-            for (int64_t i = 0; i < count; ++i) {
-              const T *above = plane + wholes.at[i], *below = above + shape.width;
-              to[c * area + i] = T{0} + wholes.weight[0][i] * above[0] +
-                                 wholes.weight[1][i] * above[1] + wholes.weight[2][i] * below[0] +
-                                 wholes.weight[3][i] * below[1];
+          std::optional<WholeSamples<T>> wholes;
+          if (has_whole) {
+            const T *xs = grid + n * 2 * area + begin, *ys = xs + area;
+            T padded[2][kPlaces] = {};
+            if (count < kPlaces) {
+              xs = std::copy_n(xs, count, padded[0]) - count;
+              ys = std::copy_n(ys, count, padded[1]) - count;
             }
+            wholes.emplace(shape, xs, ys);
+            for (int64_t c = 0; c < shape.channels; ++c) {
+              T last[kPlaces], *const line = count == kPlaces ? to + c * area : last;
+              wholes->take(planes + c * shape.area(), shape.width, line);
+              if (line == last) std::copy_n(last, count, to + c * area);
+            }
+            if (wholes->all) continue;
           }
-          if (wholes.all) continue;
           for (int64_t i = 0; i < count; ++i) {
-            if (wholes.inside[i] != 0) continue;
+            if (wholes && wholes->inside[i] != 0) continue;
             const BilinearSample<T> sample = shape.sample(grid, n, begin + i);
             for (int64_t c = 0; c < shape.channels; ++c)
               to[c * area + i] = sample.value(planes + c * shape.area());
