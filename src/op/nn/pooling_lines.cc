@@ -2,6 +2,7 @@
 // Compiles the inner loops of pooling for each instruction set.
 #include "op/nn/pooling_lines.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "base/simd.h"

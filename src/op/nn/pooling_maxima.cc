@@ -204,6 +204,16 @@ class MaximaOfLine {
     for (std::size_t x = 0; x < columns_.size(); ++x)
       if (columns_[x].size() > 0)
         window_numbers()[x] = static_cast<Pixel>(first_line + columns_[x].begin);
+    if (columns_.size() == 1 && columns_[0].size() == geometry_.image[2]) {
+      // Lines that are seen whole are one.
+      const int64_t pixels = lines.size() * geometry_.image[2];
+      for (int64_t z = planes.begin; z < planes.end; ++z) {
+        const int64_t first = (z * geometry_.image[1] + lines.begin) * geometry_.image[2];
+        const int64_t at = loops_.find_first(&best_[0], plane_ + first, pixels);
+        if (at >= 0) window_numbers()[0] = static_cast<Pixel>(first + at);
+      }
+      return;
+    }
     for_each_seen(geometry_, planes, lines, [&](int64_t line) {
       for (std::size_t x = 0; x < columns_.size(); ++x) {
         const int64_t first = line + columns_[x].begin;

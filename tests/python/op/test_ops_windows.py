@@ -38,6 +38,26 @@ def test_maxima_that_tile_the_image_give_their_gradient_to_the_first(mx, rng, he
     np.testing.assert_array_equal(mx.gradients("Pooling", [x], [head], ADD, 0.5, **attrs)[0], first_maxima(x, head) + np.asarray(0.5, dtype))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("depth, height, width, kernel", [
+    (1, 1, 5, (1, 1, 5)), (1, 1, 17, (1, 1, 17)), (1, 7, 7, (1, 7, 7)), (1, 3, 50, (1, 3, 50)), (2, 3, 50, (2, 3, 50)),
+    (3, 4, 33, (2, 3, 33)), (2, 5, 70, (1, 4, 40)), (1, 56, 56, (1, 56, 56))])
+def test_wide_windows_give_their_gradient_to_the_first_of_equal_maxima(mx, rng, depth, height, width, kernel, dtype):
+    x = rng.integers(-3, 4, (2, 3, depth, height, width)).astype(dtype)
+    x[0, 0].flat[:2] = np.nan  # reaches nothing
+    x[0, 1] = -2  # all are equal
+    windows = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(2, 3, 4))
+    head = rng.standard_normal(windows.shape[:5]).astype(dtype)
+    firsts = np.nan_to_num(windows.reshape(*head.shape, -1), nan=-np.inf).argmax(-1)
+    expected = np.zeros(x.shape)
+    for at in np.ndindex(head.shape):
+        *plane, z, y, i = at
+        within = np.unravel_index(firsts[at], kernel)
+        expected[(*plane, z + within[0], y + within[1], i + within[2])] += head[at]
+    got = mx.gradients("Pooling", [x], [head], kernel=kernel, stride=(1, 1, 1), pool_type="max")[0]
+    np.testing.assert_allclose(got, expected, rtol={"float16": 2e-2}.get(dtype, 1e-5), atol={"float16": 2e-2}.get(dtype, 1e-6))
+
+
 def test_windows_over_the_edge_are_not_tiles(mx, rng):
     x = rng.permutation(2 * 5 * 7).reshape(1, 2, 5, 7).astype("float32")
     head = rng.integers(1, 9, (1, 2, 3, 4)).astype("float32")
