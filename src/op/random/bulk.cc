@@ -34,6 +34,10 @@ void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale)
   MX_SIMD_CALL(normals<>)(stream, out, n, loc, scale);
 }
 
+void fill_standard_normal(Mt19937& stream, float* out, int64_t n) {
+  MX_SIMD_CALL(normals_of_library)(stream, out, n);
+}
+
 void fill_normal_pairs(Mt19937& stream, float* out, int64_t n) {
   MX_SIMD_CALL(normal_pairs<>)(stream, out, n);
 }

@@ -10,6 +10,8 @@
 namespace mxnet {
 
 void fill_normal(Mt19937& stream, float* out, int64_t n, float loc, float scale);
+// Standard ones, to the last place: with the C library's logarithm of float.
+void fill_standard_normal(Mt19937& stream, float* out, int64_t n);
 // Standard normal numbers, both of each point; where n is odd, the last point's second one behind.
 void fill_normal_pairs(Mt19937& stream, float* out, int64_t n);
 void fill_exponential(Mt19937& stream, float* out, int64_t n, float rate);

@@ -148,34 +148,11 @@ constexpr bool kOfStandard =
 template <class Dist, class F>
 using Standard = std::conditional_t<std::is_same_v<Dist, samplers::Exponential>, double, F>;
 
-// Standard normal numbers as RandomNumbers::normal<float>() gives them, whose logarithm is the C
-// library's: fill_normal() has others in the last place.
-inline void fill_normals_one_by_one(Mt19937& stream, float* out, int64_t n) {
-  std::array<float, 2 * kBatch> uniform;
-  std::array<float, kBatch> y, square, logs;
-  for (int64_t count; n > 0; out += count, n -= count) {
-    // Never more pairs than numbers, as above.
-    const int64_t pairs = std::min(n, kBatch);
-    stream.fill_uniform(uniform.data(), 2 * pairs, 0, 1);
-    std::size_t found = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(2 * pairs); i += 2) {
-      const float a = 2.0f * uniform[i] - 1.0f, b = 2.0f * uniform[i + 1] - 1.0f;
-      const float s = a * a + b * b;
-      y[found] = b;  // in any case: which points are outside a processor cannot foresee
-      square[found] = s;
-      found += static_cast<std::size_t>(s <= 1.0f) & static_cast<std::size_t>(s != 0.0f);
-    }
-    for (std::size_t i = 0; i < found; ++i) logs[i] = std::log(square[i]);
-    for (std::size_t i = 0; i < found; ++i) out[i] = y[i] * std::sqrt(-2.0f * logs[i] / square[i]);
-    count = static_cast<int64_t>(found);
-  }
-}
-
 // REQUIRES: n <= kBatch.
 template <class Dist, class F>
 void fill_standard(Mt19937& stream, Standard<Dist, F>* out, int64_t n) {
   if constexpr (std::is_same_v<Dist, samplers::Normal> && std::is_same_v<F, float>) {
-    fill_normals_one_by_one(stream, out, n);
+    fill_standard_normal(stream, out, n);
   } else if constexpr (!std::is_same_v<Dist, samplers::Exponential>) {
     fill<Dist>(stream, out, n, 0, 1);
   } else {
