@@ -94,8 +94,9 @@ void free_capsule(PyObject* capsule) {
 }
 
 py::object to_dlpack(const py::handle& array) {
+  const NDArrayHandle handle = handle_of(array);
   DLManagedTensorHandle tensor = nullptr;
-  check(MXNDArrayToDLPack(handle_of(array), &tensor));
+  check_blocking([&] { return MXNDArrayToDLPack(handle, &tensor); });
   return py::reinterpret_steal<py::object>(PyCapsule_New(tensor, kFresh, free_capsule));
 }
 

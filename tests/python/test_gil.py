@@ -203,7 +203,7 @@ def test_another_thread_counts_while_a_call_waits(name, counter):
     pytest.fail(f"{name}: the other thread did not run during any call")
 
 
-def test_no_call_keeps_an_operator_of_python_from_ending(run_python):
-    """Every call that can wait, while an operator runs that needs the interpreter to end."""
+def test_no_call_waits_for_a_thread_that_needs_the_interpreter(run_python):
+    """Every call that can wait, while the engine gives memory of NumPy back."""
     done = run_python((pathlib.Path(__file__).parent / "waiting_calls.py").read_text())
     assert done.stdout.endswith("done\n"), done.stdout[-200:] + done.stderr[-3000:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that wait, while an operator written in Python runs: one that kept the interpreter to itself would wait for ever.
+"""Calls that wait, while a thread of the engine needs the interpreter: one that kept it to itself would wait for ever.
 
 A program of test_gil.py: prints the name of each call before it is made, and "done" at the end."""
 
@@ -37,8 +37,14 @@ class SlowProp(mx.operator.CustomOpProp):
 
 
 def slow():
-    """An array that is not there yet."""
-    return mx.nd.Custom(mx.nd.ones((3, 3)), op_type="slow")
+    """An array that is not there yet: before it is made, NumPy gets memory back, which takes the interpreter.
+
+    A custom operator does not do for this: it runs in the thread that calls it."""
+    given = mx.nd.from_numpy(np.full((400, 400), 0.001, "float32"))
+    large = mx.nd.ones((400, 400))
+    made = mx.nd.dot(given, mx.nd.dot(large, large))
+    del given
+    return mx.nd.dot(made, large)[:3, :3] * 0 + 1
 
 
 def slow_sum():
@@ -56,7 +62,7 @@ def set_to(value):
 
 
 def differentiated(use):
-    x = mx.nd.ones((3, 3))
+    x = slow()
     x.attach_grad()
     with mx.autograd.record():
         y = mx.nd.Custom(x, op_type="slow") * 2
@@ -66,14 +72,14 @@ def differentiated(use):
 def bound(use):
     """An executor that has begun to run."""
     executor = mx.sym.Custom(mx.sym.var("x"), op_type="slow").simple_bind(mx.cpu(), x=(3, 3))
-    executor.forward(is_train=True)
+    executor.forward(is_train=True, x=slow())
     use(executor)
 
 
 def hybrid(use):
     net = mx.gluon.nn.HybridLambda(lambda F, x: F.Custom(x, op_type="slow"))
     net.hybridize()
-    use(net(mx.nd.ones((3, 3))))
+    use(net(slow()))
 
 
 def stored(with_optimizer):
@@ -143,6 +149,7 @@ CALLS = {
     "save, sparse": lambda: saved(slow().tostype("csr")),
     "pickle": lambda: pickle.dumps(slow()),
     "deepcopy": lambda: copy.deepcopy(slow()),
+    "DLPack": lambda: slow().__dlpack__(),
     "DLPack, to read": lambda: slow().to_dlpack_for_read(),
     "DLPack, to write": lambda: slow().to_dlpack_for_write(),
     "DLPack, both": lambda: mx.nd.from_dlpack(slow()).wait_to_read(),

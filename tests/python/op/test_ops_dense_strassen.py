@@ -24,9 +24,10 @@ layer(512, rows[:, :512], weight[:512, :512])()  # the threads are there, and th
 large = layer(UNITS, rows, weight)
 with open("/proc/self/statm") as pages:
     now = int(pages.read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (now + 190 * MIB, resource.RLIM_INFINITY))  # the weight has 64, its sums 196
+before = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (now + 190 * MIB, before[1]))  # the weight has 64, its sums 196
 np.testing.assert_allclose(large(), want, atol=1e-3)
-resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_AS, before)
 np.testing.assert_allclose(large(), want, atol=1e-3)
 """
 

@@ -114,9 +114,11 @@ def test_gradients_of_maxima_of_channels_that_lie_last_are_those_of_the_other_la
 @pytest.mark.parametrize("shape", [(9,), (7, 9), (5, 6, 7)])
 @pytest.mark.parametrize("zero_padding", [False, True])  # with which the plain kernels run
 @pytest.mark.parametrize("kernel, stride", [(2, 2), (3, 1)])
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_the_maximum_of_a_window_of_nan_and_minus_infinity_is_the_lowest_number(mx, shape, channels, layout, kernel, stride, zero_padding, dtype):
     """Whichever kernel finds it, as in 1.9.1; a padding of zeros is 0."""
+    is_bfloat16 = dtype == "bfloat16"
+    lowest, dtype = (-float.fromhex("0x1.fep127"), "float32") if is_bfloat16 else (np.finfo(dtype).min, dtype)
     x = np.full((2, channels, *shape), np.nan, dtype)
     x[1] = -np.inf
     x[:, 1, ..., ::2] = -np.inf
@@ -127,12 +129,12 @@ def test_the_maximum_of_a_window_of_nan_and_minus_infinity_is_the_lowest_number(
     if layout == "last":
         x = np.ascontiguousarray(np.moveaxis(x, 1, -1))
         attrs["layout"] = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[n]
-    got = mx.run("Pooling", x, **attrs)[0]
+    got = mx.run_in_bfloat16("Pooling", x, **attrs) if is_bfloat16 else mx.run("Pooling", x, **attrs)[0]
     got = np.moveaxis(got, -1, 1) if layout == "last" else got
     places = [(size + 2 * pad - kernel) // stride + 1 for size in shape]
     begins = np.meshgrid(*(np.arange(m) * stride - pad for m in places), indexing="ij")
     in_padding = np.any([(b < 0) | (b + kernel > size) for b, size in zip(begins, shape)], axis=0)
-    want = np.broadcast_to(np.where(in_padding, 0, np.finfo(dtype).min).astype(dtype), got.shape).copy()
+    want = np.broadcast_to(np.where(in_padding, 0, lowest).astype(dtype), got.shape).copy()
     want[0, 0][begins[-1] + kernel >= shape[-1]] = 3
     np.testing.assert_array_equal(got, want)
 
