@@ -18,6 +18,9 @@ namespace {
 // larger than OpenBLAS's.
 template <class T>
 constexpr int64_t kSliceDepth = 384;
+// Rows of it that are packed together.
+template <class T>
+constexpr int64_t kRowsAtOnce = sizeof(T) == sizeof(float) ? 96 : 72;
 
 #define MX_SIMD_FILE "op/products/packed_gemm.inc"
 #include "base/simd_targets.h"
@@ -85,7 +88,17 @@ void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const
       // A sixteenth of a fused multiplication and addition is about the unit of the cost model.
       const double flops = static_cast<double>(depth) / 16;
       const double of_row = flops * static_cast<double>(columns);
-      if (threads_for(m, of_row) == 1) {
+      if (m <= kRowsAtOnce<T> && m < n) {  // each thread packs what nobody else needs
+        parallel_for(
+            columns, flops * static_cast<double>(m),
+            [&](int64_t first, int64_t last) {
+              const View<T> of_part{right.data + first * right.column, right.row, right.column};
+              MX_SIMD_CALL(multiply_slice<T>)
+              (m, last - first, depth, left, &of_part, packed + first * depth, c + column + first,
+               ldc, adds);
+            },
+            panel);
+      } else if (threads_for(m, of_row) == 1) {
         multiply_rows(0, m, &right);
       } else {
         parallel_for(
