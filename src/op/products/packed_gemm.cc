@@ -8,6 +8,7 @@
 
 #include "base/processor_facts.h"
 #include "base/simd.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "storage/scoped_block.h"
 
@@ -102,7 +103,7 @@ void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const
         multiply_rows(0, m, &right);
       } else {
         parallel_for(
-            columns, static_cast<double>(depth),
+            columns, cost_of_moving(2.0 * static_cast<double>(depth) * sizeof(T)),
             [&](int64_t first, int64_t last) { pack(right, depth, columns, first, last, packed); },
             panel);
         parallel_for(
