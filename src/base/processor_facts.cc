@@ -53,10 +53,10 @@ ProcessorFacts facts_about(const ProcessorId& id) noexcept {
   }
   if (id.vendor == ProcessorVendor::kIntel) {
     facts.stores_compressed = true;
-    // After Cascade Lake processors take instructions enough for tiles that address each row. There
-    // the facts follow from what was seen of OpenBLAS, and of these loops elsewhere.
+    // After Cascade Lake processors take instructions enough for tiles that address each row.
+    // Measured on an Emerald Rapids.
     if (id.family == kCore && id.model != kSkylakeServer && id.simd_level == kAvx512)
-      facts.gains_by_open_tiles = facts.gains_by_rows_at_once = true;
+      facts.gains_by_open_tiles = facts.gains_by_packed_panels = facts.gains_by_rows_at_once = true;
     // Later servers see by themselves that whole lines are written. A system may keep the vectors
     // from programs that the loops for it use.
     if (id.family == kCore && id.model == kSkylakeServer && id.simd_level >= kAvx2) {

@@ -37,6 +37,9 @@ struct ProcessorFacts {
   // Products of floats gain by tiles of twelve rows beside those of OpenBLAS, which may read both
   // factors where they lie.
   bool gains_by_open_tiles = false;
+  // Beside those, products of floats gain by packed panels wherever the right factor is large, if
+  // there are more than a few rows.
+  bool gains_by_packed_panels = false;
   // A large matrix of floats times a vector gains by four rows at once, beside OpenBLAS.
   bool gains_by_rows_at_once = false;
   // A store that compresses takes no longer than to compress in a register and to store that.

@@ -21,7 +21,7 @@ TEST(ProcessorFacts, OfOneThatNobodyKnowsNothingIsAssumed) {
     EXPECT_FALSE(facts.halves_wide_vectors || facts.turns_along_result || facts.moves_strings ||
                  facts.reads_what_it_writes || facts.gains_by_tall_tiles ||
                  facts.gains_by_rows_at_once || facts.gains_by_open_tiles ||
-                 facts.stores_compressed || facts.fills_far_ahead);
+                 facts.gains_by_packed_panels || facts.stores_compressed || facts.fills_far_ahead);
     EXPECT_EQ(facts.streams_of_sums, 1);
   }
 }
@@ -38,7 +38,8 @@ TEST(ProcessorFacts, Amd) {
   EXPECT_EQ(zen4.streams_of_sums, 2);
   EXPECT_FALSE(zen3.gains_by_rows_at_once || zen3.gains_by_open_tiles);
   for (const ProcessorFacts& wide : {zen4, zen5})
-    EXPECT_TRUE(wide.gains_by_rows_at_once && wide.gains_by_open_tiles);
+    EXPECT_TRUE(wide.gains_by_rows_at_once && wide.gains_by_open_tiles &&
+                !wide.gains_by_packed_panels);
   EXPECT_FALSE(facts_about({kAmd, 0x1A, 0x02, 1, true}).gains_by_open_tiles);
   EXPECT_FALSE(zen5.halves_wide_vectors || zen5.turns_along_result || zen5.stores_compressed);
   EXPECT_TRUE(zen5.moves_strings && zen5.fills_far_ahead);
@@ -60,7 +61,9 @@ TEST(ProcessorFacts, Intel) {
   EXPECT_FALSE(without_avx.reads_what_it_writes);
   EXPECT_FALSE(sapphire_rapids.reads_what_it_writes || sapphire_rapids.gains_by_tall_tiles ||
                sapphire_rapids.moves_strings || sapphire_rapids.halves_wide_vectors);
-  EXPECT_TRUE(sapphire_rapids.gains_by_open_tiles && sapphire_rapids.gains_by_rows_at_once);
+  EXPECT_TRUE(sapphire_rapids.gains_by_open_tiles && sapphire_rapids.gains_by_rows_at_once &&
+              sapphire_rapids.gains_by_packed_panels);
+  EXPECT_FALSE(cascade_lake.gains_by_packed_panels);
   EXPECT_FALSE(facts_about({kIntel, 6, 0x8F, 1, true}).gains_by_open_tiles);
   EXPECT_TRUE(cascade_lake.stores_compressed && sapphire_rapids.stores_compressed);
 }

@@ -10,6 +10,7 @@
 #include "op/products/blas.h"
 #include "op/products/products.h"
 #include "op/products/way.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "storage/scoped_block.h"
 
@@ -26,8 +27,12 @@ void subtract_product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, 
   const int64_t step = left ? lda : ldb;
   const ScopedBlock memory(static_cast<std::size_t>(rows * columns) * sizeof(T), "workspace");
   T* const negated = memory.as<T>();
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < columns; ++i) negated[r * columns + i] = -from[r * step + i];
+  parallel_for(rows, cost_of_moving(2.0 * static_cast<double>(columns) * sizeof(T)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t r = first; r < last; ++r)
+                   for (int64_t i = 0; i < columns; ++i)
+                     negated[r * columns + i] = -from[r * step + i];
+               });
   const Products<T> product{.transpose_a = transpose_a,
                             .transpose_b = transpose_b,
                             .m = m,
@@ -91,7 +96,8 @@ constexpr int64_t kAtOnce = 64;
 // Exchanges of rows [0, count), by pivots from 1 on, in each of `lines` columns.
 template <class T>
 void exchange(int64_t lines, T* a, int64_t line, int64_t count, const int32_t* pivots) {
-  parallel_for(lines, static_cast<double>(count), [&](int64_t first, int64_t last) {
+  constexpr double kCost = 16;  // of an exchange, 4 ns
+  parallel_for(lines, kCost * static_cast<double>(count), [&](int64_t first, int64_t last) {
     for (T *column = a + first * line, *end = a + last * line; column < end; column += line) {
       for (int64_t i = 0; i < count; ++i) std::swap(column[i], column[pivots[i] - 1]);
     }
@@ -152,16 +158,27 @@ int factorise_by_halves(int64_t n, T* a, int32_t* pivots) {
 
 template <class T>
 int solve_by_halves(int64_t n, int64_t sides, T* a, int32_t* pivots, T* x) {
-  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kBytes = sizeof(T), kLine = 64;
   const ScopedBlock memory(static_cast<std::size_t>(n * n * kBytes), "workspace");
   T* const lines = memory.as<T>();
-  tile_kernel(kBytes)(reinterpret_cast<const char*>(a), reinterpret_cast<char*>(lines),
-                      {n, kBytes, n * kBytes}, {n, n * kBytes, kBytes}, kBytes, false);
+  parallel_for(
+      n, cost_of_moving(static_cast<double>(2 * n * kBytes)),
+      [&](int64_t first, int64_t last) {
+        tile_kernel(kBytes)(
+            reinterpret_cast<const char*>(a + first), reinterpret_cast<char*>(lines + first * n),
+            {last - first, kBytes, n * kBytes}, {n, n * kBytes, kBytes}, kBytes, false);
+      },
+      kLine / kBytes);
   if (const int info = factorise_lines(n, n, lines, n, pivots); info != 0) return info;
-  for (int64_t i = 0; i < n; ++i) {
-    if (const int64_t at = pivots[i] - 1; at != i)
-      std::swap_ranges(x + i * sides, x + (i + 1) * sides, x + at * sides);
-  }
+  parallel_for(
+      sides, cost_of_moving(static_cast<double>(4 * n * kBytes)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = 0; i < n; ++i) {
+          if (const int64_t at = pivots[i] - 1; at != i)
+            std::swap_ranges(x + i * sides + first, x + i * sides + last, x + at * sides + first);
+        }
+      },
+      kLine / kBytes);
   {
     const UnitDiagonal<T> unit(n, lines, n);
     solve_triangular_by_halves({false, false, true}, n, sides, T{1}, lines, n, x, sides);

@@ -8,6 +8,7 @@
 
 #include "base/processor_facts.h"
 #include "base/simd.h"
+#include "op/run/moved_bytes.h"
 #include "op/run/parallel.h"
 #include "storage/scoped_block.h"
 
@@ -18,6 +19,9 @@ namespace {
 // larger than OpenBLAS's.
 template <class T>
 constexpr int64_t kSliceDepth = 384;
+// Rows of it that are packed together.
+template <class T>
+constexpr int64_t kRowsAtOnce = sizeof(T) == sizeof(float) ? 96 : 72;
 
 #define MX_SIMD_FILE "op/products/packed_gemm.inc"
 #include "base/simd_targets.h"
@@ -85,11 +89,21 @@ void multiply_in_slices(int64_t m, int64_t n, int64_t k, const View<T>& a, const
       // A sixteenth of a fused multiplication and addition is about the unit of the cost model.
       const double flops = static_cast<double>(depth) / 16;
       const double of_row = flops * static_cast<double>(columns);
-      if (threads_for(m, of_row) == 1) {
+      if (m <= kRowsAtOnce<T> && m < n) {  // each thread packs what nobody else needs
+        parallel_for(
+            columns, flops * static_cast<double>(m),
+            [&](int64_t first, int64_t last) {
+              const View<T> of_part{right.data + first * right.column, right.row, right.column};
+              MX_SIMD_CALL(multiply_slice<T>)
+              (m, last - first, depth, left, &of_part, packed + first * depth, c + column + first,
+               ldc, adds);
+            },
+            panel);
+      } else if (threads_for(m, of_row) == 1) {
         multiply_rows(0, m, &right);
       } else {
         parallel_for(
-            columns, static_cast<double>(depth),
+            columns, cost_of_moving(2.0 * static_cast<double>(depth) * sizeof(T)),
             [&](int64_t first, int64_t last) { pack(right, depth, columns, first, last, packed); },
             panel);
         parallel_for(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/processor_facts.h"
 #include "base/simd.h"
 #include "op/products/blas.h"
 #include "op/products/matrix_vector.h"
@@ -103,6 +104,11 @@ double multiplications(const Products<T>& p) {
   return multiplications(p.m, p.n, p.k);
 }
 
+template <class T>
+bool is_plain(const Products<T>& p) {
+  return p.alpha == 1 && (p.beta == 0 || p.beta == 1);
+}
+
 // Whether products are made of panels that are packed here, which is better than OpenBLAS where
 // tiles are tall (Cascade Lake). Smaller products OpenBLAS does not pack either, and is faster; so
 // it is for a vector, and where much of each vector of a panel is empty and there is little depth.
@@ -112,8 +118,8 @@ bool is_packed(const Products<T>& p) {
   // Vectors of doubles are half as many; 1 means none but a vector.
   constexpr int64_t kFewColumns = sizeof(T) == sizeof(float) ? 12 : 1, kLittleDepth = 128;
   if (p.n == 1 || p.k == 1 || (p.n <= kFewColumns && p.k < kLittleDepth)) return false;
-  return packed_gemm::has_tall_tiles() && p.alpha == 1 && (p.beta == 0 || p.beta == 1) &&
-         p.m >= kFewRows && multiplications(p) > 1e6;
+  return packed_gemm::has_tall_tiles() && is_plain(p) && p.m >= kFewRows &&
+         multiplications(p) > 1e6;
 }
 
 // Whether the left factor can stay where it is and the right one stays in the second-level cache,
@@ -125,10 +131,21 @@ bool is_one_slice(const Products<T>& p) {
   return !p.transpose_a && p.k * kItem <= kDepthBytes && p.n * p.k <= kPackedBytes / kItem;
 }
 
-// Whether it is for those.
+// On processors where open tiles wait for a large right factor: it is packed, and met by panels.
+template <class T>
+bool prefers_panels(const Products<T>& p) {
+  constexpr int64_t kFewRows = 16, kManyRows = 400;
+  constexpr int64_t kLarge = (int64_t{640} << 10) / static_cast<int64_t>(sizeof(T));
+  return processor_facts().gains_by_packed_panels && is_plain(p) && !p.transpose_b &&
+         p.m > kFewRows &&
+         p.n * unpacked_gemm::slice_depth(p.k) > (p.m < kManyRows ? kLarge : kLarge / 2);
+}
+
+// Whether it is for open tiles.
 template <class T>
 bool is_open(const Products<T>& p) {
-  return p.alpha != 0 && suits_open_tiles<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.lda);
+  return p.alpha != 0 && !prefers_panels(p) &&
+         suits_open_tiles<T>(p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.lda);
 }
 
 // The same where others are made of factors where they lie: of those that are left the ones for
@@ -137,8 +154,8 @@ template <class T>
 bool is_in_slices_beside_open(const Products<T>& p) {
   constexpr int64_t kTurnedSide = 32, kSide = 192;
   const int64_t side = std::min(p.m, p.n);
-  return p.alpha == 1 && (p.beta == 0 || p.beta == 1) && multiplications(p) > kUnpacked &&
-         side >= (p.transpose_b && !p.transpose_a ? kTurnedSide : kSide) && !is_open(p);
+  if (!is_plain(p) || multiplications(p) <= kUnpacked || is_open(p)) return false;
+  return prefers_panels(p) || side >= (p.transpose_b && !p.transpose_a ? kTurnedSide : kSide);
 }
 
 // Whether both factors are packed, by all threads together. What that takes is little where there

@@ -144,6 +144,30 @@ TEST(MatrixBatches, FactorsOfLargeMatricesDoNotDependOnThreads) {
   EXPECT_EQ(pivots[0], pivots[1]);
   EXPECT_EQ(factors[0], factors[1]);
 }
+TEST(MatrixBatches, SolutionsOfLargeSystemsDoNotDependOnThreads) {
+  constexpr int64_t kSide = 500, kSides = 333;
+  std::mt19937_64 random(kSeed);
+  const std::vector<double> a = numbers<double>(kSide * kSide, random);
+  const std::vector<double> right = numbers<double>(kSide * kSides, random);
+  std::vector<double> solutions[2];
+  const int before = omp_get_max_threads();
+  for (const int threads : {1, 4}) {
+    omp_set_num_threads(threads);
+    std::vector<double> spent = a, x = right;
+    std::vector<int32_t> pivots(kSide);
+    matrix_batches::solve(kSide, kSides, 1, spent.data(), pivots.data(), x.data());
+    solutions[threads == 1 ? 0 : 1] = x;
+  }
+  omp_set_num_threads(before);
+  EXPECT_EQ(solutions[0], solutions[1]);
+  for (int64_t i = 0; i < kSide; i += 61) {
+    double sum = 0;
+    for (int64_t k = 0; k < kSide; ++k)
+      sum += a[static_cast<std::size_t>(i * kSide + k)] *
+             solutions[0][static_cast<std::size_t>(k * kSides)];
+    EXPECT_NEAR(sum, right[static_cast<std::size_t>(i * kSides)], 1e-8);
+  }
+}
 
 // The first column that depends on those before it, in either half.
 TEST(MatrixBatches, LargeSingularMatricesFailWithLapacksInfo) {

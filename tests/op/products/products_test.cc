@@ -262,6 +262,7 @@ TEST(FloatingProducts, AreTheSameOnAnyThreads) {
                                 {45, 301, 255},
                                 {200, 192, 1024},
                                 {5, 1000, 260},
+                                {70, 1100, 700},
                                 {260, 200, 700}}) {
     expect_the_same_on_any_threads<float>(m, n, k);
     expect_the_same_on_any_threads<double>(m, n, k);
