@@ -23,48 +23,78 @@ constexpr auto kLastBytes = [] {
 // Bytes whose sum 16 bits hold.
 constexpr int64_t kMostRows = 65535 / 255;
 
+// What a byte counts at most.
+constexpr uint8_t kAnyByte = 255, kTruth = 1;
+
 #define MX_SIMD_FILE "op/reducing/byte_sums.inc"
 #include "base/simd_targets.h"
 
 // Rows that the widest vectors are too long for are left to the baseline's.
 int level_for(int64_t n) { return n < kMostSimdBytes ? 0 : simd_level_for_traffic(); }
 
-template <uint8_t most>
-int64_t sum_of(const uint8_t* x, int64_t n) {
-  if (n >= kLeastByteRow) return MX_SIMD_AT(level_for(n), sum_run<most>)(x, n);
-  int64_t sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::min(x[i], most);
-  return sum;
-}
+// Bytes with a sign are added with their first bit turned over, which is 128 more of each.
+constexpr int64_t kMoreThanSigned = 128;
+uint8_t flipped_of(ByteKind kind) { return kind == ByteKind::kSigned ? kMoreThanSigned : 0; }
+int64_t more_than_signed(ByteKind kind, int64_t n) { return flipped_of(kind) * n; }
 
-template <uint8_t most>
-void sums_of_rows(const uint8_t* x, int64_t rows, int64_t n, int64_t* values) {
-  if (n >= kLeastByteRow) return MX_SIMD_AT(level_for(n), sum_rows<most>)(x, rows, n, values);
-  for (int64_t r = 0; r < rows; ++r) values[r] = sum_of<most>(x + r * n, n);
-}
+// Rows of narrow columns are taken as wide ones: of so many bytes at most, so many at least.
+constexpr int64_t kWideRow = 256, kFewestWideRows = 8;
 
-}  // namespace
-
-int64_t sum_of_bytes(const uint8_t* x, int64_t n, uint8_t most) {
-  return most == kTruth ? sum_of<kTruth>(x, n) : sum_of<kAnyByte>(x, n);
-}
-
-void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, uint8_t most,
-                           int64_t* values) {
-  most == kTruth ? sums_of_rows<kTruth>(x, rows, n, values)
-                 : sums_of_rows<kAnyByte>(x, rows, n, values);
-}
-
-void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, uint8_t most, int64_t* acc,
-                       int64_t width) {
-  const bool narrow = width < kLeastByteRow, truths = most == kTruth;
+void add_as_they_are(const uint8_t* x, int64_t rows, int64_t stride, ByteKind kind, int64_t* acc,
+                     int64_t width) {
+  const bool narrow = width < kLeastByteRow, truths = kind == ByteKind::kTruth;
   const int level = level_for(width);
   const auto add =
       narrow
           ? (truths ? simd_v2::add_narrow_rows<kTruth> : simd_v2::add_narrow_rows<kAnyByte>)
           : (truths ? MX_SIMD_AT(level, add_rows<kTruth>) : MX_SIMD_AT(level, add_rows<kAnyByte>));
   for (int64_t r = 0; r < rows; r += kMostRows)
-    add(x + r * stride, std::min(kMostRows, rows - r), stride, acc, width);
+    add(x + r * stride, std::min(kMostRows, rows - r), stride, flipped_of(kind), acc, width);
+}
+
+}  // namespace
+
+int64_t sum_of_bytes(const uint8_t* x, int64_t n, ByteKind kind) {
+  int64_t sum = 0;
+  sums_of_rows_of_bytes(x, 1, n, kind, &sum);
+  return sum;
+}
+
+void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, ByteKind kind,
+                           int64_t* values) {
+  const bool truths = kind == ByteKind::kTruth;
+  const uint8_t flipped = flipped_of(kind);
+  if (n >= kLeastByteRow) {
+    const int level = level_for(n);
+    const auto sum =
+        truths ? MX_SIMD_AT(level, sum_rows<kTruth>) : MX_SIMD_AT(level, sum_rows<kAnyByte>);
+    sum(x, rows, n, flipped, values);
+  } else {
+    const uint8_t most = truths ? kTruth : kAnyByte;
+    for (int64_t r = 0; r < rows; ++r, x += n) {
+      values[r] = 0;
+      for (int64_t i = 0; i < n; ++i) values[r] += std::min<uint8_t>(x[i] ^ flipped, most);
+    }
+  }
+  if (const int64_t more = more_than_signed(kind, n); more != 0)
+    for (int64_t r = 0; r < rows; ++r) values[r] -= more;
+}
+
+void add_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t stride, ByteKind kind, int64_t* acc,
+                       int64_t width) {
+  if (const int64_t more = more_than_signed(kind, rows); more != 0)
+    for (int64_t j = 0; j < width; ++j) acc[j] -= more;
+  const int64_t side = std::min(kWideRow / width, rows / kFewestWideRows);
+  if (stride == width && width < kMostSimdBytes && rows * width >= kFewBytes && side > 1) {
+    std::array<int64_t, kWideRow> wide{};
+    const int64_t wide_rows = rows / side;
+    add_as_they_are(x, wide_rows, side * width, kind, wide.data(), side * width);
+    for (int64_t i = 0; i < side; ++i)
+      for (int64_t j = 0; j < width; ++j) acc[j] += wide[i * width + j];
+    x += wide_rows * side * width;
+    rows -= wide_rows * side;
+  }
+  add_as_they_are(x, rows, stride, kind, acc, width);
 }
 
 }  // namespace mxnet

@@ -22,8 +22,7 @@ template <class T, class L, class A>
 class LoopCalls {
  public:
   static constexpr bool kDirect = std::is_same_v<T, L>;
-  static constexpr bool kBytes =
-      (std::is_same_v<T, uint8_t> || std::is_same_v<T, bool>)&&std::is_same_v<A, int64_t>;
+  static constexpr bool kBytes = sizeof(T) == 1 && std::is_same_v<A, int64_t>;
 
   // Which loops can take two rows at a time.
   static constexpr bool kPairs = kDirect && std::is_same_v<L, float> && std::is_same_v<A, double>;
@@ -117,7 +116,7 @@ class LoopCalls {
   // What one row reduces to, in one call of a loop: n <= most_at_once(), but where bytes are added.
   A short_row(const T* x, int64_t n, A about) const {
     if constexpr (kBytes) {
-      if (adds_bytes_) return sum_of_bytes(bytes_at(x), n, kMostOfByte);
+      if (adds_bytes_) return sum_of_bytes(bytes_at(x), n, kByteKind);
     }
     std::array<L, kLeaf> buffer;
     return loops_.row(loaded(x, n, buffer.data()), {n, 1, next_}, about);
@@ -133,7 +132,10 @@ class LoopCalls {
   void columns(const T* x, int64_t rows, int64_t stride, A* acc, int64_t width,
                const A* parameters) const {
     if constexpr (kBytes) {
-      if (adds_bytes_) return add_rows_of_bytes(bytes_at(x), rows, stride, kMostOfByte, acc, width);
+      const bool few =
+          std::is_same_v<T, int8_t> && width < kLeastByteRow && rows * width < kFewBytes;
+      if (adds_bytes_ && !few)
+        return add_rows_of_bytes(bytes_at(x), rows, stride, kByteKind, acc, width);
     }
     if constexpr (kDirect) {
       if (is_narrow(width, stride) && is_high(width, rows)) return take_narrow(x, rows, acc, width);
@@ -198,7 +200,9 @@ class LoopCalls {
   }
   enum class Question : uint8_t { kNone, kAny, kAll };
 
-  static constexpr uint8_t kMostOfByte = std::is_same_v<T, bool> ? kTruth : kAnyByte;
+  static constexpr ByteKind kByteKind = std::is_same_v<T, bool>     ? ByteKind::kTruth
+                                        : std::is_same_v<T, int8_t> ? ByteKind::kSigned
+                                                                    : ByteKind::kUnsigned;
   static const uint8_t* bytes_at(const T* x) { return reinterpret_cast<const uint8_t*>(x); }
   [[gnu::noinline]] static void truths(const uint8_t* x, L* to, int64_t n) {
     for (int64_t i = 0; i < n; ++i) to[i] = static_cast<L>(x[i] != 0);
@@ -207,7 +211,7 @@ class LoopCalls {
 
   void short_rows(const T* x, int64_t n, int64_t length, const A* about, A* values) const {
     if constexpr (kBytes) {
-      if (adds_bytes_) return sums_of_rows_of_bytes(bytes_at(x), n, length, kMostOfByte, values);
+      if (adds_bytes_) return sums_of_rows_of_bytes(bytes_at(x), n, length, kByteKind, values);
     }
     std::array<L, kLeaf> buffer;
     const int64_t batch = kDirect ? n : kLeaf / length;

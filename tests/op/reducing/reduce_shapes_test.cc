@@ -105,38 +105,47 @@ std::vector<int64_t> sums_of_bytes(uint8_t* x, DType dtype, const Shape& shape, 
   return out;
 }
 
-// About the lengths that 16 bits hold, of the greatest bytes; of bool any but 0 counts one.
+int64_t with_sign(uint8_t byte) { return byte < 128 ? byte : byte - 256; }
+
+// About the lengths that 16 bits hold, of the greatest bytes; of bool any but 0 counts one, and
+// int8 has a sign.
 TEST(Reduce, RowsOfBytesOfAnyLengthAreSummedExactly) {
   for (const int64_t length : {15, 16, 17, 31, 32, 33, 64, 255, 256, 257, 258, 300, 5000}) {
     constexpr int64_t kRows = 5;
     std::vector<uint8_t> x(static_cast<std::size_t>(kRows * length + 1), 255);
     for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<uint8_t>(i % 256);
-    std::vector<int64_t> sums(kRows), truths(kRows);
+    std::vector<int64_t> sums(kRows), truths(kRows), with_signs(kRows);
     for (std::size_t i = 0; i < static_cast<std::size_t>(kRows * length); ++i) {
       sums[i / static_cast<std::size_t>(length)] += x[i + 1];
       truths[i / static_cast<std::size_t>(length)] += x[i + 1] != 0;
+      with_signs[i / static_cast<std::size_t>(length)] += with_sign(x[i + 1]);
     }
     const Shape shape{kRows, length};
     EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kUInt8, shape, 1), sums) << length;
     EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kBool, shape, 1), truths) << length;
+    EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kInt8, shape, 1), with_signs) << length;
   }
 }
 
-// About the widths of vectors and the rows that 16 bits hold.
+// About the widths of vectors and the rows that 16 bits hold; many narrow rows lie side by side.
 TEST(Reduce, ColumnsOfBytesOfAnyWidthAreSummedExactly) {
-  for (const int64_t width : {2, 15, 16, 17, 31, 33, 63, 64, 65, 100, 1000, 1023, 1024, 1100}) {
-    for (const int64_t rows : {2, 7, 8, 9, 257, 258, 530}) {
+  for (const int64_t width : {2, 3, 15, 16, 17, 31, 33, 63, 64, 65, 100, 1000, 1023, 1024, 1100}) {
+    for (const int64_t rows : {2, 7, 8, 9, 257, 258, 530, 1025, 70001}) {
+      if (rows * width > 3'000'000) continue;
       std::vector<uint8_t> x(static_cast<std::size_t>(rows * width + 1), 255);
       for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<uint8_t>(i % 256);
-      std::vector<int64_t> sums(static_cast<std::size_t>(width)), truths = sums;
+      std::vector<int64_t> sums(static_cast<std::size_t>(width)), truths = sums, with_signs = sums;
       for (std::size_t i = 0; i < static_cast<std::size_t>(rows * width); ++i) {
         sums[i % sums.size()] += x[i + 1];
         truths[i % sums.size()] += x[i + 1] != 0;
+        with_signs[i % sums.size()] += with_sign(x[i + 1]);
       }
       const Shape shape{rows, width};
       EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kUInt8, shape, 0), sums)
           << rows << " x " << width;
       EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kBool, shape, 0), truths)
+          << rows << " x " << width;
+      EXPECT_EQ(sums_of_bytes(x.data() + 1, DType::kInt8, shape, 0), with_signs)
           << rows << " x " << width;
     }
   }
