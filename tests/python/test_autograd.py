@@ -387,6 +387,52 @@ def test_a_penalty_on_a_networks_slope_has_the_gradient_of_finite_differences(ac
             assert found[place] == pytest.approx((values[0] - values[1]) / (2 * step), rel=0.02, abs=0.01)
 
 
+INVERSES = {
+    "arcsin": (-1, 1, lambda x: ((1 - x) * (1 + x)) ** -0.5, lambda x: x * ((1 - x) * (1 + x)) ** -1.5),
+    "arccos": (-1, 1, lambda x: -(((1 - x) * (1 + x)) ** -0.5), lambda x: -x * ((1 - x) * (1 + x)) ** -1.5),
+    "arccosh": (1, 9, lambda x: ((x - 1) * (x + 1)) ** -0.5, lambda x: -x * ((x - 1) * (x + 1)) ** -1.5),
+    "arcsinh": (-9, 9, lambda x: (x * x + 1) ** -0.5, lambda x: -x * (x * x + 1) ** -1.5),
+    "arctan": (-9, 9, lambda x: 1 / (x * x + 1), lambda x: -2 * x / (x * x + 1) ** 2),
+    "arctanh": (-1, 1, lambda x: 1 / ((1 - x) * (1 + x)), lambda x: 2 * x / ((1 - x) * (1 + x)) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", INVERSES)
+@pytest.mark.parametrize("dtype, near, near_twice", [("float16", 5e-4, 2e-3), ("float32", 3e-7, 6e-7), ("float64", 1e-14, 1e-14)])
+def test_gradients_of_inverse_functions_keep_their_digits_near_the_ends(name, dtype, near, near_twice):
+    """However often they are asked for, and with whatever instructions: 1 - x^2 is not rounded before its root is taken."""
+    low, high, slope, slope_of_slope = INVERSES[name]
+    random = np.random.RandomState(6601)
+    close = 2.0 ** -random.uniform(1, 9 if dtype == "float16" else 20, 1000)
+    points = np.concatenate([random.uniform(low, high, 1000), high - close if high == 1 else low + close]).astype(dtype)
+    points = points[(points != low) & (points != high)]
+    exact = points.astype("longdouble")
+    x = mx.nd.array(points, dtype=dtype)
+    x.attach_grad()
+    with autograd.record():
+        (first,) = autograd.grad(getattr(mx.nd, name)(x), [x], create_graph=True, retain_graph=True)
+    first.backward()
+    for got, want, far in ((first, slope(exact), near), (x.grad, slope_of_slope(exact), near_twice)):
+        large = (abs(want) > 1e-3) & (abs(want) < 6e4)
+        assert (abs(got.asnumpy() - want) / abs(want))[large].max() < far
+
+
+@pytest.mark.parametrize("name", INVERSES)
+def test_third_derivatives_of_inverse_functions_are_those_of_differences(name):
+    low, high, _, slope_of_slope = INVERSES[name]
+    points = np.linspace(low, high, 23)[1:-1]
+    x = mx.nd.array(points, dtype="float64")
+    x.attach_grad()
+    with autograd.record():
+        y = getattr(mx.nd, name)(x)
+        for _ in range(2):
+            (y,) = autograd.grad(y, [x], create_graph=True, retain_graph=True)
+    y.backward()
+    step = 1e-5
+    want = (slope_of_slope(points + step) - slope_of_slope(points - step)) / (2 * step)
+    np.testing.assert_allclose(x.grad.asnumpy(), want, rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("error, expected", [(KeyboardInterrupt, KeyboardInterrupt), (ValueError, mx.MXNetError)])
 def test_ctrl_c_in_a_gradient_arrives(error, expected, capsys, monkeypatch):
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)  # pytest takes what is printed there for a mistake

@@ -133,8 +133,46 @@ Expr slope_expr(UnaryRow row, const Expr& x, const Expr& y) {
 
 std::string backward_name(UnaryRow row) { return std::string("_backward_") + facts(row).name; }
 
+// The slope s of these rows has the slope factor * x * s^power: their fused gradients can be
+// differentiated. In steps, each rounded, 1 - x^2 and its like lose the digits of half types.
+struct SlopeOfSlope {
+  double factor = 0.0;
+  int power = 0;  // 0: not one of these rows
+};
+constexpr SlopeOfSlope slope_of_slope(UnaryRow row) {
+  switch (row) {
+    case UnaryRow::arccos:
+    case UnaryRow::arcsin:
+      return {1.0, 3};
+    case UnaryRow::arccosh:
+    case UnaryRow::arcsinh:
+      return {-1.0, 3};
+    case UnaryRow::arctan:
+      return {-2.0, 2};
+    case UnaryRow::arctanh:
+      return {2.0, 2};
+    default:
+      return {};
+  }
+}
+
+// Of dy * s(x).
+Gradients fused_row_gradient(UnaryRow row, Grad& grad) {
+  const auto [factor, power] = slope_of_slope(row);
+  const std::string by_slope = backward_name(row);
+  const Value x = grad.in(1);
+  // Not x first: where it is large, s is small.
+  Value of_x = apply(by_slope, {grad.dout(0) * grad.in(0), x}) * x;
+  for (int i = 1; i < power; ++i) of_x = apply(by_slope, {of_x, x});
+  return {apply(by_slope, {grad.dout(0), x}), of_x * factor};
+}
+template <UnaryRow row>
+Gradients fused_gradient(const NoParams&, Grad& grad) {
+  return fused_row_gradient(row, grad);
+}
+
 Gradients row_gradient(UnaryRow row, Grad& grad) {
-  if (grad.differentiable()) {
+  if (grad.differentiable() && slope_of_slope(row).power == 0) {
     const Expr slope = slope_expr(row, Expr(grad.in(0)), Expr(grad.out(0)));
     return {(Expr(grad.dout(0)) * slope).value()};
   }
@@ -195,9 +233,18 @@ struct RowFunctions {
   void (*value)(const NoParams&, KernelContext&);
   void (*slope)(const NoParams&, KernelContext&);
   Gradients (*gradient)(const NoParams&, Grad&);
+  Gradients (*fused_gradient)(const NoParams&, Grad&);  // null: what has none
 };
 template <UnaryRow row>
-constexpr RowFunctions kFunctions = {value_cpu<row>, slope_cpu<row>, gradient<row>};
+constexpr auto fused_gradient_of() {
+  if constexpr (slope_of_slope(row).power != 0)
+    return &fused_gradient<row>;
+  else
+    return nullptr;
+}
+template <UnaryRow row>
+constexpr RowFunctions kFunctions = {value_cpu<row>, slope_cpu<row>, gradient<row>,
+                                     fused_gradient_of<row>()};
 
 bool define(UnaryRow row, const RowFunctions& functions) {
   const RowFacts& f = facts(row);
@@ -222,8 +269,8 @@ bool define(UnaryRow row, const RowFunctions& functions) {
   if (row == UnaryRow::relu || row == UnaryRow::sigmoid)
     forward(std::string("_npx_") + f.name, "data");
   if (is_step(row)) return true;
-  OpBuilder<NoParams>(backward_name(row).c_str())
-      .doc("Gradient of the operator after whose name it is called.")
+  OpBuilder<NoParams> backward(backward_name(row).c_str());
+  backward.doc("Gradient of the operator after whose name it is called.")
       .input("head_grad", "Gradient of the output.")
       .input("data", "Input or output of the forward call.")
       .dtypes(kTypes)
@@ -231,6 +278,7 @@ bool define(UnaryRow row, const RowFunctions& functions) {
       .inplace(1, 0)
       .infer(infer_same)
       .cpu(functions.slope);
+  if (functions.fused_gradient != nullptr) backward.grad(functions.fused_gradient);
   mark_pointwise(backward_name(row));
   mark_portable(backward_name(row));
   return true;

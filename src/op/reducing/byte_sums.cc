@@ -23,8 +23,9 @@ constexpr auto kLastBytes = [] {
 // Bytes whose sum 16 bits hold.
 constexpr int64_t kMostRows = 65535 / 255;
 
-// What a byte counts at most.
-constexpr uint8_t kAnyByte = 255, kTruth = 1;
+// What a byte counts. (Columns as they are take the loop for kFlipped, too, which their lanes hide;
+// short rows do not hide it.)
+enum class Counts : uint8_t { kAsItIs, kFlipped, kTruth };
 
 #define MX_SIMD_FILE "op/reducing/byte_sums.inc"
 #include "base/simd_targets.h"
@@ -44,10 +45,10 @@ void add_as_they_are(const uint8_t* x, int64_t rows, int64_t stride, ByteKind ki
                      int64_t width) {
   const bool narrow = width < kLeastByteRow, truths = kind == ByteKind::kTruth;
   const int level = level_for(width);
-  const auto add =
-      narrow
-          ? (truths ? simd_v2::add_narrow_rows<kTruth> : simd_v2::add_narrow_rows<kAnyByte>)
-          : (truths ? MX_SIMD_AT(level, add_rows<kTruth>) : MX_SIMD_AT(level, add_rows<kAnyByte>));
+  const auto add = narrow ? (truths ? simd_v2::add_narrow_rows<Counts::kTruth>
+                                    : simd_v2::add_narrow_rows<Counts::kFlipped>)
+                          : (truths ? MX_SIMD_AT(level, add_rows<Counts::kTruth>)
+                                    : MX_SIMD_AT(level, add_rows<Counts::kFlipped>));
   for (int64_t r = 0; r < rows; r += kMostRows)
     add(x + r * stride, std::min(kMostRows, rows - r), stride, flipped_of(kind), acc, width);
 }
@@ -66,11 +67,12 @@ void sums_of_rows_of_bytes(const uint8_t* x, int64_t rows, int64_t n, ByteKind k
   const uint8_t flipped = flipped_of(kind);
   if (n >= kLeastByteRow) {
     const int level = level_for(n);
-    const auto sum =
-        truths ? MX_SIMD_AT(level, sum_rows<kTruth>) : MX_SIMD_AT(level, sum_rows<kAnyByte>);
+    const auto sum = truths         ? MX_SIMD_AT(level, sum_rows<Counts::kTruth>)
+                     : flipped != 0 ? MX_SIMD_AT(level, sum_rows<Counts::kFlipped>)
+                                    : MX_SIMD_AT(level, sum_rows<Counts::kAsItIs>);
     sum(x, rows, n, flipped, values);
   } else {
-    const uint8_t most = truths ? kTruth : kAnyByte;
+    const uint8_t most = truths ? 1 : 255;
     for (int64_t r = 0; r < rows; ++r, x += n) {
       values[r] = 0;
       for (int64_t i = 0; i < n; ++i) values[r] += std::min<uint8_t>(x[i] ^ flipped, most);

@@ -7,12 +7,12 @@
 // clang-format off
 // Computed in float or double; integers are converted to double and back.
 #define MX_UNARY_ROWS(ROW) \
-  ROW(arccos,     ("_sparse_arccos"), "Inverse cosine, in [0, pi].", acos(x), -T(1) / sqrt(T(1) - x * x), kX) \
-  ROW(arccosh,    ("_sparse_arccosh"), "Inverse hyperbolic cosine.", acosh(x), T(1) / sqrt(x * x - T(1)), kX) \
-  ROW(arcsin,     ("_sparse_arcsin"), "Inverse sine, in [-pi/2, pi/2].", asin(x), T(1) / sqrt(T(1) - x * x), kX) \
+  ROW(arccos,     ("_sparse_arccos"), "Inverse cosine, in [0, pi].", acos(x), -T(1) / sqrt((T(1) - x) * (x + T(1))), kX) \
+  ROW(arccosh,    ("_sparse_arccosh"), "Inverse hyperbolic cosine.", acosh(x), T(1) / sqrt((x - T(1)) * (x + T(1))), kX) \
+  ROW(arcsin,     ("_sparse_arcsin"), "Inverse sine, in [-pi/2, pi/2].", asin(x), T(1) / sqrt((T(1) - x) * (x + T(1))), kX) \
   ROW(arcsinh,    ("_sparse_arcsinh"), "Inverse hyperbolic sine.", asinh(x), T(1) / sqrt(x * x + T(1)), kX) \
   ROW(arctan,     ("_sparse_arctan"), "Inverse tangent, in [-pi/2, pi/2].", atan(x), T(1) / (x * x + T(1)), kX) \
-  ROW(arctanh,    ("_sparse_arctanh"), "Inverse hyperbolic tangent.", atanh(x), T(1) / (T(1) - x * x), kX) \
+  ROW(arctanh,    ("_sparse_arctanh"), "Inverse hyperbolic tangent.", atanh(x), T(1) / ((T(1) - x) * (x + T(1))), kX) \
   ROW(cbrt,       ("_sparse_cbrt"), "Cube root.", cbrt(x), T(1) / (T(3) * y) / y, kY) \
   ROW(cos,        ("_sparse_cos"), "Cosine of radians.", cos(x), -sin(x), kX) \
   ROW(cosh,       ("_sparse_cosh"), "Hyperbolic cosine.", cosh(x), sinh(x), kX) \
