@@ -56,7 +56,8 @@ ProcessorFacts facts_about(const ProcessorId& id) noexcept {
     // After Cascade Lake processors take instructions enough for tiles that address each row.
     // Measured on an Emerald Rapids, but for rows at once, which follow from OpenBLAS's rate.
     if (id.family == kCore && id.model != kSkylakeServer && id.simd_level == kAvx512)
-      facts.gains_by_open_tiles = facts.gains_by_packed_panels = facts.gains_by_rows_at_once = true;
+      facts.gains_by_open_tiles = facts.gains_by_packed_panels = facts.gains_by_rows_at_once =
+          facts.repeats_past_caches = true;
     // Later servers see by themselves that whole lines are written. A system may keep the vectors
     // from programs that the loops for it use.
     if (id.family == kCore && id.model == kSkylakeServer && id.simd_level >= kAvx2) {

@@ -32,6 +32,8 @@ struct ProcessorFacts {
   bool reads_what_it_writes = false;
   // So is a line of a large fill that is not near, and it pays to ask for those very far ahead.
   bool fills_far_ahead = false;
+  // What one thread repeats is written to memory as fast as to the third-level cache.
+  bool repeats_past_caches = false;
   // Products of floats gain by tiles of more rows than others have registers for.
   bool gains_by_tall_tiles = false;
   // Products of floats gain by tiles of twelve rows beside those of OpenBLAS, which may read both

@@ -21,7 +21,8 @@ TEST(ProcessorFacts, OfOneThatNobodyKnowsNothingIsAssumed) {
     EXPECT_FALSE(facts.halves_wide_vectors || facts.turns_along_result || facts.moves_strings ||
                  facts.reads_what_it_writes || facts.gains_by_tall_tiles ||
                  facts.gains_by_rows_at_once || facts.gains_by_open_tiles ||
-                 facts.gains_by_packed_panels || facts.stores_compressed || facts.fills_far_ahead);
+                 facts.gains_by_packed_panels || facts.stores_compressed || facts.fills_far_ahead ||
+                 facts.repeats_past_caches);
     EXPECT_EQ(facts.streams_of_sums, 1);
   }
 }
@@ -63,7 +64,8 @@ TEST(ProcessorFacts, Intel) {
                sapphire_rapids.moves_strings || sapphire_rapids.halves_wide_vectors);
   EXPECT_TRUE(sapphire_rapids.gains_by_open_tiles && sapphire_rapids.gains_by_rows_at_once &&
               sapphire_rapids.gains_by_packed_panels);
-  EXPECT_FALSE(cascade_lake.gains_by_packed_panels);
+  EXPECT_TRUE(sapphire_rapids.repeats_past_caches);
+  EXPECT_FALSE(cascade_lake.gains_by_packed_panels || cascade_lake.repeats_past_caches);
   EXPECT_FALSE(facts_about({kIntel, 6, 0x8F, 1, true}).gains_by_open_tiles);
   EXPECT_TRUE(cascade_lake.stores_compressed && sapphire_rapids.stores_compressed);
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/owned_lines.h"
+#include "base/processor_facts.h"
 #include "base/stream_copy.h"
 #include "op/moving/long_copy.h"
 #include "op/moving/reverse_row.h"
@@ -362,8 +363,9 @@ void copy_strided(const StridedPlan& plan, const void* in, void* out, std::size_
   const int64_t written = std::max(blocks * nest.width, plan.whole_bytes);
   const int64_t read = std::max(bytes_read(nest), plan.whole_bytes);
   const int threads = threads_for(blocks, cost);
+  const bool far = threads == 1 && processor_facts().repeats_past_caches;
   const int64_t most = tiled            ? kPastCaches
-                       : read < written ? 2 * kPastCaches
+                       : read < written ? (far ? kPastCaches : 2 * kPastCaches)
                                         : bytes_past_caches(threads);
   const bool past_caches = tiled || !owns_lines(written) ? read + written >= most : true;
   const bool alone = plan.whole_bytes == 0;
