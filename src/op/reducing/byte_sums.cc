@@ -23,8 +23,8 @@ constexpr auto kLastBytes = [] {
 // Bytes whose sum 16 bits hold.
 constexpr int64_t kMostRows = 65535 / 255;
 
-// What a byte counts. (Columns as they are take the loop for kFlipped, too, which their lanes hide;
-// short rows do not hide it.)
+// What a byte counts. (Columns as they are take the loop for kFlipped, too: the library's size.
+// Rows do not: what turns no bit over took a tenth of short ones.)
 enum class Counts : uint8_t { kAsItIs, kFlipped, kTruth };
 
 #define MX_SIMD_FILE "op/reducing/byte_sums.inc"
