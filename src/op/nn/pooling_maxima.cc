@@ -204,22 +204,20 @@ class MaximaOfLine {
     for (std::size_t x = 0; x < columns_.size(); ++x)
       if (columns_[x].size() > 0)
         window_numbers()[x] = static_cast<Pixel>(first_line + columns_[x].begin);
+    const auto look = [&](std::size_t x, int64_t first, int64_t pixels) {
+      const int64_t at = loops_.find_first(&best_[x], plane_ + first, pixels);
+      if (at >= 0) window_numbers()[x] = static_cast<Pixel>(first + at);
+    };
     if (columns_.size() == 1 && columns_[0].size() == geometry_.image[2]) {
       // Lines that are seen whole are one.
-      const int64_t pixels = lines.size() * geometry_.image[2];
-      for (int64_t z = planes.begin; z < planes.end; ++z) {
-        const int64_t first = (z * geometry_.image[1] + lines.begin) * geometry_.image[2];
-        const int64_t at = loops_.find_first(&best_[0], plane_ + first, pixels);
-        if (at >= 0) window_numbers()[0] = static_cast<Pixel>(first + at);
-      }
+      for (int64_t z = planes.begin; z < planes.end; ++z)
+        look(0, (z * geometry_.image[1] + lines.begin) * geometry_.image[2],
+             lines.size() * geometry_.image[2]);
       return;
     }
     for_each_seen(geometry_, planes, lines, [&](int64_t line) {
-      for (std::size_t x = 0; x < columns_.size(); ++x) {
-        const int64_t first = line + columns_[x].begin;
-        const int64_t at = loops_.find_first(&best_[x], plane_ + first, columns_[x].size());
-        if (at >= 0) window_numbers()[x] = static_cast<Pixel>(first + at);
-      }
+      for (std::size_t x = 0; x < columns_.size(); ++x)
+        look(x, line + columns_[x].begin, columns_[x].size());
     });
   }
 

@@ -7,6 +7,7 @@
 #include "op/loops/computed.h"
 #include "op/op_builder.h"
 #include "op/spatial/grid.h"
+#include "op/spatial/sample_by_grid.h"
 
 namespace mxnet {
 namespace {

@@ -144,6 +144,7 @@ TEST(MatrixBatches, FactorsOfLargeMatricesDoNotDependOnThreads) {
   EXPECT_EQ(pivots[0], pivots[1]);
   EXPECT_EQ(factors[0], factors[1]);
 }
+
 TEST(MatrixBatches, SolutionsOfLargeSystemsDoNotDependOnThreads) {
   constexpr int64_t kSide = 500, kSides = 333;
   std::mt19937_64 random(kSeed);

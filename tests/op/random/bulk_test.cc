@@ -44,7 +44,7 @@ TEST(BulkDraws, NormalNumbersAreThoseDrawnOneByOne) {
               [](Draws& draws) { return draws.normal<float>() * 2 + 0.5f; });
 }
 
-// One of 600 is another one where the logarithm is rounded right.
+// One of 300 is another one where the logarithm is rounded right.
 TEST(BulkDraws, StandardNormalNumbersAreThoseDrawnOneByOneToTheLastPlace) {
   expect_same([](Mt19937& stream, float* out, int64_t n) { fill_standard_normal(stream, out, n); },
               [](Draws& draws) { return draws.normal<float>(); }, 0);
